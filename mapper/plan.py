@@ -16,6 +16,7 @@ from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements import as_mapping, check_name
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
+from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
@@ -143,8 +144,8 @@ class Choice:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Shape and grid."""
-        return self.network, self.decomposition.name, self.grid.shape
+        """Shape, tasks per node and grid."""
+        return self.network, self.where.tasks_per_node, self.decomposition.name, self.grid.shape
 
 
 @dataclass(frozen=True)
@@ -285,12 +286,14 @@ def _of_shapes(wanted, shapes, top):
     if not shapes:
         return wanted.first(wanted.where), ()
     found, best, left_out, refusal, computing = [], [], [], None, 0.0
-    order = sorted(shapes, key=lambda here: (_floor(here), max(here.network.shape), here.network.shape))
+    shapes = sorted(shapes, key=lambda here: _extents(here.network))
+    order = sorted(shapes, key=_floor)
+    same_tasks = len({here.tasks_per_node for here in shapes}) == 1
     report = now_and_then(say)
     for number, here in enumerate(order):
         report(f"shape {here.network}", number / len(order))
         limit = sorted(best)[top - 1] if len(best) >= top else None
-        if max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
+        if here.network.has_products and max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
             left_out.append(here.network)
             continue
         try:
@@ -300,12 +303,16 @@ def _of_shapes(wanted, shapes, top):
             refusal = error
             continue
         best.append(min(choice.worth for choice in some))
-        computing = 0.0 if wanted.by != TRANSFORM else min(_computing(choice.prediction) for choice in some)  # on any shape
+        computing = 0.0 if wanted.by != TRANSFORM or not same_tasks else min(_computing(choice.prediction) for choice in some)  # on any shape
         found += some
     if not found:
         raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
                                         "dimensions")
     return found, tuple(left_out)
+
+
+def _extents(network):
+    return (max(network.shape), network.shape) if network.has_coordinates else (0, ())
 
 
 def _computing(p):
@@ -356,7 +363,8 @@ class _Wanted:
         """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""
         ranking, seen = self.distinct(found), set[tuple[object, ...]]()
         most = 1 if self.where.n_slots > LARGE else most
-        while some := [choice for choice in ranking[:most] if choice.prediction.placement == BEST and choice.key not in seen]:
+        while some := [choice for choice in ranking[:most]
+                       if choice.prediction.placement == BEST and choice.key not in seen]:
             seen |= {choice.key for choice in some}
             ranking = self.distinct([*ranking, *map(self._or_launched, some)])
         return ranking
@@ -556,9 +564,10 @@ class _Wanted:
                 if not limit.is_over():
                     share, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
                     with part(done / work, (done + 1 / divisor) / work):
-                        choice = self._searched(leader, share, limit, has_holes or not last)
+                        some = [self._searched(each, share, limit, has_holes or not last)
+                                for each in (leader, *_twins(found, leader))]
                     done += 1 / divisor
-                    found = [*found, replace(choice, is_brief=not last)]
+                    found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
     def _searched(self, leader, share, limit, brief):
@@ -597,17 +606,30 @@ def _first_of(given, usual):
 
 
 def _is_searched(choice):
-    return is_searched(choice.where.site, choice.grid) or choice.where.halo is not None
+    return is_searched(choice.where.site, choice.grid, choice.where.transform) or choice.where.halo is not None
+
+
+def _twins(found, leader):
+    """Return the first choices of the other grids of one group with the same messages: they share the search."""
+    twins = {choice.kind: choice for choice in reversed(found) if choice.prediction.placement == BEST
+             and choice.kind != leader.kind and leader.grid.n_tasks in leader.grid.shape
+             and choice.schedule == leader.schedule and _problem(choice) == _problem(leader)}
+    return twins.values()
 
 
 def _problem(choice):
-    """Return a key that RxC and CxR share if their blocks are even: then they are one problem for a search.
+    """Return a key that grids share if they are one problem for a search: RxC and CxR of even blocks, slabs P and 1xP.
 
     Halos of RxC and CxR differ.
     """
     transform, grid = choice.where.transform, choice.grid
-    is_even = choice.where.halo is None and (transform is None or transform.divides_evenly(grid))
-    return choice.network, choice.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
+    here = choice.network, choice.where.tasks_per_node
+    if choice.where.halo is not None:
+        return *here, choice.decomposition.name, grid.shape
+    is_even = transform is None or transform.divides_evenly(grid)
+    slab = as_slab(grid, in_sequence(len(grid.decomposition.exchanges)), None if is_even else transform)
+    grid = slab[0] if slab else grid
+    return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
 def _least(choice):

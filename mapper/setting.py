@@ -4,7 +4,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping as Variables
+from collections.abc import Container, Iterable, Iterator, Mapping as Variables, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -197,7 +197,7 @@ class Setting(Where):
 
 
 def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
-            tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
+            tasks_per_node: int | Sequence[int] | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
             launcher: str | None = None, environ: Variables[str, str] | None = None, wrap: str | None = None) -> Setting:
@@ -213,8 +213,9 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         ``fat-tree:leaves=32,hosts=16,up=8``. Or ``FILE[,FORMAT]`` of cables, see `pencilmap.mapper.graphs.GRAPHS`. On a
         machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
         ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
-    tasks_per_node : int, optional
-        The machine's by default, 1 without a machine.
+    tasks_per_node : int or sequence of int, optional
+        The machine's by default, 1 without a machine. A plan ranks the grids of several numbers together, which become the
+        `shapes` of the setting of the largest.
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
         file, of the links that give none.
@@ -254,6 +255,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     GridError
         When the halo is impossible, or there is no transform around which to put it.
     """
+    if isinstance(tasks_per_node, Sequence):
+        return _several({**locals()}, sorted(set(tasks_per_node)))
     transform = parse_transform(fft) if fft else None
     planes = _halo(halo, weight, transform)
     listed_by = given_nodes(nodes)
@@ -290,6 +293,16 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         return both[0] if len(both) == 1 else replace(both[0], shapes=both)
     here = on(shape)
     return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+
+
+def _several(given: dict[str, Any], numbers: Sequence[int]) -> Setting:
+    """Return the question for the largest number of tasks on a node, with those for all numbers as its shapes."""
+    if given["wrap"] == "both" and len(numbers) > 1:
+        raise MachineError("`wrap` both compares the torus and the open mesh for one number of tasks on a node; give one "
+                           "number with `tasks_per_node`, or torus or mesh with `wrap`")
+    found = [setting(**{**given, "tasks_per_node": number}) for number in numbers]
+    shapes = tuple(here for one in found for here in one.shapes or (one,))
+    return found[0] if len(found) == 1 else replace(found[-1], shapes=shapes)
 
 
 def _wrapped(network: Network, wrap: str) -> list[Network]:

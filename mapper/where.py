@@ -63,7 +63,8 @@ class Where:
     decompositions : tuple of Decomposition
         Decompositions that a plan chooses from; if empty, only `decomposition`.
     shapes : tuple of Where
-        The same question on other shapes with as many nodes. A plan chooses from them; if empty, from this network alone.
+        The same question on other shapes with as many nodes, or with other tasks per node. A plan chooses from them; if
+        empty, from this network alone.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted where none is named.
     likely : tuple of float, optional
@@ -101,7 +102,8 @@ class Where:
     @property
     def wraps(self) -> tuple["Where", ...]:
         """The same question on the torus and on the open mesh of the same extents; empty unless both were asked for."""
-        is_both = len(self.shapes) == 2 and len({here.network.shape for here in self.shapes}) == 1
+        is_both = (len(self.shapes) == 2 and self.network.has_coordinates
+                   and len({(here.tasks_per_node, here.network.shape) for here in self.shapes}) == 1)
         return self.shapes if is_both else ()
 
     @property
@@ -181,7 +183,7 @@ class Where:
                           if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
                 with next(steps):
-                    found += robust_search(self.site, grid, wanted, effort, limit)
+                    found += robust_search(self.site, grid, wanted, effort, limit, self.transform)
             if self.halo and self.transform:
                 from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
 

@@ -42,10 +42,10 @@ def _in(place):
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
-                      "with idle slots also a local search; on twisted tori of digit bases; on other networks the least "
-                      "cost under all routings", anywhere=True, searches=True, twisted=True),
+                      "with idle slots also a local search; on twisted tori of digit bases, or a local search; on other "
+                      "networks the least cost under all routings", anywhere=True, searches=True, twisted=True),
     "search": Placement(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
-                        "loads, for holes, idle slots and awkward factors", searches=True),
+                        "loads, for holes, idle slots and awkward factors", anywhere=True, searches=True),
     "default": Placement(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
                          "first letter fastest: xyzt, txyz (slots first), ...; nt and tn take the nodes in the order of "
                          "their list", anywhere=True),

@@ -2,15 +2,17 @@
 
 - on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only), and the local search from the best;
 - on tori with holes or idle slots the local search;
-- on a twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
-- on every other network the search of `pencilmap.mapper.searches.network_search`.
+- on a whole twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
+- on every other network, and on twisted tori with holes, idle slots or uneven blocks, the search of
+  `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
 some seconds, on as many slots and messages as the constants say. They are left out if a bound proves the product optimal.
-The local search counts the messages of a transform with uneven blocks.
+The searches count the messages of a transform with uneven blocks. Slabs P and pencils 1xP are one question.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache, singledispatch
 from itertools import permutations
@@ -22,12 +24,13 @@ from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
+from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
-from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -36,12 +39,14 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.routing.twisted_paths import MOST_NODES as MOST_BASES
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
 MOST_ORDERED, MOST_AXES = 1_000_000, 4  # one group with idle slots: not all orders of coordinates above these numbers
 MOST_MESHED = 2_000_000        # on a whole mesh: no search above this number of messages
+MOST_TWISTED = 256             # nodes of a twisted torus: above this number a table of all routes takes long
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
@@ -106,24 +111,40 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     rules : sequence of str
         On a network that is no torus, the routings that count; all of its routings by default.
     transform : Transform, optional
-        On a torus its blocks give the sizes of the messages; without a transform all are equal.
+        Its blocks give the sizes of the messages; without a transform all are equal.
 
     Returns
     -------
     list of Product or Mapping
     """
     site.check_grid(grid)
-    is_whole = site.network.has_products and site.allocation.is_complete and grid.n_tasks == site.n_slots
-    if not is_whole and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:
-        return [launched(site, grid)]  # one group takes every slot: all cost the same
-    if not site.network.has_products:
-        return _without_products(site.network, site, grid, wanted, share, limit, rules)
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
-    if not is_whole:
-        if not share or not is_searched(site, grid):
-            return _unsearched(site, grid, wanted, share)
-        return [_searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit, transform=uneven)]
-    return _on_whole_torus(site, grid, wanted or in_sequence(len(grid.decomposition.exchanges)), share, limit, uneven)
+    is_whole = _is_whole(site, grid) and site.network.has_products
+    if not is_whole and _are_alike(site, grid, uneven):
+        return [launched(site, grid)]
+    if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
+        return [replace(_mapping(placed), grid=grid) for placed in candidates(site, *one, share, limit, rules, transform)]
+    if not site.network.has_products:
+        return _without_products(site.network, site, grid, wanted, share, limit, rules, uneven)
+    if is_whole:
+        return _on_whole_torus(site, grid, wanted, share, limit, uneven)
+    if not share or not is_searched(site, grid, transform):
+        return _unsearched(site, grid, wanted, share)
+    return [*_filled(site, grid), _searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit, transform=uneven)]
+
+
+def _is_whole(site, grid):
+    return site.allocation.is_complete and grid.n_tasks == site.n_slots
+
+
+def _are_alike(site, grid, uneven):
+    """Return whether one group of even blocks takes every slot: then all placements cost the same."""
+    return uneven is None and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots
+
+
+def _mapping(placed):
+    return placed.mapping("best") if isinstance(placed, Product) else placed
 
 
 def _on_whole_torus(site, grid, wanted, share, limit, uneven):
@@ -133,10 +154,10 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
     tried, cost = _tried(torus, grid, T, wanted) if uneven is None else None, _cost(product, wanted)
     if tried is not None:
         return [product, tried[1]] if tried[0] < cost else [product]
-    if not share or not is_searched(site, grid) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
+    if not share or not is_searched(site, grid, uneven) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
         return [product]
     found, begin = [product], 0.0
-    if wanted == in_sequence(2) and _has_rings(torus):
+    if wanted == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
         begin = 0.5
         with part(0, begin):
             tiling = _tiling(torus, grid, T, float(cost), share, limit)
@@ -160,18 +181,29 @@ def _floor(torus, grid, tasks_per_node, wanted):
 
 
 @singledispatch
-def _without_products(network, site, grid, wanted, share, limit, rules):
+def _without_products(network, site, grid, wanted, share, limit, rules, uneven):
+    return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+
+
+def _by_routes(site, grid, wanted, share, limit, rules, uneven):
     from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
 
     evaluations = int(network_search.EVALUATIONS // share) if share else 0
-    return [network_search.best_mapping(site, grid, wanted, evaluations, limit, rules)]
+    return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven)
 
 
 @_without_products.register
-def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules):
-    from pencilmap.mapper.placements.best_twisted import best_twisted
+def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules, uneven):
+    from pencilmap.mapper.placements.best_twisted import best_twisted, has_bases
 
-    return [*best_twisted(site, grid, wanted, share, limit)]
+    found = [*_filled(site, grid), launched(site, grid)]
+    if not share or not is_searched(site, grid, uneven):
+        return found
+    if has_bases(site, grid):
+        found = [*best_twisted(site, grid, wanted, share, limit)]
+        if uneven is None or torus.n_nodes > MOST_TWISTED:
+            return found
+    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(torus),), uneven)]
 
 
 def _tried(torus, grid, tasks_per_node, wanted):
@@ -191,7 +223,7 @@ def _cost(product, wanted):
 
 
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-                  limit: Limit = UNLIMITED) -> list[Mapping]:
+                  limit: Limit = UNLIMITED, transform: Transform | None = None) -> list[Mapping]:
     """Search for a placement that minimises the worst cost over the rules for ties.
 
     Parameters
@@ -204,15 +236,18 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
         Divides the usual number of evaluations; 0 for no search.
     limit : Limit
         Seed and time limit.
+    transform : Transform, optional
+        Its blocks give the sizes of the messages; without a transform all are equal.
 
     Returns
     -------
     list of Mapping
         Empty if the local search does not apply.
     """
-    if not share or min(grid.shape) < 2 or not site.network.has_products or site.n_slots > MOST_SWAPPED:
+    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
+    if not share or _are_alike(site, grid, uneven) or not site.network.has_products or site.n_slots > MOST_SWAPPED:
         return []
-    return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True)]
+    return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True, transform=uneven)]
 
 
 def _searched(evaluations, site, grid, wanted, limit, robust=False, transform=None):
@@ -232,33 +267,41 @@ def _unsearched(site, grid, wanted, share):
     """
     slot, T = likely_product(site, grid, wanted), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
-    orders = _filling_orders(site, grid)
+    orders = _filled(site, grid)
     if not share and not orders:
         return [product]
-    found = [*(default(order, site, grid) for order in orders), launched(site, grid), product]
+    found = [*orders, launched(site, grid), product]
     found.sort(key=lambda placed: -predict(placed, site=site).cost)
     return found if orders else found[-1:]
 
 
-def _filling_orders(site, grid):
+def _filled(site, grid):
+    """Return all orders of coordinates for one group that leaves slots idle."""
     axes = site.network.axes
-    if min(grid.shape) > 1 or grid.n_tasks == site.n_slots or len(axes) > MOST_AXES or grid.n_tasks**2 > MOST_ORDERED:
+    if grid.n_tasks not in grid.shape or grid.n_tasks == site.n_slots or len(axes) > MOST_AXES \
+            or grid.n_tasks**2 > MOST_ORDERED:
         return []
-    return [f"t{''.join(order)}" for order in permutations(axes)]
+    return [default(f"t{''.join(order)}", site, grid) for order in permutations(axes)]
 
 
-def is_searched(site: Site, grid: ProcessGrid) -> bool:
-    """Return whether other placements than products are searched."""
-    if not site.network.has_coordinates:
-        return min(grid.shape) > 1
-    if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        return (site.network.has_products and min(grid.shape) > 1
-                and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
-    if grid.decomposition is not PENCIL or min(grid.shape) == 1:
+def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> bool:
+    """Return whether other placements than products and launch orders are searched."""
+    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
+    messages, is_group = grid.n_tasks * sum(grid.shape), grid.n_tasks in grid.shape
+    if _are_alike(site, grid, uneven):
         return False
-    if site.network.has_products and _has_rings(as_torus(site.network)):
+    if not site.network.has_coordinates:
+        return True
+    if not site.network.has_products:
+        most = MOST_TWISTED if uneven or is_group or not _is_whole(site, grid) else MOST_BASES
+        return site.network.n_nodes <= most and messages <= MOST_MESHED
+    if not _is_whole(site, grid):
+        return messages <= MOST_MESSAGES
+    if grid.decomposition not in (PENCIL, SLAB):
+        return False
+    if _has_rings(as_torus(site.network)) and not is_group:
         return site.n_slots <= MOST_TILED
-    return grid.n_tasks * sum(grid.shape) <= MOST_MESHED
+    return messages <= MOST_MESHED
 
 
 def _has_rings(torus: Torus) -> bool:

@@ -42,8 +42,7 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     """
     torus, order = site.network, launched(site, grid)
     assert isinstance(torus, TwistedTorus)
-    if (not share or not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL
-            or min(grid.shape) == 1 or torus.n_nodes > MOST_NODES):
+    if not share or not has_bases(site, grid):
         return [order]
     from pencilmap.mapper.searches import basis_search  # numba is loaded only when something is searched
 
@@ -54,6 +53,12 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
     best, placed = min(costs, key=lambda each: each[0])
     return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
+
+
+def has_bases(site: Site, grid: ProcessGrid) -> bool:
+    """Return whether a digit basis may place the grid: pencils of several groups on all slots."""
+    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition is PENCIL
+            and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 
 def _cost(mapping, wanted):

@@ -1,17 +1,22 @@
 """Local search if no product exists or is good enough: holes, idle slots, awkward factors.
 
-See `pencilmap.mapper.searches.annealing`.
+See `pencilmap.mapper.searches.annealing`, and on twisted tori and networks without coordinates
+`pencilmap.mapper.searches.network_search`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.routing import default_routing
+from pencilmap.model.traffic.objective import Objective, in_sequence
 
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
@@ -35,7 +40,7 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     robust : bool
         Whether to minimise the worst objective over the rules for ties.
     transform : Transform, optional
-        Its blocks give the sizes of the messages; without a transform all are equal.
+        Its uneven blocks give the sizes of the messages; without them all are equal.
 
     Raises
     ------
@@ -46,6 +51,13 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     """
     options = parse_options(argument)
     site.check_grid(grid)
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    if transform is not None and transform.divides_evenly(grid):
+        transform = None
+    if one := as_slab(grid, wanted, transform):
+        return replace(search(argument, site, *one, robust, transform), grid=grid)
+    if not site.network.has_products:
+        return _by_routes(options, site, grid, wanted, transform)
     from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
@@ -56,6 +68,19 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
                              rules=annealing.TIED if robust else annealing.USUAL, transform=transform)
     report(str(found), 1.0)
     return found.mapping
+
+
+def _by_routes(options, site, grid, wanted, transform):
+    from pencilmap.mapper.searches import annealing, network_search
+
+    seconds = options.get("seconds", None if "evaluations" in options else annealing.SECONDS)
+    limit = Limit(options.get("seed", 1), seconds)
+    evaluations = max(1, options.get("evaluations", network_search.EVALUATIONS))
+    rules = (default_routing(site.network),) if site.network.has_coordinates else ()
+    found = network_search.search(site, grid, wanted, evaluations, limit, rules, transform)
+    name = f"search:seed={limit.seed},evaluations={evaluations}"
+    return replace(found.mapping, name=name + ",cut=seconds" * found.cut,
+                   notes=(f"{name}: {annealing.ENDS['seconds']}",) if found.cut else ())
 
 
 def parse_options(argument: str) -> dict[str, Any]:

@@ -286,7 +286,7 @@ class _Run:
             if self.used >= self._most_for_starts and grid is None:
                 return
             yield name, slot, grid
-            if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
+            if self.transform is None and self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:
                 self.budget = Budget(self.used)
                 if self.launcher_cost is not None:
                     return

@@ -7,8 +7,10 @@ of the groups.
 The guide is a power mean of all loads with exponent 16, 32, then 64: the largest load alone gets stuck, for most swaps do
 not change it. Half of the swaps take a rank from a busiest unit, if it is busier than every link.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983).
+With uneven blocks rank a sends s_a r_b to rank b. A unit then sends the sum of s over its members times the sum of r over
+the other members, and receives the same with s and r exchanged. Sums stand in place of counts. Each unit is two, one for
+each direction, and so is each pair of points in the table of routes.
 Cost: 1 to 3 microseconds for a swap by counts, 10 to 50 by routes; compiled by numba, cached on disk if possible.
-Needs: even exchanges.
 """
 
 from collections import namedtuple
@@ -21,8 +23,8 @@ AIM = 64      # swaps between two looks for the busiest units
 LOSSES = 0.7  # part of the unit of length at which the powers are summed anew
 
 State = namedtuple("State", "size group members first_count unit point routes link weight factor inverse share worth "
-                            "seen within below start_below inside start_inside slot_of rank_in count value power "
-                            "saved before touched stamp number busiest random best_slot best")
+                            "seen within below start_below inside start_inside slot_of rank_in count piece whole sums value "
+                            "power saved before touched stamp number busiest random best_slot best")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A piece is a rank, or an idle slot. There are as many pieces as slots. A place is a unit, or, after all units, a link.
@@ -58,7 +60,13 @@ below, start_below, inside, start_inside : int64 arrays
 slot_of, rank_in : int64 arrays, shape (S,)
     Slot of each piece, piece in each slot.
 count : tuple of int32 arrays, shape (U groups,)
-    Members of each group in each unit, for each exchange.
+    Members of each group in each unit, for each exchange; empty for uneven blocks.
+piece : float array, shape (2, E, S)
+    What each piece sends and receives, as whole numbers; no pieces for even blocks.
+whole : tuple of float arrays, shape (groups, 2)
+    The sum over each group, for each exchange.
+sums : tuple of float arrays, shape (U groups, 2)
+    The sum over the members of each group in each unit, for each exchange.
 value : float array, shape (E, places)
     Length of each exchange on each place.
 power, saved : float arrays, shape (M + 1,)
@@ -93,10 +101,10 @@ def _root(x, doublings):
 
 
 @compiled
-def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n, each, e, units, value, before, touched,
-             stamp, number):
+def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n, each, e, sizes, units, value, before,
+             touched, stamp, number):
     """Move the messages of a piece with its mates, each way, from point `here` to point `there`."""
-    swap, t = number[0], number[1]
+    swap, t, uneven = number[0], number[1], sizes.shape[2] > 0
     for mate in mates:
         if mate == piece:
             continue
@@ -104,16 +112,20 @@ def _reroute(mates, piece, slot_of, point, here, there, routes, link, weight, n,
         for end, length in ((here, -each), (there, each)):
             if end == at:
                 continue
-            k = end * n + at if end < at else at * n + end
-            for i in range(routes[k], routes[k + 1]):
-                j = units + link[i]
-                if stamp[j] != swap:
-                    stamp[j] = swap
-                    touched[t] = j
-                    t += 1
-                    for f in range(len(value)):
-                        before[f, j] = value[f, j]
-                value[e, j] += length * weight[i]
+            for way in range(2 if uneven else 1):
+                k = end * n + at if (way == 0 if uneven else end < at) else at * n + end
+                size = length
+                if uneven:
+                    size *= sizes[way, e, piece] * sizes[1 - way, e, mate]
+                for i in range(routes[k], routes[k + 1]):
+                    j = units + link[i]
+                    if stamp[j] != swap:
+                        stamp[j] = swap
+                        touched[t] = j
+                        t += 1
+                        for f in range(len(value)):
+                            before[f, j] = value[f, j]
+                    value[e, j] += size * weight[i]
     number[1] = t
 
 
@@ -133,16 +145,43 @@ def _count(counts, at, groups, size, unit, out, into, inverse, value):
 
 
 @compiled
+def _weigh(s, e, unit, group, piece, sign, way):
+    """Add a piece to the sums of a group in a unit, or take it away: the change of the length.
+
+    The unit sends for way 0, and receives for way 1.
+    """
+    sums, whole, other = s.sums[e], s.whole[e], 1 - way
+    k = unit * s.first_count[e] + group
+    a, b = s.piece[way, e, piece], s.piece[other, e, piece]
+    before = sums[k, way] * (whole[group, other] - sums[k, other])
+    sums[k, way] += sign * a
+    sums[k, other] += sign * b
+    s.value[e, unit] += (sums[k, way] * (whole[group, other] - sums[k, other]) - before) * s.inverse[e, unit]
+
+
+@compiled
+def _is_same(s, x, y):
+    """Return whether two pieces are alike for all exchanges."""
+    for e in range(len(s.size)):
+        if s.group[e, x] != s.group[e, y]:
+            return False
+        if s.piece.shape[2] and s.group[e, x] >= 0 and (s.piece[0, e, x] != s.piece[0, e, y]
+                                                        or s.piece[1, e, x] != s.piece[1, e, y]):
+            return False
+    return True
+
+
+@compiled
 def _swap(s, x, y, undo):
     """Let two pieces change places in counts and values. Lengths of an undone swap are restored by the caller."""
     a, b = s.slot_of[x], s.slot_of[y]
-    units = s.inverse.shape[1]
+    units, uneven = s.inverse.shape[1], s.piece.shape[2] > 0
     if not undo:
         s.number[0] += 1
         s.number[1] = 0
     for e in range(len(s.size)):
         gx, gy = s.group[e, x], s.group[e, y]
-        if gx == gy:
+        if gx == gy and (not uneven or gx < 0):
             continue
         for level in range(s.unit.shape[1]):
             u, v = s.unit[a, level], s.unit[b, level]
@@ -155,6 +194,13 @@ def _swap(s, x, y, undo):
                     s.number[1] += 1
                     for f in range(len(s.size)):
                         s.before[f, w] = s.value[f, w]
+            if uneven:
+                way = 2 * level // s.unit.shape[1]
+                for piece, g, old, new in ((x, gx, u, v), (y, gy, v, u)):
+                    if g >= 0:
+                        _weigh(s, e, old, g, piece, -1.0, way)
+                        _weigh(s, e, new, g, piece, 1.0, way)
+                continue
             _count(s.count[e], e, s.first_count[e], s.size[e], u, gx, gy, s.inverse, s.value)
             _count(s.count[e], e, s.first_count[e], s.size[e], v, gy, gx, s.inverse, s.value)
         if len(s.link) and not undo and s.point[a] != s.point[b]:
@@ -165,7 +211,10 @@ def _swap(s, x, y, undo):
                 if g < 0:
                     continue
                 _reroute(s.members[e][g], piece, s.slot_of, s.point, here, there, s.routes, s.link, s.weight, n, each, e,
-                         units, s.value, s.before, s.touched, s.stamp, s.number)
+                         s.piece, units, s.value, s.before, s.touched, s.stamp, s.number)
+                if gx == gy:  # y meets x at its new point
+                    s.slot_of[x] = b
+            s.slot_of[x] = a
     s.slot_of[x], s.slot_of[y] = b, a
     s.rank_in[a], s.rank_in[b] = y, x
 
@@ -212,8 +261,9 @@ def cost(s: State) -> float:
 
 
 @compiled
-def _route_all(members, slot_of, point, routes, link, weight, n, each, e, units, apart, value):
+def _route_all(members, slot_of, point, routes, link, weight, n, each, e, units, apart, sizes, value):
     """Add all messages of an exchange to the links. `apart` counts them for each two points, so each route is read once."""
+    uneven = sizes.shape[2] > 0
     for k in range(len(apart)):
         apart[k] = 0
     at = np.zeros(members.shape[1], dtype=np.int64)
@@ -221,7 +271,11 @@ def _route_all(members, slot_of, point, routes, link, weight, n, each, e, units,
         for i in range(len(mates)):
             a = at[i] = point[slot_of[mates[i]]]
             for k in range(i):
-                apart[a * n + at[k] if a < at[k] else at[k] * n + a] += 1
+                if uneven:
+                    apart[a * n + at[k]] += sizes[0, e, mates[i]] * sizes[1, e, mates[k]]
+                    apart[at[k] * n + a] += sizes[0, e, mates[k]] * sizes[1, e, mates[i]]
+                else:
+                    apart[a * n + at[k] if a < at[k] else at[k] * n + a] += 1
     for k in range(len(apart)):
         if apart[k] and k // n != k % n:
             for i in range(routes[k], routes[k + 1]):
@@ -233,11 +287,11 @@ def fill(s: State) -> float:
     """Compute counts and lengths from the slots of all pieces; return the objective."""
     units = s.inverse.shape[1]
     n = int(np.sqrt(len(s.routes) - 1) + 0.5)
-    apart = np.zeros(n * n, dtype=np.int32)
+    apart, uneven = np.zeros(n * n), s.piece.shape[2] > 0
     for e in range(len(s.size)):
         counts, groups = s.count[e], s.first_count[e]
-        for k in range(len(counts)):
-            counts[k] = 0
+        counts[:] = 0
+        s.sums[e][:] = 0.0
         for j in range(s.value.shape[1]):
             s.value[e, j] = 0.0
         for piece in range(len(s.slot_of)):
@@ -245,12 +299,15 @@ def fill(s: State) -> float:
             if g >= 0:
                 for level in range(s.unit.shape[1]):
                     u = s.unit[s.slot_of[piece], level]
+                    if uneven:
+                        _weigh(s, e, u, g, piece, 1.0, 2 * level // s.unit.shape[1])
+                        continue
                     k = u * groups + g
                     s.value[e, u] += (s.size[e] - 1 - 2 * counts[k]) * s.inverse[e, u]
                     counts[k] += 1
         if len(s.link):
             _route_all(s.members[e], s.slot_of, s.point, s.routes, s.link, s.weight, n, s.factor[e], e, units, apart,
-                       s.value)
+                       s.piece, s.value)
     return cost(s)
 
 
@@ -274,10 +331,7 @@ def swaps(s: State, number: int, doublings: int, hot: float, cold: float) -> int
         part = s.within[s.slot_of[x]]
         first, last = s.start_inside[part], s.start_inside[part + 1]
         y = s.rank_in[s.inside[first + _random(s.random, last - first)]]
-        same = True
-        for e in range(len(s.size)):
-            same = same and s.group[e, x] == s.group[e, y]
-        if same:
+        if _is_same(s, x, y):
             continue
         copy_into(s.saved, s.power)
         _swap(s, x, y, False)

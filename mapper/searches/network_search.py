@@ -4,9 +4,8 @@ Idea: (1) Make closed-form seeds (`pencilmap.mapper.searches.network_seeds`). (2
 loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by counts on fat trees, by a table of
 routes elsewhere. (3) On fat trees, lessen the loads of static routes by the Latin rule and by swaps inside leaves, which
 leave the traffic between leaves as it is; then lessen both by further swaps. (4) Judge every candidate under each routing of
-the network. Candidates whose worst cost is above that of the launch order, or of its transpose, are out. So the answer is
-never worse than the launcher in either orientation of the grid. Of the others, the answer is the candidate with the least
-regret, which is the largest factor from the least cost of any candidate under a routing to its own.
+the network. Candidates whose worst cost is above that of the launch order are out. Of the others, the answer is the
+candidate with the least regret, which is the largest factor from the least cost of any candidate under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Without evaluations only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
@@ -31,6 +30,7 @@ from pencilmap.mapper.searches.network_seeds import FEW, MANY, Ground, seeds
 from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.decompositions import PENCIL
@@ -41,6 +41,7 @@ from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import LINEAR_PROGRAMS, default_routing, routing, routings_of
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
@@ -65,6 +66,7 @@ ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 MOST_KEPT = 32           # results
 MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
+UNEVEN = 6               # sums of uneven blocks take so many times the memory of counts, and a swap so many times as long
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
 
 
@@ -90,12 +92,17 @@ class Board:
     both: bool = False  #: whether the objective by counts alone and the objective with all routes are added
 
 
-def boards(ground: Ground) -> list[Board]:
-    """Return the loads under the default routing of a network, then those of a polish inside leaves."""
+def boards(ground: Ground, directed: bool = False) -> list[Board]:
+    """Return the loads under the default routing of a network, then those of a polish inside leaves.
+
+    If `directed`, the first half of the units of each slot are of what a unit sends, the others of what it receives.
+    """
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes())
+    if directed:
+        unit, length = np.concatenate([unit, unit + len(length)], axis=1), np.tile(length, 2)
+    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), directed)
     if not isinstance(network, FatTree):
         return [Board(unit, length, routes, anywhere)]
     found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
@@ -103,8 +110,8 @@ def boards(ground: Ground) -> list[Board]:
 
 
 @lru_cache(maxsize=2)
-def _routes(network, ends):
-    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64))
+def _routes(network, ends, directed):
+    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
 def _units(ground: Ground) -> tuple[Ints, Floats]:
@@ -139,9 +146,12 @@ class Swaps:
     board : Board
     wanted : Objective
     seed : int
+    transform : Transform, optional
+        Its uneven blocks give the sizes of the messages; the board is directed then.
     """
 
-    def __init__(self, ground: Ground, board: Board, wanted: Objective, seed: int = 1) -> None:
+    def __init__(self, ground: Ground, board: Board, wanted: Objective, seed: int = 1,
+                 transform: Transform | None = None) -> None:
         from pencilmap.mapper.searches import counted_swaps  # numba is loaded only if something is searched
 
         grid, S, network = ground.grid, len(ground.node), ground.site.network
@@ -151,11 +161,20 @@ class Swaps:
         for e, some in enumerate(groups):
             group[e, some] = np.arange(len(some))[:, None]
         size = np.array([some.shape[1] for some in groups])
-        factor = 4 * network.n_nodes / (grid.n_tasks * size)
+        parts = exchanges(grid, transform)
+        factor = np.array([4 * network.n_nodes * part.unit_bytes / part.total_bytes for part in parts])
+        weight, whole = np.zeros((2, E, S if transform else 0)), tuple(np.zeros((len(some), 2)) for some in groups)
+        for e, part in enumerate(parts if transform else ()):  # what each rank sends and receives
+            weight[0, e, part.members], weight[1, e, part.members] = (part.group_weight[:, None] * part.send_weight,
+                                                                      part.receive_weight)
+            whole[e][:] = weight[:, e, part.members].sum(axis=2).T
         routes = board.routes or RouteTable(np.zeros(0, dtype=np.int64), 0, np.zeros(1, dtype=np.int64),
                                             np.zeros(0, dtype=np.int64), np.zeros(0))
         point = routes.points[network.ends(ground.node, ground.slot)] if board.routes else np.zeros(S, dtype=np.int64)
-        used, link = np.unique(routes.link, return_inverse=True)  # a job on part of a machine uses few of its links
+        used = np.flatnonzero(np.bincount(routes.link, minlength=1))  # a job on part of a machine uses few of its links
+        number = np.zeros(used.max(initial=0) + 1, dtype=np.int64)
+        number[used] = np.arange(len(used))
+        link = number[routes.link]
         below, start_below = _listed(board.unit, U)
         inside, start_inside = _listed(board.within[:, None], int(board.within.max()) + 1)
         places, terms = U + len(used), list(wanted.terms) * (2 if board.both else 1)
@@ -172,8 +191,9 @@ class Swaps:
             share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
             worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64),
             below=below, start_below=start_below, inside=inside, start_inside=start_inside,
-            slot_of=np.zeros(S, dtype=np.int64),
-            rank_in=np.zeros(S, dtype=np.int64), count=tuple(np.zeros(U * len(some), dtype=np.int32) for some in groups),
+            slot_of=np.zeros(S, dtype=np.int64), rank_in=np.zeros(S, dtype=np.int64),
+            count=tuple(np.zeros(0 if transform else U * len(some), dtype=np.int32) for some in groups),
+            piece=weight, whole=whole, sums=tuple(np.zeros((U * len(some) if transform else 0, 2)) for some in groups),
             value=np.zeros((E, places)), power=np.zeros(len(terms) + 1), saved=np.zeros(len(terms) + 1),
             before=np.zeros((E, places)), touched=np.zeros(places, dtype=np.int64), stamp=np.zeros(places, dtype=np.int64),
             number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64),
@@ -215,7 +235,8 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
 
 
 def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
-           limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Found:
+           limit: Limit = UNLIMITED, rules: Sequence[str] = (), transform: Transform | None = None,
+           launch: str = LAUNCHED[0]) -> Found:
     """Search for a placement with the least worst objective under all routings of a network.
 
     Parameters
@@ -231,6 +252,10 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
         Seed of the random numbers, and time limit.
     rules : sequence of str
         Routings that count; all routings of the network by default.
+    transform : Transform, optional
+        Its uneven blocks give the sizes of the messages; without a transform all are equal.
+    launch : {"launch order", "transposed"}
+        The seed than which no answer is worse.
 
     Raises
     ------
@@ -246,26 +271,28 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     """
     site.check_grid(grid)
     ground = Ground(site, grid, variety=MANY if evaluations else FEW)
-    return _Search(ground, wanted or in_sequence(len(grid.decomposition.exchanges)), evaluations, limit, rules).found()
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    return _Search(ground, wanted, evaluations, limit, rules, transform, launch).found()
 
 
 def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
-                 limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Mapping:
+                 limit: Limit = UNLIMITED, rules: Sequence[str] = (), transform: Transform | None = None,
+                 launch: str = LAUNCHED[0]) -> Mapping:
     """Return the placement that `search` finds, with notes for a reader.
 
-    RxC and CxR are one problem with rows and columns exchanged, so only the grid with the shorter rows is searched. The last
-    results are kept, unless a time limit cut them short.
+    RxC and CxR of even blocks are one problem with rows and columns exchanged, so only the grid with the shorter rows is
+    searched. The last results are kept, unless a time limit cut them short.
     """
-    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1]:
+    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
         turned = None if wanted is None else wanted.turned
-        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules)
+        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules, launch=LAUNCHED[1])
         node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))
         return replace(found, grid=grid, node_of_rank=node, slot_of_rank=slot)
     key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
-           limit.seed, tuple(rules))
+           limit.seed, tuple(rules), transform, launch if evaluations else None)
     if key in _found:
         return _found[key][1]
-    result = search(site, grid, wanted, evaluations, limit, rules)
+    result = search(site, grid, wanted, evaluations, limit, rules, transform, launch)
     mapping = replace(result.mapping, notes=notes(site, result))
     if not result.cut:
         _found[key] = site.network, mapping
@@ -301,26 +328,30 @@ def all_equal(site: Site) -> bool:
 
 
 class _Search:
-    def __init__(self, ground: Ground, wanted: Objective, evaluations: int, limit: Limit, rules: Sequence[str] = ()) -> None:
+    def __init__(self, ground: Ground, wanted: Objective, evaluations: int, limit: Limit, rules: Sequence[str] = (),
+                 transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
+        self.transform, self.launch = transform, launch
         self.ground, self.wanted, self.evaluations, self.limit = ground, wanted, evaluations, limit
         self.used, self.cut = 0, False
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     self.used / max(1, evaluations)))
         self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
-        self.parts = exchanges(ground.grid)
+        self.parts = exchanges(ground.grid, transform)
         self.known: dict[bytes, dict[str, Fraction | None]] = {}
 
     @cached_property
     def enough(self) -> float:
         """Cost at which a search is done."""
-        return float(objective_bound(self.ground.site, self.ground.grid, self.wanted)) * (1 + 1e-9)
+        bound = objective_bound(self.ground.site, self.ground.grid, self.wanted)
+        return float(bound * Crossing(self.ground.grid, self.transform).smallest) * (1 + 1e-9)
 
     def found(self) -> Found:
         """Return the best candidate."""
         if not self.evaluations:
             return self._of(self._spread(self._first()))
-        first, *others = boards(self.ground)
-        if len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts) > MOST_COUNTS:
+        first, *others = boards(self.ground, self.transform is not None)
+        counts = len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts)
+        if counts * (1 if self.transform is None else UNEVEN) > MOST_COUNTS:
             others = []
             candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
         else:
@@ -343,8 +374,9 @@ class _Search:
         """
         scale, best, slots = 4 * self.ground.network.n_nodes, LAUNCHED[0], self.ground.launch
         least = float(self._cost(slots, self.first_rule))
-        bounds = self.first_rule == default_routing(self.ground.network)
-        others = () if least <= self._by_hosts * scale * (1 + 1e-9) else sorted(self._seeds(FIRST), key=lambda some: some[2])
+        bounds = self.first_rule == default_routing(self.ground.network) and self.transform is None
+        alike = self.transform is None and least <= self._by_hosts * scale * (1 + 1e-9)
+        others = () if alike else sorted(self._seeds(FIRST), key=lambda some: some[2])
         for name, some, crossing in others:
             if not bounds or crossing * scale < least * (1 - 1e-9):
                 cost = float(self._cost(some, self.first_rule))
@@ -445,13 +477,12 @@ class _Search:
         return self.cut
 
     def _chosen(self, candidates):
-        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch orders.
+        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
 
-        If possible it costs no more than both under the default routing, too.
+        It costs no more under the default routing, too.
         """
-        launched = [list(self._judged(candidates[name]).values()) for name in LAUNCHED if name in candidates]
-        limit = min(map(max, launched), default=np.inf)
-        usual = min((costs[0] for costs in launched), default=np.inf)
+        launched = list(self._judged(candidates[self.launch]).values())
+        limit, usual = max(launched), launched[0]
         costs = {name: self._cost(slots, self.first_rule) for name, slots in candidates.items()}
         allowed: dict[str, list[Fraction]] = {}
         for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
@@ -471,7 +502,7 @@ class _Search:
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.limit.seed), {}, {}
+        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform), {}, {}
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
             if len(kept) >= len(LAUNCHED) and self._is_over():
@@ -492,7 +523,7 @@ class _Search:
 
     def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
-        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed)
+        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
@@ -509,6 +540,8 @@ class _Search:
             far = FAR if len(board.routes.link) > MOST_NEAR else 1
             changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
+        elif self.transform is not None:
+            number //= UNEVEN
         self.used += number
         found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
         self.report(f"best load {swaps.state.best[0]:.4g}")

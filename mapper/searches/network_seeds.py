@@ -107,6 +107,7 @@ def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     """Yield names of placements, and the slot of each rank."""
     yield "launch order", ground.launch
     if len(ground.grid.shape) != 2:
+        yield "sorted", ground.sorted
         return
     R, C = ground.grid.shape
     ranks = np.arange(R * C).reshape(C, R)

@@ -29,7 +29,8 @@ class RouteTable(NamedTuple):
     """The routes between n points.
 
     The links between points a < b are ``link[start[a * n + b]:start[a * n + b + 1]]``. If a sends one unit to b and b one
-    unit to a, their loads are `weight`, in units of a cable of the fastest class.
+    unit to a, their loads are `weight`, in units of a cable of the fastest class. In a directed table these are the links
+    from any a to b, and their loads if a sends one unit to b.
     """
 
     points: Ints  #: int array, shape (ends,); point of each end of the network, -1 for ends that are not in use
@@ -39,18 +40,18 @@ class RouteTable(NamedTuple):
     weight: Floats
 
 
-def _table(points: Ints, n: int, legs: Legs) -> RouteTable:
+def _table(points: Ints, n: int, legs: Legs, directed: bool) -> RouteTable:
     from scipy.sparse import coo_array  # slow to import, and only searches need it
 
     source, target = np.divmod(legs.pair, n)
-    both = np.minimum(source, target) * n + np.maximum(source, target)
-    rows = coo_array((legs.load, (both, legs.link)), shape=(n * n, legs.n_links)).tocsr()
+    pair = legs.pair if directed else np.minimum(source, target) * n + np.maximum(source, target)
+    rows = coo_array((legs.load, (pair, legs.link)), shape=(n * n, legs.n_links)).tocsr()
     return RouteTable(points, legs.n_links, rows.indptr.astype(np.int64), rows.indices.astype(np.int64),
                       rows.data.astype(float))
 
 
 @singledispatch
-def guiding_routes(network: Network, ends: Ints) -> RouteTable | None:
+def guiding_routes(network: Network, ends: Ints, directed: bool = False) -> RouteTable | None:
     """Return the routes between routers of some ends under the default rule; on a fat tree `static_routes`.
 
     Parameters
@@ -58,6 +59,8 @@ def guiding_routes(network: Network, ends: Ints) -> RouteTable | None:
     network : Network
     ends : int array, shape (k,)
         The ends in use, see `Network.ends`.
+    directed : bool
+        Whether the two directions of a pair have rows of their own.
 
     Returns
     -------
@@ -66,12 +69,13 @@ def guiding_routes(network: Network, ends: Ints) -> RouteTable | None:
     """
     arcs = router_arcs(network)
     used = len(np.unique(routers_of_ends(network)[0][ends]))
-    return None if used * arcs.n_vertices * len(arcs.source) > MOST_WORK else _default_routes(network, ends)
+    return None if used * arcs.n_vertices * len(arcs.source) > MOST_WORK else _default_routes(network, ends, directed)
 
 
-def _default_routes(network: Network, ends: Ints) -> RouteTable:
+def _default_routes(network: Network, ends: Ints, directed: bool = False) -> RouteTable:
     routers, point = np.unique(routers_of_ends(network)[0][ends], return_inverse=True)
-    return _table(_points(network, ends, point), len(routers), routing(default_routing(network)).legs(network, routers))
+    legs = routing(default_routing(network)).legs(network, routers)
+    return _table(_points(network, ends, point), len(routers), legs, directed)
 
 
 def _points(network, ends, point):
@@ -84,7 +88,7 @@ guiding_routes.register(Dragonfly, _default_routes)
 
 
 @guiding_routes.register
-def static_routes(tree: FatTree, ends: Ints) -> RouteTable | None:
+def static_routes(tree: FatTree, ends: Ints, directed: bool = False) -> RouteTable | None:
     """Return the static destination routes of some hosts of a fat tree, without the hosts' links.
 
     The result is None if there are no such routes or too many.
@@ -108,4 +112,4 @@ def static_routes(tree: FatTree, ends: Ints) -> RouteTable | None:
             weight.append(np.full(len(pair[-1]), float(weights[level])))
         first += 2 * len(cables) * k
     legs = Legs(np.concatenate(pair), np.concatenate(link), np.concatenate(weight), first)
-    return _table(_points(tree, ends, point), n, legs)
+    return _table(_points(tree, ends, point), n, legs, directed)

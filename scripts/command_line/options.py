@@ -40,7 +40,7 @@ QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a 
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
-    MACHINE, NETWORK, NODES, TASKS, BANDWIDTH,
+    BANDWIDTH,
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a --grid of fewer tasks than slots."),
     WHOLE,
@@ -121,7 +121,7 @@ def placements(multiple: bool = True, default: str | None = "best") -> Decorator
                              + (f" [{default}]." if default else "."))
 
 
-def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
+def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callable[..., Any]:
     """Add the machine options and --fft to a command; the command gets the resulting Setting as `where`."""
     has = {option.name for option in getattr(command, "__click_params__", ())}
     knows_lines = "algorithm" in has
@@ -159,7 +159,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             refuse_whole(where, asked)
         return command(where=where, **given)
 
-    return with_options(*ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
+    return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
 
 
 def _refuse_question(records):

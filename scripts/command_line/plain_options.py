@@ -35,7 +35,28 @@ NETWORK = click.option("--network", metavar="TEXT|FILE", shell_complete=FILES,
                        help="8x8x8, fat-tree:..., or a file: topology.conf, ...")
 NODES = click.option("--nodes", "-N", metavar="K|SHAPE|FILE", shell_complete=FILES,
                      help="A number, a shape, or a file that lists them [all].")
-TASKS = click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
+
+
+class TaskNumber(click.IntRange):
+    """A number of tasks on a node, or, if `several`, one or more with commas between them: a tuple if more."""
+
+    def __init__(self, several: bool = False) -> None:
+        super().__init__(1)
+        self.several = several
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        numbers = str(value).split(",")
+        if len(numbers) == 1:
+            return super().convert(value, param, ctx)
+        if not self.several:
+            self.fail(f"{value} are several numbers of tasks on a node; pencilmap plan ranks several, this command takes "
+                      "one", param, ctx)
+        return tuple(super(TaskNumber, self).convert(number, param, ctx) for number in numbers)
+
+
+TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(), metavar="T", help="Tasks on a node [machine's].")
+SEVERAL_TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(several=True), metavar="T[,T]",
+                             help="Tasks on a node [machine's].\n1,2 ranks both.")
 BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g. '25 GB/s' [machine's].")
 FFT = click.option("--fft", "-n", metavar="SIZE", help="The transform: 512, 512x256x128, 512:r2c, ...")
 

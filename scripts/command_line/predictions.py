@@ -108,13 +108,13 @@ def certificate_of(p: Prediction) -> float | None:
 
 
 def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool = False, by: str = TRANSFORM,
-                     shapes: bool = False) -> None:
+                     shapes: bool = False, tasks: bool = False) -> None:
     """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
 
-    `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network.
+    `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network, `tasks` the tasks on a node.
     """
     predictions = [row.prediction for row in rows]
-    tables = [(title, *_narrow(rows, by, shapes))] + ([
+    tables = [(title, *_narrow(rows, by, shapes, tasks))] + ([
         ("in sequence", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
         (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
@@ -248,21 +248,21 @@ def _shape(p):
     return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
-def _narrow(rows, by, networks):
+def _narrow(rows, by, networks, tasks):
     """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
     decompositions = {p.grid.decomposition.name for p in found}
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
     gained = any(row.launched is not None for row in rows)
-    columns = [*(["shape"] if networks else []), *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
+    columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []), *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
                *([">gain"] if gained else []), ">to limit", "slowest link"]
     cells = []
     for grids, names, row in _once(rows, by):
         p = row.prediction
-        cells.append([*([_shape(p)] if networks else []),
+        cells.append([*([_shape(p)] if networks else []), *([str(p.tasks_per_node)] if tasks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids,
                       broken(names).replace("\n ", "\n"),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),

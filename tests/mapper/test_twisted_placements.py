@@ -118,7 +118,7 @@ TWISTED = Site(TwistedTorus((2, 4)))
     ("basis:r=1.0,c=0.1", "and 2 for c"), ("basis:r=1.0,c=0.1/1.0", "every slot takes one rank"),
     ("basis:r=1.0.0,c=0.1/0.2", "each of 2 numbers"), ("basis:r=9.0,c=0.1/0.2", "is outside torus"),
     ("basis:seed=1,seed=2", "is not understood"), ("basis:fast", "is not understood"), ("cosets:1", "takes no argument"),
-    ("line", "needs a torus without twists"), ("search", "needs a torus without twists")])
+    ("line", "needs a torus without twists"), ("plane", "needs a torus without twists")])
 def test_wrong_placements_are_refused(text, problem):
     with pytest.raises(PlacementError, match=problem):
         place(text, TWISTED, ProcessGrid(2, 4))

@@ -1,7 +1,8 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -45,7 +46,7 @@ from pencilmap.scripts.command_line.options import (
     placements,
 )
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, SEVERAL_TASKS, WIDE, Name, with_options
 from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, seconds, threads_table, title
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
@@ -54,7 +55,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
-@on_machine
+@partial(on_machine, tasks=SEVERAL_TASKS)
 @with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
@@ -74,6 +75,10 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
+    if threads and len(counts) > 1:
+        raise GridError("`threads` divides the cores of one number of tasks on a node: give one number with "
+                        "`tasks_per_node`")
     if threads and grid:
         raise GridError("with `threads` there are fewer ranks, and each number has its own best grid: leave out `grid`")
     if threads and where.tasks_per_node % threads:
@@ -100,12 +105,12 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         return
     rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
     shapes = {_shape(choice) for choice in listed}
-    prediction_table(rows, _title(found, shapes), wide, by, len(shapes) > 1)
+    prediction_table(rows, _title(found, shapes, counts), wide, by, len(shapes) > 1, len(counts) > 1)
     halo_table([row.prediction for row in rows])
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     tie = decided_in_tie(found.best.prediction, [row.prediction for row in rows], by)
-    for line in (*([tie] if tie else []), *_all_slots(where, grid), *_brief(found, listed), *_runs(found), *_why(found),
+    for line in (*([tie] if tie else []), *_all_slots(where, grid, counts), *_brief(found, listed), *_runs(found), *_why(found),
                  *_ungained(found, launch),
                  *schedule_notes(found.best.prediction, schedule),
                  answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
@@ -124,29 +129,36 @@ def _launched(found: Plan, question: Question, is_quick: bool) -> Launched:
     """The launch order in sequence, on the grid on which it is fastest, as far as the plan knows."""
     best = found.best
     usual = next((choice for choice in found.choices if choice.prediction.placement == DEFAULT
-                  and choice.schedule == SEQUENCE and choice.network == best.network), best)
+                  and choice.schedule == SEQUENCE and choice.kind[:2] == best.kind[:2]), best)
     launch = launched(usual.where, usual.prediction, question, is_quick=is_quick)
     if usual.grid == best.grid:
         return launch
     return replace(launch, orders=tuple((f"{phrase} on grid {usual.grid}", p) for phrase, p in launch.orders))
 
 
-def _title(found: Plan, listed: Collection[str]) -> str:
+def _title(found: Plan, listed: Collection[str], counts: Sequence[int]) -> str:
+    tasks = " or ".join(map(str, counts[:-1])) + f" or {per_node(counts[-1])}" if counts[1:] else per_node(counts[0])
     if not _has_shapes(found):
-        return title(found.best.where)
+        one = title(found.best.where)
+        return one.replace(per_node(found.best.where.tasks_per_node), tasks) if counts[1:] else one
     size = f", transform {found.where.transform}" if found.where.transform else ""
     shape = f"; all rows are {min(listed)}" if len(listed) == 1 else ""
-    return f"shapes of {found.best.network.n_nodes} nodes with {per_node(found.where.tasks_per_node)}{size}{shape}"
+    return f"shapes of {found.best.network.n_nodes} nodes with {tasks}{size}{shape}"
 
 
 def _has_shapes(found: Plan) -> bool:
     return len({str(choice.network) for choice in found.choices}) > 1
 
 
+def _has_counts(found: Plan) -> bool:
+    return len({here.tasks_per_node for here in found.where.shapes}) > 1
+
+
 def _take(found: Plan) -> str:
     """The recommended choice, with every part that is not the usual one."""
     best, p = found.best, found.best.prediction
     words = [*([_shape(best)] if _has_shapes(found) else []),
+             *([f"{per_node(best.where.tasks_per_node)},"] if _has_counts(found) else []),
              *([] if best.decomposition is PENCIL else [best.decomposition.name]), str(best.grid), p.placement]
     parts = [" ".join(words), *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
              *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
@@ -158,9 +170,10 @@ def _named(choice: Choice) -> Prediction:
     return replace(without_bracket(choice.prediction), placement=choice.name)
 
 
-def _all_slots(where: Setting, grid: str | None) -> list[str]:
+def _all_slots(where: Setting, grid: str | None, counts: Sequence[int]) -> list[str]:
     """Say which grids are ranked, if grids of fewer tasks are allowed."""
-    return [f"all ranked grids have {where.n_slots} tasks; with --idle, name a grid of fewer with --grid"] \
+    tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
+    return [f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"] \
         if where.site.idle and not grid else []
 
 
@@ -169,7 +182,8 @@ def _brief(found: Plan, listed: list[Choice]) -> list[str]:
     brief = next((choice for choice in listed if choice.name == SO_FAR), None)
     if brief is None:
         return []
-    shape = f"--network {_shape(brief)} " if found.where.shapes else ""
+    shape = f"--network {_shape(brief)} " if _has_shapes(found) else ""
+    shape += f"-t {brief.where.tasks_per_node} " if _has_counts(found) else ""
     kind = "" if brief.decomposition is PENCIL else f"--decomposition {brief.decomposition.name} "
     command = f"pencilmap map {shape}{kind}--grid {brief.grid} --output FILE"
     return [f"{SO_FAR}: searched briefly or not at all; {command}, with the same options of machine, nodes and transform, "
