@@ -481,7 +481,7 @@ class _Search:
 
         It costs no more under the default routing, too.
         """
-        launched = list(self._judged(candidates[self.launch]).values())
+        launched = list(self._judged(candidates[self.launch]).values()) if self.launch in candidates else [np.inf]
         limit, usual = max(launched), launched[0]
         costs = {name: self._cost(slots, self.first_rule) for name, slots in candidates.items()}
         allowed: dict[str, list[Fraction]] = {}

@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pencilmap.mapper.other_grids import faster_choices
+from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -178,12 +179,18 @@ def _if_same(best, other, effort):
     """The consequence if the best placement is as fast as a launch order, perhaps of another grid."""
     if _is_unbeaten(best):
         return ": no mapfile is needed" if other.grid == best.grid else ", which needs no mapfile"
-    return ": the search found no faster placement" if EFFORTS.get(effort) else ""
+    return ": the search found no faster placement" if EFFORTS.get(effort) and _has_search(best) else ""
 
 
 def _unsearched(best, effort):
     """Name the search that may find a better placement, if the effort was one that searches nothing."""
-    return "" if EFFORTS.get(effort, 1) or _is_unbeaten(best) else " (without a search: --effort normal searches)"
+    is_told = not EFFORTS.get(effort, 1) and not _is_unbeaten(best) and _has_search(best)
+    return " (without a search: --effort normal searches)" if is_told else ""
+
+
+def _has_search(best):
+    """Return whether placement best of this grid is searched."""
+    return best.halo is not None or is_searched(best.bounds.site, best.grid, best.bounds.transform)
 
 
 def _is_unbeaten(p):

@@ -49,8 +49,8 @@ class TaskNumber(click.IntRange):
         if len(numbers) == 1:
             return super().convert(value, param, ctx)
         if not self.several:
-            self.fail(f"{value} are several numbers of tasks on a node; pencilmap plan ranks several, this command takes "
-                      "one", param, ctx)
+            self.fail(f"{value} names several numbers of tasks on a node; pencilmap plan ranks several, this command "
+                      "takes one", param, ctx)
         return tuple(super(TaskNumber, self).convert(number, param, ctx) for number in numbers)
 
 
