@@ -293,7 +293,8 @@ def _of_shapes(wanted, shapes, top):
     for number, here in enumerate(order):
         report(f"shape {here.network}", number / len(order))
         limit = sorted(best)[top - 1] if len(best) >= top else None
-        if here.network.has_products and max(here.network.shape) > LONGEST_RING or (limit is not None and _floor(here) + computing > limit):
+        is_long = here.network.has_products and max(here.network.shape) > LONGEST_RING
+        if is_long or (limit is not None and _floor(here) + computing > limit):
             left_out.append(here.network)
             continue
         try:
@@ -303,7 +304,8 @@ def _of_shapes(wanted, shapes, top):
             refusal = error
             continue
         best.append(min(choice.worth for choice in some))
-        computing = 0.0 if wanted.by != TRANSFORM or not same_tasks else min(_computing(choice.prediction) for choice in some)  # on any shape
+        if wanted.by == TRANSFORM and same_tasks:
+            computing = min(_computing(choice.prediction) for choice in some)  # on any shape
         found += some
     if not found:
         raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "

@@ -16,6 +16,7 @@ from pencilmap.mapper.searches.compact_groups import MOST_SLOTS, grown, hops_apa
 from pencilmap.mapper.searches.default_order import FILLING, default
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
@@ -122,6 +123,8 @@ def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = Non
 
 def _whole_products(site, grid, wanted):
     n_slots = site.network.n_nodes * site.tasks_per_node
+    if grid.decomposition is not PENCIL:  # the objective is of other exchanges
+        wanted = None
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils for any decomposition
             yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,

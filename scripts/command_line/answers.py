@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pencilmap.mapper.other_grids import faster_choices
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds, to_limit
 from pencilmap.model.network.torus import as_torus
@@ -184,12 +184,19 @@ def _if_same(best, other, effort):
 
 def _unsearched(best, effort):
     """Name the search that may find a better placement, if the effort was one that searches nothing."""
-    is_told = not EFFORTS.get(effort, 1) and not _is_unbeaten(best) and _has_search(best)
+    is_told = not EFFORTS.get(effort, 1) and not _is_unbeaten(best) and _may_search(best)
     return " (without a search: --effort normal searches)" if is_told else ""
 
 
 def _has_search(best):
-    """Return whether placement best of this grid is searched."""
+    """Return whether the placement comes from a search."""
+    if best.placement.partition(":")[0] not in (BEST, "search"):
+        return False
+    return _may_search(best)
+
+
+def _may_search(best):
+    """Return whether placement best of the grid is searched."""
     return best.halo is not None or is_searched(best.bounds.site, best.grid, best.bounds.transform)
 
 

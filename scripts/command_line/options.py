@@ -159,7 +159,8 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
             refuse_whole(where, asked)
         return command(where=where, **given)
 
-    return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
+    hidden = (click.option(f"--{name}", hidden=True) for name in refused)
+    return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
 
 
 def _refuse_question(records):

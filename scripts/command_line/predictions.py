@@ -111,7 +111,8 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
                      shapes: bool = False, tasks: bool = False) -> None:
     """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
 
-    `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network, `tasks` the tasks on a node.
+    `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network, `tasks` the tasks on
+    a node.
     """
     predictions = [row.prediction for row in rows]
     tables = [(title, *_narrow(rows, by, shapes, tasks))] + ([
@@ -255,7 +256,8 @@ def _narrow(rows, by, networks, tasks):
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
     gained = any(row.launched is not None for row in rows)
-    columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []), *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
+    columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []),
+               *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
                *([">gain"] if gained else []), ">to limit", "slowest link"]

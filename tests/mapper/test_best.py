@@ -1,5 +1,6 @@
 """`best` over its families, with every placement routed again hop by hop; ties between grids."""
 
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import permutations
@@ -9,13 +10,15 @@ from random import Random
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.best import candidates
+from pencilmap.mapper.placements.best import candidates, is_searched
+from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GridError, MappingError, PlacementError
+from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
@@ -23,10 +26,12 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules.schedule import DIRECTIONS
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, overlapped
+from tests.model.test_switched_networks import RANDOM
 
 
 def hops(torus, a, b):
@@ -186,6 +191,78 @@ def test_best_is_never_worse_than_any_other_placement(seed):
         except (PlacementError, GridError, MappingError):  # does not fit this network or grid
             continue
         assert float(least) <= float(predict(other, site=site).cost) + 1e-9, (network, tasks, str(grid), holes, text)
+
+
+def drawn_question(rng, kind):
+    """Return a small setting with or without holes, idle slots and uneven blocks, a grid, and a question."""
+    drawn = {"torus": lambda rng: rng.choice(["4x3", "5x2:mesh", "3x2x2", "7"]),
+             "twisted": lambda rng: rng.choice(["2x4:twisted", "3x4:twist=xy2", "2x2x4:twisted"]), **RANDOM}
+    rate = rng.choice([None, "1 GB/s"])
+    where = setting(network=drawn[kind](rng), tasks_per_node=rng.randint(1, 3), idle=True, bandwidth=rate)
+    n = where.network.n_nodes
+    nodes = Allocation(where.network, sorted(rng.sample(range(n), rng.randint((n + 1) // 2, n))))
+    where = replace(where, site=replace(where.site, allocation=nodes))
+    most = min(where.n_slots, rng.choice([16, where.n_slots]), 40)
+    rows = rng.randint(1, most)
+    shape = rng.choice([(1, most), (most, 1), (rows, most // rows), (rows, most // rows), (most,)])
+    grid = parse_grid("x".join(map(str, shape)), SLAB if len(shape) == 1 else PENCIL)
+    fft = Transform(*(max(shape) * rng.randint(1, 3) + rng.randint(0, max(shape)) for _ in "xyz"))
+    question = Question(schedule=rng.choice(["sequence", "sequence", "overlap:2"]), direction=rng.choice(DIRECTIONS))
+    where = replace(where, transform=rng.choice([None, fft, fft]), decomposition=grid.decomposition)
+    return where, grid, question if question.direction == "forward" or where.transform else Question()
+
+
+def check_never_worse(where, grid, question, share):
+    """`best` is never slower than the launch order, and 1xP is the same question as P slabs."""
+    try:
+        launch = where.shown(where.place("default", grid), question)
+    except ScheduleError:  # lanes need longer axes
+        return 0
+    best = where.best_prediction(grid, question, share)[1]
+    assert best.worth <= launch.worth, (str(where.site), where.transform, grid, question)
+    if grid.decomposition is PENCIL and grid.shape[0] == 1 < grid.n_tasks:
+        slab, asked = ProcessGrid(grid.n_tasks, decomposition=SLAB), replace(question, schedule="sequence")
+        pencil, slab = (where.best_prediction(one, asked, share)[1] for one in (grid, slab))
+        assert float(pencil.cost) == pytest.approx(float(slab.cost))
+        assert float(pencil.lower_bound.value) == pytest.approx(float(slab.lower_bound.value))
+    return 1
+
+
+@pytest.mark.parametrize("kind", ["torus", "twisted", *RANDOM])
+def test_best_is_never_slower_than_the_launch_order_of_the_grid_as_given(kind):
+    rng = Random(f"launch {kind}")
+    assert sum(check_never_worse(*drawn_question(rng, kind), rng.choice([0, 0, 400])) for _ in range(12)) > 6
+
+
+@pytest.mark.parametrize("network, tasks, fft, grid", [("fat-tree:leaves=19,hosts=20,up=5", 8, "512", "160x19"),
+                                                       ("fat-tree:leaves=25,hosts=40,up=20", 8, "512", "25x320")])
+def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, tasks, fft, grid):
+    where = setting(network=network, tasks_per_node=tasks, fft=fft, bandwidth="1 GB/s")
+    best, launch = where.answers(Question(), grid, ["best", "default"], "quick")
+    assert best.time_s <= launch.time_s
+    plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
+    assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
+
+
+@pytest.mark.parametrize("network, tasks, failed, fft, grid, most", [
+    ("8x8:mesh", 1, None, None, "1x16", 14), ("8x8:mesh", 1, "0-0", None, "9x1", 19), ("8x8", 1, "1-1", "64", "16x1", 12),
+    ("6", 1, "1", None, "2x1", 3), ("8x8", 1, None, "100", "1x64", 4.93), ("4", 3, None, "16x15x9", "12x1", 2.2),
+    ("5x5:mesh", 1, "0-0", "100x40x40", "24x1", 5.7), ("fat-tree:leaves=4,hosts=4,up=2", 1, None, None, "1x9", 7.2),
+    ("4x4x8:twisted", 1, None, None, "4x8", 14.5), ("3x4:twist=xy2", 2, None, None, "4x3", 4),
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, None, "20", "8x9", 12.5),
+    ("hyperx:4x4,hosts=4", 1, None, "30x17x60", "8x8", 13)])
+def test_one_group_twisted_tori_and_uneven_blocks_are_searched(network, tasks, failed, fft, grid, most):
+    where = setting(network=network, tasks_per_node=tasks, failed=failed, idle=True, fft=fft)
+    one = parse_grid(grid)
+    assert is_searched(where.site, one, where.transform)
+    best, found = (where.best_prediction(one, "sequence", share)[1] for share in (0, 10))
+    assert found.cost <= most < where.predict(where.place("default", one)).cost and found.cost <= best.cost
+
+
+def test_a_search_is_told_only_if_one_ran(pencilmap):
+    """All placements of one group of even blocks on all slots are alike."""
+    asked = ("predict", "--network", "8x8", "--fft", "64", "--effort", "normal", "-p", "best")
+    assert "search" not in pencilmap(*asked, "--grid", "1x64")[1]
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])

@@ -23,6 +23,7 @@ from pencilmap.model.network.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
@@ -73,13 +74,14 @@ def launched_costs(site, grid):
     ("dragonfly:a=4,p=2,groups=3,cables=3", 2, (8, 6)), ("hyperx:3x2,hosts=2", 3, (6, 6)),
     ("hyperx:3x2,hosts=3,cables=2", 3, (9, 6)),
     ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=3", 1, (3, 6)), ("dragonfly:a=3,p=2,h=1,links=2", 1, (6, 4))])
-@pytest.mark.parametrize("objective", [in_sequence(2), at_once(2)])
-def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective):
+@pytest.mark.parametrize("objective, transform", [
+    (in_sequence(2), None), (at_once(2), None), (in_sequence(2), Transform(13, 9, 21)), (at_once(2), Transform(11, 29, 8))])
+def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective, transform):
     site, grid = site_of(text, tasks), ProcessGrid(*grid)
     ground = Ground(site, grid)
-    swaps = Swaps(ground, boards(ground)[0], objective)
+    swaps = Swaps(ground, boards(ground, transform is not None)[0], objective, transform=transform)
     slots = np.random.default_rng(3).permutation(len(ground.node))[:grid.n_tasks]
-    prediction = predict(mapping_of(ground, slots))
+    prediction = predict(mapping_of(ground, slots), transform)
     wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
     assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
     better = swaps.anneal(slots, 4000, hot=0.05)

@@ -110,8 +110,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     tie = decided_in_tie(found.best.prediction, [row.prediction for row in rows], by)
-    for line in (*([tie] if tie else []), *_all_slots(where, grid, counts), *_brief(found, listed), *_runs(found), *_why(found),
-                 *_ungained(found, launch),
+    for line in (*([tie] if tie else []), *_all_slots(where, grid, counts), *_brief(found, listed), *_runs(found),
+                 *_why(found), *_ungained(found, launch),
                  *schedule_notes(found.best.prediction, schedule),
                  answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
                  *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
