@@ -198,9 +198,10 @@ class Setting(Where):
 
 def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
             tasks_per_node: int | Sequence[int] | None = None, bandwidth: str | None = None,
-            nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
-            launcher: str | None = None, environ: Variables[str, str] | None = None, wrap: str | None = None) -> Setting:
+            nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False,
+            fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
+            weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
+            wrap: str | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters

@@ -148,10 +148,11 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     silent = report or (lambda line, share=None: None)
     run = _Run(site, grid=grid, seed=seed, budget=budget, report=silent, wanted=wanted, rules=rules, transform=uneven,
                known=known)
-    if _alike(grid, wanted, uneven) and not known:
+    is_group = len(grid.shape) == 1  # other grids of one group ask for slabs again
+    if (is_group or _alike(grid, wanted, uneven)) and not known:
         key = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
-               budget, tuple(rules))
-    if key in _done and _done[key].grid != grid:
+               budget, tuple(rules), wanted, uneven)
+    if key in _done and (is_group or _done[key].grid != grid):
         run = _done[key].of(grid, began)
         return run.found(None)
     cut = None
