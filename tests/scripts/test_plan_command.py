@@ -215,3 +215,27 @@ def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):
                           "sequence", "--bandwidth", "10 GB/s")
     rows, _, halos = out.partition("halo of 1 plane")
     assert all(re.search(r"\dx\d +best so far", table) for table in (rows, halos))
+
+
+def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):
+    """The best rows are those of the plans for one number."""
+    asked = ("plan", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "--schedule", "sequence", *QUICK,
+             "--top", "99")
+
+    def best(tasks):
+        rows = json.loads(pencilmap(*asked, "-t", tasks, "--json")[1])["answers"]
+        return {(p["tasks_per_node"], tuple(p["grid"])): p["seconds"] for p in rows if p["placement"] == "best"}
+
+    assert best("2,1") == best("1") | best("2") and {tasks for tasks, _ in best("2,1")} == {1, 2}
+    text = pencilmap(*asked, "-t", "1,2")[1]
+    assert "torus 4x4 with 1 or 2 tasks per node" in text and "per node  " in text and "per node, " in text
+
+
+@pytest.mark.parametrize("command, said", [
+    (("predict", "-t", "1,2"), "1,2 names several numbers of tasks on a node; pencilmap plan ranks several"),
+    (("plan", "-t", "1,x"), "'x' is not a valid integer"), (("plan", "-t", "1,0"), "0 is not in the range"),
+    (("plan", "-t", "1,2", "--wrap", "both"), "for one number of tasks on a node"),
+    (("plan", "-t", "1,2", "--threads", "2", "--fft", "64"), "--threads divides")])
+def test_a_list_of_tasks_is_refused_in_words(pencilmap, command, said):
+    status, _, err = pencilmap(*command, "--network", "4x4")
+    assert status and said in " ".join(err.split())
