@@ -51,7 +51,7 @@ class TaskNumber(click.IntRange):
         if not self.several:
             self.fail(f"{value} names several numbers of tasks on a node; pencilmap plan ranks several, this command "
                       "takes one", param, ctx)
-        return tuple(super(TaskNumber, self).convert(number, param, ctx) for number in numbers)
+        return tuple(self.convert(number, param, ctx) for number in numbers)
 
 
 TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(), metavar="T", help="Tasks on a node [machine's].")
