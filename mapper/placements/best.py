@@ -189,7 +189,7 @@ def _by_routes(site, grid, wanted, share, limit, rules, uneven):
     from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
 
     evaluations = int(network_search.EVALUATIONS // share) if share else 0
-    return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven)
+    return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven if evaluations else None)
 
 
 @_without_products.register

@@ -67,6 +67,7 @@ LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared w
 MOST_KEPT = 32           # results
 MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
 UNEVEN = 6               # sums of uneven blocks take so many times the memory of counts, and a swap so many times as long
+UNEVEN_ROUTES = 2        # time of a swap by routes with uneven blocks, whose directions have rows of their own
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
 
 
@@ -538,7 +539,7 @@ class _Search:
             cold = COLD_BY_ROUTES
             row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
             far = FAR if len(board.routes.link) > MOST_NEAR else 1
-            changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE)
+            changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE) * (1 if self.transform is None else UNEVEN_ROUTES)
             number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
         elif self.transform is not None:
             number //= UNEVEN
