@@ -253,13 +253,14 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
     ('slab', '512', 'sequence', False)
     """
+    where = where.towards(direction)
     for text in placements or ():
         check_name(text)  # before any error about grids, because the grid is not at fault then
     if by not in BY or effort not in EFFORTS:
         raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
                         f"{effort}")
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
-                     exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
+                     exchanges=exchanges, schedules=schedules, routing=routing)
     limit = limit or Limit(seed, seconds)
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
         found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
@@ -332,7 +333,6 @@ class _Wanted:
     exchanges: Sequence[str] | None = None
     schedules: Sequence[str] | None = None
     routing: str | None = None
-    direction: str = FORWARD
 
     def ranked(self, found: Iterable[Choice]) -> list[Choice]:
         return ranked_by(lambda choice: choice.prediction, found, self.by)
@@ -349,8 +349,7 @@ class _Wanted:
     @property
     def question(self) -> Question:
         """The first question about every grid."""
-        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE),
-                        self.direction)
+        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE))
 
     def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
         found = here.shown(placed, question, name)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
+from typing import Self
 
 from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.base.progress import now_and_then, parts, say
@@ -28,7 +29,7 @@ from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.predict.routing_interval import intervals
 from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
 
@@ -68,6 +69,8 @@ class Where:
 
     halo : Halo, optional
         Halos beside the transform; they count in the choice of a placement.
+    direction : str
+        See `towards`.
 
     Examples
     --------
@@ -90,6 +93,17 @@ class Where:
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Where", ...] = ()
     halo: Halo | None = None
+    direction: str = FORWARD
+
+    def towards(self, direction: str) -> Self:
+        """The same question for a transform in a direction, or for a pair of both; forward leaves it as it is.
+
+        The transform is then backward, and searches and predictions use its exchanges. Of a pair it is the forward one.
+        Raises ScheduleError for an unknown direction.
+        """
+        transform = directed(self.transform, direction)
+        return self if direction == FORWARD else replace(self, transform=transform, direction=direction, shapes=tuple(
+            here.towards(direction) for here in self.shapes))
 
     @property
     def network(self) -> Network:
@@ -139,10 +153,17 @@ class Where:
             return place(text, self.site, grid)
         name, _, argument = text.partition(":")
         if name == "search" and self.site.network.has_products:
-            uneven = self.transform if self.transform and not self.transform.divides_evenly(grid) else None
             return self._fastest([search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
-                                  for wanted in objectives(schedule, grid)], schedule)[0]
-        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)[0]
+                                  for wanted in objectives(schedule, grid, self.direction)
+                                  for uneven in self._uneven(grid)], schedule)[0]
+        return self._fastest([place(text, self.site, grid, wanted)
+                              for wanted in objectives(schedule, grid, self.direction)], schedule)[0]
+
+    def _uneven(self, grid: ProcessGrid) -> tuple[Transform | None, ...]:
+        """The transforms whose blocks a search counts, of a pair one after the other; None if blocks are even."""
+        if self.transform is None or self.transform.divides_evenly(grid):
+            return (None,)
+        return (self.transform, *([directed(self.transform, BACKWARD)] if self.direction == PAIR else []))
 
     def best_placement(self, grid: ProcessGrid, schedule: str, share: int | Fraction = 1,
                        limit: Limit = UNLIMITED, rules: Sequence[str] = ()) -> Product | Mapping:
@@ -159,8 +180,8 @@ class Where:
         """
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
-            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        several = objectives("overlap" if brief and schedule == BEST else schedule, grid)
+            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, each) for each in self._uneven(grid)]
+        several = objectives("overlap" if brief and schedule == BEST else schedule, grid, self.direction)
         several = several if not brief or self._is_whole(grid) else several[:1]
         steps = parts(len(several) * (1 + self.robust + (self.halo is not None)))
         for i, wanted in enumerate(several):
@@ -168,7 +189,8 @@ class Where:
             if brief:
                 effort = 0 if i else share  # further objectives may have better products
             with next(steps):
-                found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
+                found += [placed for uneven in self._uneven(grid)
+                          for placed in candidates(self.site, grid, wanted, effort, limit, rules, uneven)
                           if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
                 with next(steps):
@@ -200,9 +222,13 @@ class Where:
         return self.answer(placed, Question(routing, exchange, schedule, direction), name)
 
     def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
-        """The prediction of a placement for a question."""
+        """The prediction of a placement for a question, by default in the direction of this setting."""
+        question = self._directed(question)
         found = predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site)
         return self._noted(found, placed)
+
+    def _directed(self, question):
+        return replace(question, direction=self.direction) if question.direction == FORWARD else question
 
     def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
@@ -227,7 +253,7 @@ class Where:
         heard = say if self.network.n_nodes >= MANY_NODES else now_and_then(say)
         number, done = len(list(all_variants(self.network))), count()
         return [self._noted(p, placed) for p in intervals(
-            placed, question, self.transform, name=name, costs=self.costs, site=self.site,
+            placed, self._directed(question), self.transform, name=name, costs=self.costs, site=self.site,
             begin=lambda rule: heard(f"routing {rule}", next(done) / number))]
 
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:

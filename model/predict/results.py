@@ -84,7 +84,7 @@ class ScheduleForecast:
     schedule : with everything chosen, so that its text can be given to the runner
     sizes : of the lanes: relative sizes of chunks, planes or fields
     axis : along which the lanes are cut, None where nothing is
-    joint_load : makes `load_joint`, which few answers show
+    joint_load : makes `load_joint`, which few answers show; of a pair that of the forward transform
     seconds : of the busiest link by its length in each class
     cost : T by the links alone, on the m scale, slower links counted longer (exact)
     t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
@@ -193,7 +193,8 @@ class Prediction:
     stages : the exchanges, in the order of a forward transform.
     bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
     remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
-    those of `schedule` do not. moved_bytes : bytes of all remaps and exchanges together, where there are bricks.
+    those of `schedule` do not. turned_remaps : those of the backward transform of a pair. moved_bytes : bytes of all remaps
+    and exchanges together, where there are bricks.
     halo : halos of the transform, if they count: in `worth` and `order` alone; the times of the prediction are those of the
     transform.
     certified : whether the lengths are routed loads, so that a bound says how good they are.
@@ -218,6 +219,7 @@ class Prediction:
     likely: tuple[float, float] | None = None
     certified: bool = True
     remaps: tuple[ExchangePrediction, ...] = ()
+    turned_remaps: tuple[ExchangePrediction, ...] = ()
     moved_bytes: int = 0
     halo: HaloPrediction | None = None
     #: predicts the same under another routing rule, or leaves the rule out; None if a rule was asked for
@@ -315,7 +317,8 @@ class Prediction:
         Times are rounded to ten digits, so that rounding errors do not decide.
         """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
-        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in self.remaps) or 0.0)
+        remaps = (*self.remaps, *self.turned_remaps)
+        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in remaps) or 0.0)
         return cost + self.halo_cost if known is None else float(f"{known + self.halo_s:.10g}")
 
     @property
