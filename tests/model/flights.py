@@ -31,7 +31,8 @@ def flights(found, grid, transform):
     if found.direction == "pair" and name == "opposite":
         return _pair(grid, transform)
     if found.direction == "pair":
-        return [phase for way in ("forward", "backward") for phase in flights(replace(found, direction=way), grid, transform)]
+        both = (replace(found, direction=direction) for direction in ("forward", "backward"))
+        return [phase for one in both for phase in flights(one, grid, transform)]
     if found.direction == "backward" and name != "overlap":
         return list(map(turned_round, flights(replace(found, direction="forward"), grid, transform)))
     if name == "sequence":

@@ -123,7 +123,8 @@ def counted(mapping, transform, direction):
 
 
 @repeatable(100)
-@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid), rng.choice([FORWARD, BACKWARD])))())
+@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid),
+                          rng.choice([FORWARD, BACKWARD])))())
 def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
     product, transform, direction = case
     found = predict(product, transform, direction=direction)

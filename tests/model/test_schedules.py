@@ -54,7 +54,8 @@ def settings(draw):
 
 
 @repeatable(60)
-@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]), st.sampled_from(DIRECTIONS))
+@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]),
+       st.sampled_from(DIRECTIONS))
 def test_T_is_that_of_walking_every_message_of_every_phase(case, text, direction):
     mapping, transform = case
     try:
