@@ -188,7 +188,8 @@ class Plan:
     @property
     def rivals(self) -> list[Choice]:
         """Choices within the model's error of the best. They should be measured."""
-        error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
+        likely = self.best.prediction.likely
+        error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
         return [choice for choice in self.choices[1:4] if choice.worth <= error * self.best.worth]
 
     @cached_property

@@ -31,6 +31,7 @@ from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
@@ -64,7 +65,7 @@ class Where:
         The same question on other shapes with as many nodes. A plan chooses from them; if empty, from this network alone.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted where none is named.
-    likely : tuple of float, optional
+    likely : LikelyRange, optional
         Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
     halo : Halo, optional
@@ -88,7 +89,7 @@ class Where:
     notes: tuple[str, ...] = ()
     hosts: dict[str, int] | None = None
     decomposition: Decomposition = PENCIL
-    likely: tuple[float, float] | None = None
+    likely: LikelyRange | None = None
     robust: bool = False
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Where", ...] = ()
@@ -267,5 +268,5 @@ class Where:
             messages = self.halo.messages(placed.grid, self.transform)
             halo = HaloPrediction(self.halo, predict_messages(as_mapping(placed, prediction.placement), messages,
                                                               self.transform, prediction.routing, self.costs))
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo,
+        return replace(prediction.expecting(self.likely), notes=(*prediction.notes, *self.notes), halo=halo,
                        under=prediction.under and under)

@@ -1,7 +1,7 @@
 """The records of a prediction: of each exchange, of the schedule, of the whole."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,8 @@ from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
-from pencilmap.model.schedules.schedule import FORWARD, PAIR, Schedule
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, Schedule
+from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import ExchangeWork, LocalTerms, TimeTerms, summed_terms
 from pencilmap.model.traffic.halo import Halo
 
@@ -202,7 +203,7 @@ class Prediction:
     schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
     times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
     likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
-    calibration; None where it was not calibrated.
+    calibration; None where no exchanges like these were measured, see `expecting`.
     """
 
     network: Network
@@ -236,6 +237,16 @@ class Prediction:
             return ()
         found = (self if name == self.routing else self.under(name) for name in names)
         return tuple(p for p in found if p is not None)
+
+    def expecting(self, measured: LikelyRange | None) -> "Prediction":
+        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""
+        works = [(stage.algorithm, stage.work) for stage in self.stages if stage.work]
+        found = self.schedule
+        is_usual = found and found.name == SEQUENCE and self.routing == kind_of(self.network).routings[0]
+        is_full = self.grid.n_tasks == self.network.n_nodes * self.tasks_per_node and not self.idle_tasks
+        is_like = (measured and works and found and is_usual and is_full
+                   and measured.holds(str(self.network), self.tasks_per_node, found.direction, works))
+        return replace(self, likely=measured.range if measured and is_like else None)
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange or remap of that name."""

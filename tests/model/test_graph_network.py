@@ -269,7 +269,8 @@ def test_each_cable_is_a_way_whatever_its_rate(rates, cables, rule, share):
         network = ways_round(rates, cables, one_by_one)
         mapping = Mapping(network, ProcessGrid(2, 1), 1, np.arange(2), np.zeros(2, int))
         loads = routing(rule).loads(network, exchanges(mapping.grid)[0], np.arange(2)).values[0]
-        sent = {(network.vertices[a], network.vertices[b]): load for a, b, load in zip(network.source, network.target, loads)}
+        ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
+        sent = dict(zip(ends, loads))
         assert sent["s", "0"] == pytest.approx(float(share)) and sent["s", "1"] == pytest.approx(float(1 - share))
         legs = routing(rule).legs(network, np.arange(2))
         (forth,) = np.flatnonzero((network.source == 2) & (network.target == 4))

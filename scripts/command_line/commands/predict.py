@@ -71,7 +71,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
+    costs = where.costs.starting(parse(message_cost, "s") if message_cost else None, ports)
+    where = replace(where, costs=costs, likely=where.likely if costs == where.costs else None)
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and where.wraps:
