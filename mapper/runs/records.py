@@ -192,7 +192,7 @@ def transform_of_record(record: Record) -> Transform:
     sent: str = record.get("exchange_precision") or record["precision"]
     plain = replace(plain, points=None if points == record["size"] else (nx, ny, nz),
                     sent=None if sent == record["precision"] else sent)
-    return directed(plain, record["direction"])
+    return directed(plain, record["direction"]) or plain
 
 
 def grid_of_record(record: Record) -> ProcessGrid:

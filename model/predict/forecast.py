@@ -114,8 +114,10 @@ class Forecaster:
         if self.case.is_even:
             return Forecaster(case, self.stages, self.bounds, closed, self.loads)
         form = closed and replace(closed, case=case)
-        stages, loads = (form.predicted(), ()) if form else routed(case)
-        return Forecaster(case, stages, self.bounds, form, loads)
+        if form and (stages := form.predicted()):
+            return Forecaster(case, stages, self.bounds, form)
+        exchanged, loads = routed(case)
+        return Forecaster(case, exchanged, self.bounds, None, loads)
 
     def _stage(self, i):
         """Return an exchange by its number in a course."""
