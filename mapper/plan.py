@@ -189,7 +189,8 @@ class Plan:
     @property
     def rivals(self) -> list[Choice]:
         """Choices within the model's error of the best. They should be measured."""
-        error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
+        likely = self.best.prediction.likely
+        error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
         return [choice for choice in self.choices[1:4] if choice.worth <= error * self.best.worth]
 
     @cached_property
@@ -254,13 +255,14 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
     ('slab', '512', 'sequence', False)
     """
+    where = where.towards(direction)
     for text in placements or ():
         check_name(text)  # before any error about grids, because the grid is not at fault then
     if by not in BY or effort not in EFFORTS:
         raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
                         f"{effort}")
     wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
-                     exchanges=exchanges, schedules=schedules, routing=routing, direction=direction)
+                     exchanges=exchanges, schedules=schedules, routing=routing)
     limit = limit or Limit(seed, seconds)
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
         found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
@@ -341,7 +343,6 @@ class _Wanted:
     exchanges: Sequence[str] | None = None
     schedules: Sequence[str] | None = None
     routing: str | None = None
-    direction: str = FORWARD
 
     def ranked(self, found: Iterable[Choice]) -> list[Choice]:
         return ranked_by(lambda choice: choice.prediction, found, self.by)
@@ -358,8 +359,7 @@ class _Wanted:
     @property
     def question(self) -> Question:
         """The first question about every grid."""
-        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE),
-                        self.direction)
+        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE))
 
     def or_launched(self, found: Iterable[Choice], most: int) -> list[Choice]:
         """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""

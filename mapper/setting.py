@@ -96,7 +96,7 @@ class Setting(Where):
         grid ``best`` if it is not possible on any grid.
         """
         if grid == BEST and routing != ALL_ROUTINGS:
-            return self._ranked(placements, routing, exchange and (exchange,), schedule and (schedule,), direction)
+            return self.towards(direction)._ranked(placements, routing, exchange and (exchange,), schedule and (schedule,))
         question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule or SEQUENCE, direction)
         return self.answers(question, grid, placements)
 
@@ -106,6 +106,9 @@ class Setting(Where):
 
         Effort and limit are those of the search for placement ``best`` on a named grid.
         """
+        if question.direction != FORWARD:
+            here, question = self.towards(question.direction), replace(question, direction=FORWARD)
+            return here.answers(question, grid, placements, effort, limit)
         placements, routing = tuple(placements), question.routing
         for text in placements:
             check_name(text)  # before any error about grids, because the grid is not at fault then
@@ -123,7 +126,7 @@ class Setting(Where):
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         assert isinstance(question.exchange, str)
-        return self._ranked(placements, routing, (question.exchange,), (question.schedule,), question.direction)
+        return self._ranked(placements, routing, (question.exchange,), (question.schedule,))
 
     def program(self, traffic: str | PathLike[str], placements: Iterable[str] = (BEST,), routing: str | None = None,
                 effort: str = "normal", seed: int = 1) -> "PlacedProgram":
@@ -155,11 +158,11 @@ class Setting(Where):
         """This setting without other shapes."""
         return replace(self, shapes=())
 
-    def _ranked(self, placements, routing, exchanges, schedules, direction):
+    def _ranked(self, placements, routing, exchanges, schedules):
         if routing is not None:
             routing_rule(routing, self.network)
-        return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges, schedules=schedules,
-                    direction=direction).predictions
+        return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges,
+                    schedules=schedules).predictions
 
     def _predictions(self, text: str, grid: ProcessGrid, question: Question, effort: str,
                      limit: Limit) -> list[Prediction]:
@@ -201,7 +204,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False,
             fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
             weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
-            wrap: str | None = None) -> Setting:
+            wrap: str | None = None, direction: str = FORWARD) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -246,6 +249,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     wrap : {"torus", "mesh", "both"}, optional
         The dimensions of the torus all wrap, or none does, in place of the wraps of the machine or the text; "both" asks the
         same question of the torus and the open mesh, which become the `shapes` of the setting.
+    direction : {"forward", "backward", "pair"}
+        Of the transform; a pair is a forward and a backward transform.
 
     Raises
     ------
@@ -291,9 +296,10 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
 
     if wrap is not None:
         both = tuple(on(torus) for torus in _wrapped(shape, wrap))
-        return both[0] if len(both) == 1 else replace(both[0], shapes=both)
+        return (both[0] if len(both) == 1 else replace(both[0], shapes=both)).towards(direction)
     here = on(shape)
-    return replace(here, shapes=tuple(map(on, _shapes(described, shape, bandwidth)))) if counted and described else here
+    shapes = tuple(map(on, _shapes(described, shape, bandwidth))) if counted and described else ()
+    return replace(here, shapes=shapes).towards(direction)
 
 
 def _several(given: dict[str, Any], numbers: Sequence[int]) -> Setting:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
+from typing import Self
 
 import numpy as np
 
@@ -31,8 +32,9 @@ from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.predict.routing_interval import intervals
 from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.traffic.halo import Halo
 
 BEST = "best"
@@ -67,11 +69,13 @@ class Where:
         empty, from this network alone.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted where none is named.
-    likely : tuple of float, optional
+    likely : LikelyRange, optional
         Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
     halo : Halo, optional
         Halos beside the transform; they count in the choice of a placement.
+    direction : str
+        See `towards`.
 
     Examples
     --------
@@ -89,11 +93,22 @@ class Where:
     notes: tuple[str, ...] = ()
     hosts: dict[str, int] | None = None
     decomposition: Decomposition = PENCIL
-    likely: tuple[float, float] | None = None
+    likely: LikelyRange | None = None
     robust: bool = False
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Where", ...] = ()
     halo: Halo | None = None
+    direction: str = FORWARD
+
+    def towards(self, direction: str) -> Self:
+        """The same question for a transform in a direction, or for a pair of both; forward leaves it as it is.
+
+        The transform is then backward, and searches and predictions use its exchanges. Of a pair it is the forward one.
+        Raises ScheduleError for an unknown direction.
+        """
+        transform = directed(self.transform, direction)
+        return self if direction == FORWARD else replace(self, transform=transform, direction=direction, shapes=tuple(
+            here.towards(direction) for here in self.shapes))
 
     @property
     def network(self) -> Network:
@@ -145,10 +160,17 @@ class Where:
             return place(text, self.site, grid)
         question = _asked(schedule)
         name, _, argument = text.partition(":")
-        found = [search(argument, self.site, grid, wanted, robust=self.robust, transform=self.transform)
-                 if name == "search" else place(text, self.site, grid, wanted)
-                 for wanted in objectives(question.schedule, grid)]
+        found = []
+        for wanted in objectives(question.schedule, grid, self.direction):
+            found += [search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
+                      for uneven in self._uneven(grid)] if name == "search" else [place(text, self.site, grid, wanted)]
         return self._fastest(found, question)[0]
+
+    def _uneven(self, grid: ProcessGrid) -> tuple[Transform | None, ...]:
+        """The transforms whose blocks a search counts, of a pair one after the other; None if blocks are even."""
+        if self.transform is None or self.transform.divides_evenly(grid):
+            return (None,)
+        return (self.transform, *([directed(self.transform, BACKWARD)] if self.direction == PAIR else []))
 
     def best_placement(self, grid: ProcessGrid, schedule: str | Question, share: int | Fraction = 1,
                        limit: Limit = UNLIMITED) -> Product | Mapping:
@@ -170,8 +192,8 @@ class Where:
         schedule, rules = question.schedule, () if question.routing is None else (question.routing,)
         found: list[Product | Mapping] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
-            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
-        several = objectives("overlap" if brief and schedule == BEST else schedule, grid)
+            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, each) for each in self._uneven(grid)]
+        several = objectives("overlap" if brief and schedule == BEST else schedule, grid, self.direction)
         several = several if not brief or self._is_whole(grid) else several[:1]
         steps = parts(len(several) * (1 + self.robust + (self.halo is not None)))
         for i, wanted in enumerate(several):
@@ -179,7 +201,8 @@ class Where:
             if brief:
                 effort = 0 if i else share  # further objectives may have better products
             with next(steps):
-                found += [placed for placed in candidates(self.site, grid, wanted, effort, limit, rules, self.transform)
+                found += [placed for uneven in self._uneven(grid)
+                          for placed in candidates(self.site, grid, wanted, effort, limit, rules, uneven)
                           if not (isinstance(placed, Product) and placed in found)]
             if self.robust:
                 with next(steps):
@@ -220,9 +243,13 @@ class Where:
         return self.answer(placed, Question(routing, exchange, schedule, direction), name)
 
     def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
-        """The prediction of a placement for a question."""
+        """The prediction of a placement for a question, by default in the direction of this setting."""
+        question = self._directed(question)
         found = predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site)
         return self._noted(found, placed)
+
+    def _directed(self, question):
+        return replace(question, direction=self.direction) if question.direction == FORWARD else question
 
     def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
@@ -247,7 +274,7 @@ class Where:
         heard = say if self.network.n_nodes >= MANY_NODES else now_and_then(say)
         number, done = len(list(all_variants(self.network))), count()
         return [self._noted(p, placed) for p in intervals(
-            placed, question, self.transform, name=name, costs=self.costs, site=self.site,
+            placed, self._directed(question), self.transform, name=name, costs=self.costs, site=self.site,
             begin=lambda rule: heard(f"routing {rule}", next(done) / number))]
 
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
@@ -261,7 +288,7 @@ class Where:
             messages = self.halo.messages(placed.grid, self.transform)
             halo = HaloPrediction(self.halo, predict_messages(as_mapping(placed, prediction.placement), messages,
                                                               self.transform, prediction.routing, self.costs))
-        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely, halo=halo,
+        return replace(prediction.expecting(self.likely), notes=(*prediction.notes, *self.notes), halo=halo,
                        under=prediction.under and under)
 
 

@@ -13,6 +13,7 @@ from pencilmap.model.machines.files import Figure
 from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
+from pencilmap.model.times.held_out import LikelyRange
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CERTAIN = 0.25                # a figure with at most this relative uncertainty counts as certain
@@ -20,7 +21,7 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 
 
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
-                       likely: tuple[float, float] | None = None) -> dict[str, Figure]:
+                       likely: LikelyRange | None = None) -> dict[str, Figure]:
     """Return the figures of a machine file after a calibration.
 
     Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
@@ -32,7 +33,7 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     calibration : Calibration
     source : str
         Name of the data, e.g. ``"--published bluegene-l (...)"``.
-    likely : (float, float), optional
+    likely : LikelyRange, optional
         `pencilmap.model.times.held_out.likely_range` of all samples.
 
     Returns
@@ -45,9 +46,17 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
         figures[key] = _figure(key, found, machine, source)
     figures.pop(RATIO, None)
     if likely is not None:
-        figures[RATIO] = Figure([float(f"{ratio:.3g}") for ratio in likely], f"{BY} {source}", True,
+        figures[RATIO] = Figure(_rounded(likely), f"{BY} {source}", True,
                                 "of nine in ten exchanges when their placement or their size was not fitted")
     return figures
+
+
+def _rounded(likely):
+    """Return a range as a value of a machine file."""
+    value = {name: list(some) for name, some in asdict(likely).items()}
+    rounded = {"range": [float(f"{ratio:.3g}") for ratio in likely.range],
+               "message_bytes": list(map(round, likely.message_bytes))}
+    return value | rounded
 
 
 def _disowned(reason):

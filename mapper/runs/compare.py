@@ -263,7 +263,7 @@ def _prediction(text, changed):
     try:
         question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"])
         found = predict_question(mapping, question, transform, costs=changes.get("costs", _costs(labels)))
-        return replace(found, likely=_likely(labels)), note
+        return found.expecting(_likely(labels)), note
     except ScheduleError as error:
         return None, str(error)
 
@@ -354,7 +354,7 @@ def _cables(labels, n_dimensions):
 def compare_published() -> list[Comparison]:
     """Return every published cell of Blue Gene/L with its prediction. Only the predicted time of totals has the FFTs."""
     machine = load_machine("bluegene-l")
-    return [_published_row(cell, replace(prediction_of_cell(cell, machine.torus, machine.costs), likely=machine.likely))
+    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs).expecting(machine.likely))
             for cell in bluegene_l_512()]
 
 

@@ -22,6 +22,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
+from pencilmap.model.schedules.schedule import directed
 from pencilmap.model.traffic.remap import REMAPS
 
 Record = dict[str, Any]
@@ -174,7 +175,7 @@ def line_problem_of_record(record: Record) -> LineProblem:
 
 
 def transform_of_record(record: Record) -> Transform:
-    """Return the transform of a run record.
+    """Return the transform of a run record, of a pair the forward transform.
 
     Raises
     ------
@@ -189,8 +190,9 @@ def transform_of_record(record: Record) -> Transform:
     plain = transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
     nx, ny, nz = points = record.get("points") or record["size"]
     sent: str = record.get("exchange_precision") or record["precision"]
-    return replace(plain, points=None if points == record["size"] else (nx, ny, nz),
-                   sent=None if sent == record["precision"] else sent)
+    plain = replace(plain, points=None if points == record["size"] else (nx, ny, nz),
+                    sent=None if sent == record["precision"] else sent)
+    return directed(plain, record["direction"]) or plain
 
 
 def grid_of_record(record: Record) -> ProcessGrid:

@@ -8,7 +8,7 @@ from pencilmap.mapper.runs.compare import prediction_of_cell, prediction_of_reco
 from pencilmap.mapper.runs.records import Record, grid_of_record, transform_of_record
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
@@ -55,7 +55,8 @@ def _label(cell, what):
 def _exchange_of_cell(cell, torus):
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
     return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
-                  measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}")
+                  measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}",
+                  network=str(torus), exchange=exchange.algorithm, direction=FORWARD)
 
 
 def _local_of_cell(cell, time_s):
@@ -116,7 +117,8 @@ def _exchanges_of_record(record, label, bandwidth):
     placement = f"{prediction.tasks_per_node} {prediction.grid} {prediction.placement}"
     return [Sample(f"{label} {stage.name}", phase=stage.name, size=size, work=stage.work,
                    measured_s=_seconds(record, [f"exchange_{stage.name}"]), bound_s=stage.bound_s,
-                   placement=placement) for stage in prediction.stages if stage.work.messages], ""
+                   placement=placement, network=str(prediction.network), exchange=stage.algorithm,
+                   direction=record["direction"]) for stage in prediction.stages if stage.work.messages], ""
 
 
 def _local_of_record(record, phase, label):

@@ -166,6 +166,8 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
         turned = exact_frontier(C, R, k)
         return None if turned is None else turned[::-1, ::-1]
     k, P = min(k, R * C - k), R * C
+    if k == 0:  # all tasks on one side
+        return np.zeros((1, 2))
     if steps(R, C, k) > MOST_STEPS:
         return None
     squares = (_of_few_lengths if R <= 3 else _of_lengths)(R, C, k)

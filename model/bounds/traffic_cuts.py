@@ -93,7 +93,7 @@ def _nearest(site: Site, arcs: Arcs) -> Floats | None:
     if len(nodes) > MOST_NODES:
         return None
     hops = np.sort(arcs.distances(nodes.tolist())[:, nodes], axis=1).min(axis=0)  # there and back: the least of both
-    back = Arcs(arcs.n_vertices, arcs.target, arcs.source, arcs.index, arcs.capacity)
+    back = arcs.back
     hops = np.minimum(hops, np.sort(back.distances(nodes.tolist())[:, nodes], axis=1).min(axis=0))
     return np.repeat(hops, T)[1:]
 

@@ -26,6 +26,7 @@ from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
+from pencilmap.model.times.held_out import LikelyRange
 
 
 @dataclass(frozen=True)
@@ -213,10 +214,13 @@ class Machine:
                 yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
 
     @property
-    def likely(self) -> tuple[float, float] | None:
-        """Range of measured over predicted time of 90 % of held-out exchanges, None without a calibration."""
-        low, high = self.figures[RATIO].value if RATIO in self.figures else (None, None)
-        return None if low is None or high is None else (float(low), float(high))
+    def likely(self) -> LikelyRange | None:
+        """Range of measured over predicted time of 90 % of held-out exchanges, and what was measured.
+
+        None without a calibration, or if the file does not say what was measured.
+        """
+        value = self.figures[RATIO].value if RATIO in self.figures else None
+        return LikelyRange(**{name: tuple(some) for name, some in value.items()}) if isinstance(value, dict) else None
 
     @property
     def launch_order(self) -> LaunchOrder | None:

@@ -6,10 +6,12 @@ named classes of links (`pencilmap.model.network.switched`) are graphs as well, 
 them.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,7 @@ class GraphNetwork:
     bandwidth: tuple[float, ...] | None = None
     link_classes: tuple[str, ...] = ("link",)
     class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
+    count: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); cables of each link; None: one each
     levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
 
@@ -197,7 +200,8 @@ class GraphNetwork:
         for i, links in enumerate(self._links_of_class):
             for cables, some in self.links_by_cables(i):
                 capacity[links[some]] = float(cables * Fraction(rates[i]) / Fraction(max(rates)))
-        return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity)
+        count = None if self.count is None else self.count.astype(float)
+        return Arcs(len(self.vertices), self.source, self.target, self.place_of_link, capacity, count)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
@@ -249,8 +253,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
         second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
-        ("link"). An undirected edge is a link each way; parallel edges of one class add up; edges from a vertex to itself
-        carry nothing and are omitted.
+        ("link"). An undirected edge is a link each way; parallel edges of one class and bandwidth add up; edges from a
+        vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
     bandwidth : float or dict, optional
@@ -291,8 +295,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
             for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
                 of_class.setdefault((number[link[0]], number[link[1]]), []).append(strength)
     rates = rates or {"link": {}}
-    ends = np.array([link for links in rates.values() for link in links], dtype=np.int64).reshape(-1, 2)
-    cables, fastest = zip(*(_cables(name, links) for links in rates.values()))
+    links, count, cables, fastest = zip(*(_links(name, edges) for edges in rates.values()))
+    ends = np.array(list(chain(*links)), dtype=np.int64).reshape(-1, 2)
     if None in fastest and any(fastest):
         without = " and ".join(kind for kind, rate in zip(rates, fastest) if rate is None)
         raise GraphError(f"graph {name}: the links of class {without} have no bandwidth, and others have one; give one for "
@@ -300,7 +304,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
                         source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=sum(cables, ()),
                         bandwidth=None if None in fastest else tuple(map(float, fastest)), link_classes=tuple(rates),
-                        class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None)
+                        class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None,
+                        count=np.array(list(chain(*count)), dtype=np.int64))
 
 
 def _strength(name, a, b, data, default, known):
@@ -338,17 +343,26 @@ def _read_strength(where, count, rate, known):
     return int(cables), None if rate is None else Fraction(rate)
 
 
-def _cables(name, rates):
-    """Return the strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
-    kinds = {_same(strengths): strengths for strengths in rates.values()}
+def _links(name, edges):
+    """Return the ends of each link, its cables, its strength in cables of the fastest kind, and the bandwidth of these.
+
+    The cables of a link have one bandwidth.
+    """
+    kinds = {_same(strengths): strengths for strengths in edges.values()}
     every = {rate for strengths in kinds.values() for _, rate in strengths}
     if None in every and any(every):
         raise GraphError(f"graph {name}: some edges have a bandwidth and others have none; give one for the others with "
                          "`bandwidth`, or give one to all or to none in the file")
     fastest = max(every) if any(every) else None
-    relative = {kind: Fraction(sum(n * (rate / fastest if fastest else 1) for n, rate in strengths))
-                for kind, strengths in kinds.items()}
-    return tuple(relative[_same(strengths)] for strengths in rates.values()), fastest
+    parts = {}
+    for kind, strengths in kinds.items():
+        count = Counter[Fraction | None]()
+        for n, rate in strengths:
+            count[rate] += n
+        parts[kind] = [(n, n * (rate / fastest if fastest else Fraction(1))) for rate, n in count.items()]
+    found = [(ends, *part) for ends, strengths in edges.items() for part in parts[_same(strengths)]]
+    ends, cables, strength = map(list, zip(*found)) if found else ([], [], [])
+    return ends, cables, tuple(strength), fastest
 
 
 def _same(strengths):

@@ -133,6 +133,17 @@ class Arcs:
     target: Ints
     index: Ints  #: int array, shape (A,); place of each arc in a flat array of ``network.link_shape``
     capacity: Floats  #: float array, shape (A,); in cables of the fastest class
+    cables: Floats | None = None  #: float array, shape (A,); cables of each arc, each a way of its own; None: one each
+
+    @cached_property
+    def ways(self) -> Floats:
+        """Number of cables of each arc: float array, shape (A,)."""
+        return np.ones(len(self.source)) if self.cables is None else self.cables
+
+    @property
+    def back(self) -> "Arcs":
+        """The arcs in the opposite direction."""
+        return Arcs(self.n_vertices, self.target, self.source, self.index, self.capacity, self.cables)
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
@@ -205,7 +216,7 @@ def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
     number = np.cumsum(~leaf) - 1
     kept = ~(leaf[arcs.source] | leaf[arcs.target])
     inner = Arcs(int((~leaf).sum()), number[arcs.source[kept]], number[arcs.target[kept]], np.flatnonzero(kept),
-                 arcs.capacity[kept])
+                 arcs.capacity[kept], arcs.ways[kept])
     return Leaves(leaf, number[np.where(leaf, ahead, every)], inner)
 
 

@@ -114,7 +114,7 @@ class Torus(CoordinateNetwork):
         """
         nodes = np.arange(self.n_nodes)
         rates = self.bandwidth or (1.0,) * self.n_dimensions
-        parts: list[list[np.ndarray]] = [[], [], [], []]
+        parts: list[list[np.ndarray]] = [[], [], [], [], []]
         for i, n in enumerate(self.shape):
             coordinate = nodes // self.strides[i] % n
             for direction, step in enumerate((1, -1)):
@@ -123,7 +123,7 @@ class Torus(CoordinateNetwork):
                 found = nodes[real], (nodes + (there - coordinate) * self.strides[i])[real]
                 index = (i * 2 + direction) * self.n_nodes + found[0]
                 capacity = np.full(len(index), self.cables[i] * rates[i] / max(rates))
-                for part, values in zip(parts, (*found, index, capacity)):
+                for part, values in zip(parts, (*found, index, capacity, np.full(len(index), float(self.cables[i])))):
                     part.append(values)
         return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
 

@@ -161,7 +161,7 @@ class TwistedTorus(CoordinateNetwork):
         index = ((2 * i + direction)[:, None] * self.n_nodes + nodes).ravel()
         strength = np.array(self.cables) * rates / rates.max()
         return Arcs(self.n_nodes, np.tile(nodes, len(i)), self.neighbours[i, direction].ravel(), index,
-                    np.repeat(strength[i], self.n_nodes))
+                    np.repeat(strength[i], self.n_nodes), np.repeat(np.array(self.cables, dtype=float)[i], self.n_nodes))
 
     @cached_property
     def hops(self) -> Ints:

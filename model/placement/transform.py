@@ -57,6 +57,8 @@ class Transform:
     (512, 512, 257)
 
     `points` are the extents of a padded input (the 3/2 rule): a line of more points keeps the modes of nx, ny or nz.
+    A `backward` transform sends every message of the forward transform the other way. Type c2r always does.
+
     `sent` is the precision of the numbers in messages, if it is lower than that of the array.
 
     >>> Transform(512, 512, 512, sent="single").total_bytes
@@ -71,8 +73,10 @@ class Transform:
     fields: int = 1
     points: tuple[int, int, int] | None = None
     sent: str | None = None
+    backward: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "backward", self.backward or self.type == "c2r")
         if self.type not in TYPES:
             raise GridError(f"type of transform {self.type!r} is unknown{near(self.type, TYPES)}; known are "
                             f"{', '.join(TYPES)}")
@@ -88,7 +92,7 @@ class Transform:
     @property
     def is_plain(self) -> bool:
         """Whether its elements are complex doubles, all of which are exchanged."""
-        return self == Transform(self.nx, self.ny, self.nz)
+        return self == Transform(self.nx, self.ny, self.nz, backward=self.backward)
 
     @property
     def exchanged(self) -> tuple[int, int, int]:

@@ -21,7 +21,7 @@ from pencilmap.model.predict.forecast import Forecaster
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import ExchangePrediction, Prediction, cost_of
 from pencilmap.model.predict.routed import predict_messages, routed as routed_form_of
-from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.remap import remaps
@@ -82,7 +82,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
 def predict_question(placed: Product | Mapping, question: Question, transform: Transform | None = None, *,
                      name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
-    case = Case(placed, recognised(placed), transform, question, costs)
+    case = Case(placed, recognised(placed), directed(transform, question.direction), question, costs)
     prediction = _closed(case, closed_form_of(case), name) or _routed(case, name, site)
     if question.routing is not None or not kind_of(case.network).bracket:
         return prediction
@@ -97,7 +97,7 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, questio
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
                    site: Site | None = None) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    return _routed(Case(mapping, product, transform, question, costs), name, site)
+    return _routed(Case(mapping, product, directed(transform, question.direction), question, costs), name, site)
 
 
 def predict_product(product: Product, transform: Transform | None = None, question: Question = Question(), *,
@@ -106,7 +106,7 @@ def predict_product(product: Product, transform: Transform | None = None, questi
 
     Every exchange must be one all-to-all. None if the routing has no closed form.
     """
-    case = Case(product, product, transform, question, costs)
+    case = Case(product, product, directed(transform, question.direction), question, costs)
     return _closed(case, ClosedForm(case, product), name)
 
 
@@ -125,7 +125,7 @@ def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, 
     """The prediction with these exchanges, which come from closed forms or from loads."""
     question, network = case.question, case.network
     bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
-    forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule, question.direction)
+    forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
     prediction = Prediction(
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or _name(case.placed),
         product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
@@ -143,9 +143,13 @@ def _with_remaps(prediction, case):
     found = remaps(grid, transform)
     exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
                     for stage in grid.decomposition.exchanges)
+
+    def predicted(messages):
+        return tuple(predict_messages(case.mapping, each, transform, case.routing_name, case.costs) for each in messages)
+
+    turned = remaps(grid, case.turned.transform) if case.question.direction == PAIR else ()
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
-                   remaps=tuple(predict_messages(case.mapping, each, transform, case.routing_name, case.costs)
-                                for each in found))
+                   remaps=predicted(found), turned_remaps=predicted(turned))
 
 
 def _name(placed):

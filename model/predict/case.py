@@ -1,7 +1,7 @@
 """A placement with everything that decides about its loads and times."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,10 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.schedules.schedule import BACKWARD, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import LocalTerms, local_terms, local_work
+from pencilmap.model.traffic.exchange import Exchange, exchanges
 from pencilmap.model.traffic.loads import m_time
 
 RANDOM_ROUTING = "minimal-adaptive"  # as adaptive routers under contention are taken to route
@@ -32,7 +34,7 @@ class Case:
     product : Product, optional
         Whose groups use the places of the groups of the placement.
     transform : Transform, optional
-        Without it there are no times, only lengths.
+        In the direction of the question, of a pair the forward transform. Without it there are no times, only lengths.
     costs : Costs
         The machine's costs besides link bandwidth.
     """
@@ -54,6 +56,21 @@ class Case:
     @property
     def network(self) -> Network:
         return self.placed.torus if isinstance(self.placed, Product) else self.placed.network
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The exchanges one by one."""
+        return exchanges(self.grid, self.transform)
+
+    @property
+    def is_backward(self) -> bool:
+        return self.question.direction == BACKWARD or (self.transform is not None and self.transform.backward)
+
+    @property
+    def turned(self) -> "Case":
+        """The backward transform of a pair."""
+        question = replace(self.question, direction=BACKWARD)
+        return replace(self, transform=directed(self.transform, BACKWARD), question=question)
 
     @cached_property
     def mapping(self) -> Mapping:

@@ -27,23 +27,14 @@ from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case
 from pencilmap.model.predict.closed_form import ClosedForm
-from pencilmap.model.predict.results import ExchangePrediction, ScheduleForecast
+from pencilmap.model.predict.results import ExchangePrediction, ScheduleForecast, summed
+from pencilmap.model.predict.routed import routed
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
-from pencilmap.model.schedules.schedule import (
-    DIRECTIONS,
-    FORWARD,
-    LANE_AXES,
-    MOST_SIZE,
-    PAIR,
-    Course,
-    block_of,
-    cuts,
-    reduced,
-)
+from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_SIZE, PAIR, Course, block_of, cuts, reduced
 from pencilmap.model.schedules.sizes import best_sizes
 from pencilmap.model.times.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
-from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, routed_joint, undominated
 from pencilmap.model.traffic.loads import LinkLoads
 
@@ -55,11 +46,11 @@ def _worth(found):
     return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
 
 
-def _twice(found):
+def _in_turn(found, back):
     """Return the forecast of a forward transform and then a backward transform."""
-    times = {name: None if getattr(found, name) is None else 2 * getattr(found, name)
-             for name in ("t_s", "time_s", "total_s", "hidden_s")}
-    return replace(found, cost=2 * found.cost, direction=PAIR, **times)
+    times = {name: summed((getattr(found, name), getattr(back, name))) for name in ("t_s", "time_s", "total_s", "hidden_s")}
+    notes = tuple(dict.fromkeys((*found.notes, *back.notes)))
+    return replace(found, cost=found.cost + back.cost, notes=notes, direction=PAIR, **times)
 
 
 class Forecaster:
@@ -84,41 +75,28 @@ class Forecaster:
         self.case, self.stages, self.bounds, self.closed, self.loads = case, stages, bounds, closed, loads
         self.grid, self.network, self.transform, self.costs = case.grid, case.network, case.transform, case.costs
         self._found: dict[Any, _Resources] = {}
+        self.direction = BACKWARD if case.is_backward else case.question.direction
 
-    def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
+    def forecast(self, text: str) -> ScheduleForecast:
         """Return the forecast of a named schedule with all choices made; `best` is the fastest that keeps the boxes.
 
-        A backward transform takes as long as a forward transform. The transforms of a pair run at once if the schedule
-        has a way for pairs, and otherwise in sequence.
+        The transforms of a pair run at once if the schedule has a way for pairs, and otherwise in sequence.
 
         Parameters
         ----------
         text : str
-        direction : str
-            One of `pencilmap.model.schedules.schedule.DIRECTIONS`.
 
         Raises
         ------
         ScheduleError
-            If the schedule or direction is not understood, or the schedule does not fit.
+            If the schedule is not understood, or does not fit.
         """
-        if direction not in DIRECTIONS:
-            raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
-        if direction != PAIR:
-            return replace(self._one(text), direction=direction)
-        if text != BEST:
-            schedule = parse_schedule(text)
-            return self._with_hints(self._of(schedule, PAIR)) if SCHEDULES[schedule.name].pair else _twice(self._one(text))
-        found = [_twice(self._one(text))]
-        if self.transform is None or self.transform.fields == 1:  # then a pair keeps its boxes under any schedule
-            able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
-            found += [self._of(schedule, PAIR) for schedule in able if self._is_possible(schedule, PAIR)]
-        return min(found, key=_worth)
-
-    def _one(self, text):
-        """Return the forecast of a transform."""
         if text == BEST:
-            return self._fastest(self._keeping_boxes())
+            found = [self._fastest(self._keeping_boxes())]
+            if self.direction == PAIR and (self.transform is None or self.transform.fields == 1):  # then all keep the boxes
+                able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
+                found += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
+            return min(found, key=_worth)
         schedule = parse_schedule(text)
         if schedule.name == "overlap" and not schedule.sizes:
             return self._fastest(self._overlaps())
@@ -128,6 +106,23 @@ class Forecaster:
     def joint(self) -> JointLoads:
         """Loads of all whole exchanges of the transform."""
         return self._plain.links
+
+    @cached_property
+    def _turned(self) -> "Forecaster":
+        """The schedules of the backward transform of a pair. Exchanges of even blocks are the same in both directions."""
+        case, closed = self.case.turned, self.closed
+        if self.case.is_even:
+            return Forecaster(case, self.stages, self.bounds, closed, self.loads)
+        form = closed and replace(closed, case=case)
+        if form and (stages := form.predicted()):
+            return Forecaster(case, stages, self.bounds, form)
+        exchanged, loads = routed(case)
+        return Forecaster(case, exchanged, self.bounds, None, loads)
+
+    def _stage(self, i):
+        """Return an exchange by its number in a course."""
+        n = len(self.stages)
+        return self.stages[i] if i < n else self._turned.stages[i - n]
 
     def _keeping_boxes(self):
         yield Schedule("sequence")
@@ -139,9 +134,9 @@ class Forecaster:
         if self._is_possible(schedule):
             yield schedule
 
-    def _is_possible(self, schedule, direction=FORWARD):
+    def _is_possible(self, schedule):
         try:
-            course_of(schedule, self.grid, self.transform, None, direction)
+            course_of(schedule, self.grid, self.transform, None, self.direction)
         except ScheduleError:
             return False
         return True
@@ -154,10 +149,13 @@ class Forecaster:
             for chunks in cuts(block, MOST_CHOSEN):
                 found.append(Schedule("overlap", (1,) * chunks, axis))
                 if len(self.stages) == 2:
-                    sizes = reduced(best_sizes(self.joint, chunks, block))
+                    sizes = self._best_sizes(chunks, block)
                     if sizes != reduced(tuple(block * (k + 1) // chunks - block * k // chunks for k in range(chunks))):
                         found.append(Schedule("overlap", sizes, axis))
         return found or [Schedule("overlap", (1,))]
+
+    def _best_sizes(self, chunks, block):
+        return reduced(best_sizes(self.joint, chunks, block, self.direction == BACKWARD))
 
     def _fastest(self, schedules):
         """Return the schedule with the fewest chunks among those within one per cent of the fastest."""
@@ -173,20 +171,30 @@ class Forecaster:
             notes.append(f"no placement of {self.grid} loads the links with both exchanges at once as little as one "
                          f"all-to-all: {found.bounds.unreachable}")
         sequence = self._of(Schedule("sequence")) if name != "sequence" else found
-        if name in ("two-way", "opposite") and found.cost >= found.transforms * sequence.cost:
+        if name in ("two-way", "opposite") and found.cost >= sequence.cost:
             notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
         if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
             block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
             if len(found.sizes) <= block:
-                sizes = reduced(best_sizes(self.joint, len(found.sizes), block))
+                sizes = self._best_sizes(len(found.sizes), block)
                 better = self._of(Schedule("overlap", sizes, found.axis))
                 if better.cost < found.cost * Fraction(995, 1000):
                     notes.append(f"chunks of other sizes are faster: {better.name}")
         return replace(found, notes=tuple(notes))
 
-    def _of(self, schedule: Schedule, direction: str = FORWARD) -> ScheduleForecast:
+    def _of(self, schedule: Schedule) -> ScheduleForecast:
+        """Return the forecast of a schedule, for both transforms of a pair."""
+        found = self._at_once(schedule)
+        if found.direction == self.direction:
+            return found
+        planes = found.sizes[0] if schedule.name == "two-way" and self.transform else None  # one plan has the same for both
+        return _in_turn(found, self._turned._at_once(replace(found.schedule, planes=planes)))
+
+    def _at_once(self, schedule):
+        """Return the forecast of one transform, or of a pair that runs at once."""
+        direction = FORWARD if self.direction == PAIR and not SCHEDULES[schedule.name].pair else self.direction
         if schedule.name == "sequence":
-            return self._in_sequence(schedule)
+            return self._in_sequence(schedule, direction)
         self._check_beside(schedule)
         course = course_of(schedule, self.grid, self.transform, self.joint, direction)
         resources, transforms = self._resources(course), 1 + (direction == PAIR)
@@ -200,7 +208,7 @@ class Forecaster:
                                 self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
                                 self._notes(course, phases, times), direction)
 
-    def _in_sequence(self, schedule):
+    def _in_sequence(self, schedule, direction):
         """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
@@ -210,7 +218,8 @@ class Forecaster:
         total_s = None if time_s is None or computing is None else time_s + computing
         return ScheduleForecast(schedule, sizes=(1,), axis=None, joint_load=self._joint_load, seconds=self._seconds,
                                 cost=cost, t_s=t_s, time_s=time_s, total_s=total_s,
-                                hidden_s=None if total_s is None else 0.0, bounds=self.bounds, alone=Fraction(1))
+                                hidden_s=None if total_s is None else 0.0, bounds=self.bounds, alone=Fraction(1),
+                                direction=direction)
 
     def _joint_load(self):
         return self.joint.largest((1,) * len(self.stages))
@@ -251,8 +260,8 @@ class Forecaster:
         shares = np.array([float(share) for share in phase.shares])
         bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
                                                               resources.inside_bytes)]
-        works = [self.stages[i].work for i in phase.starts]
-        in_flight = [self.stages[part.stage] for part, share in zip(course.parts, phase.shares) if share]
+        works = [self._stage(i).work for i in phase.starts]
+        in_flight = [self._stage(part.stage) for part, share in zip(course.parts, phase.shares) if share]
         hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
         terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of[:2], sum(w.messages for w in works),
                                             max(hops, default=0.0), sum(w.tasks for w in works),
@@ -267,14 +276,14 @@ class Forecaster:
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
-        return sum(n * getattr(self.stages[i].work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
+        return sum(n * getattr(self._stage(i).work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     def _adaptive_s(self, phase, course, resources, link_s):
         """Seconds of the busiest link if routers chose at random."""
         if self.case.product is not None:
             shares = [Fraction(0)] * len(self.stages)
             for part, share, held in zip(course.parts, phase.shares, resources.held):
-                shares[part.stage] += share * held
+                shares[part.stage % len(shares)] += share * held
             even, adaptive = (self._seconds(loads.largest(shares)) for loads in self._even_and_adaptive)
             return link_s * adaptive / even if even else link_s
         if resources.adaptive is None:
@@ -319,11 +328,11 @@ class Forecaster:
 
     @cached_property
     def _exchanges(self):
-        return tuple(self._carried(i)(exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
+        return tuple(self._carried(i)(exchange) for i, exchange in enumerate(self.case.exchanges))
 
     def _carried(self, i):
         """The messages that the algorithm of exchange `i` sends."""
-        return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.case.mapping)
+        return partial(algorithm_named(self._stage(i).algorithm).started, mapping=self.case.mapping)
 
     def _measured(self, found, links):
         """The resources that some exchanges take on the mapping."""

@@ -21,7 +21,8 @@ class Question:
     schedule : str
         See `pencilmap.model.schedules.SCHEDULES`; ``best`` takes the fastest of those that keep the boxes.
     direction : str
-        ``forward``, ``backward`` or ``pair``, one of each: then the times of `Prediction.schedule` are those of both.
+        ``forward``, ``backward`` or ``pair``, one of each: then the exchanges of a prediction are those of the forward
+        transform, and the times of `Prediction.schedule` those of both. Forward leaves a backward transform as it is.
     """
 
     routing: str | None = None

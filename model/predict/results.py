@@ -1,7 +1,7 @@
 """The records of a prediction: of each exchange, of the schedule, of the whole."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,8 @@ from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
-from pencilmap.model.schedules.schedule import FORWARD, PAIR, Schedule
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, Schedule
+from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import ExchangeWork, LocalTerms, TimeTerms, summed_terms
 from pencilmap.model.traffic.halo import Halo
 
@@ -84,7 +85,7 @@ class ScheduleForecast:
     schedule : with everything chosen, so that its text can be given to the runner
     sizes : of the lanes: relative sizes of chunks, planes or fields
     axis : along which the lanes are cut, None where nothing is
-    joint_load : makes `load_joint`, which few answers show
+    joint_load : makes `load_joint`, which few answers show; of a pair that of the forward transform
     seconds : of the busiest link by its length in each class
     cost : T by the links alone, on the m scale, slower links counted longer (exact)
     t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
@@ -193,7 +194,8 @@ class Prediction:
     stages : the exchanges, in the order of a forward transform.
     bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
     remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
-    those of `schedule` do not. moved_bytes : bytes of all remaps and exchanges together, where there are bricks.
+    those of `schedule` do not. turned_remaps : those of the backward transform of a pair. moved_bytes : bytes of all remaps
+    and exchanges together, where there are bricks.
     halo : halos of the transform, if they count: in `worth` and `order` alone; the times of the prediction are those of the
     transform.
     certified : whether the lengths are routed loads, so that a bound says how good they are.
@@ -201,7 +203,7 @@ class Prediction:
     schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
     times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
     likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
-    calibration; None where it was not calibrated.
+    calibration; None where no exchanges like these were measured, see `expecting`.
     """
 
     network: Network
@@ -218,6 +220,7 @@ class Prediction:
     likely: tuple[float, float] | None = None
     certified: bool = True
     remaps: tuple[ExchangePrediction, ...] = ()
+    turned_remaps: tuple[ExchangePrediction, ...] = ()
     moved_bytes: int = 0
     halo: HaloPrediction | None = None
     #: predicts the same under another routing rule, or leaves the rule out; None if a rule was asked for
@@ -234,6 +237,16 @@ class Prediction:
             return ()
         found = (self if name == self.routing else self.under(name) for name in names)
         return tuple(p for p in found if p is not None)
+
+    def expecting(self, measured: LikelyRange | None) -> "Prediction":
+        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""
+        works = [(stage.algorithm, stage.work) for stage in self.stages if stage.work]
+        found = self.schedule
+        is_usual = found and found.name == SEQUENCE and self.routing == kind_of(self.network).routings[0]
+        is_full = self.grid.n_tasks == self.network.n_nodes * self.tasks_per_node and not self.idle_tasks
+        is_like = (measured and works and found and is_usual and is_full
+                   and measured.holds(str(self.network), self.tasks_per_node, found.direction, works))
+        return replace(self, likely=measured.range if measured and is_like else None)
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange or remap of that name."""
@@ -315,7 +328,8 @@ class Prediction:
         Times are rounded to ten digits, so that rounding errors do not decide.
         """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
-        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in self.remaps) or 0.0)
+        remaps = (*self.remaps, *self.turned_remaps)
+        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in remaps) or 0.0)
         return cost + self.halo_cost if known is None else float(f"{known + self.halo_s:.10g}")
 
     @property

@@ -19,7 +19,7 @@ from pencilmap.model.routing import routing
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.fair_sharing import can_share, shared_seconds
 from pencilmap.model.times.timing import mapping_work, terms_in_turn, work_in_turn
-from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.known_loads import known_loads
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 
@@ -27,7 +27,7 @@ from pencilmap.model.traffic.loads import LinkLoads, m_scale
 def routed(case: Case) -> tuple[tuple[ExchangePrediction, ...], tuple[LinkLoads | None, ...]]:
     """The exchanges, predicted one by one, and the loads of each of them if all its messages start at once."""
     stages, loads = zip(*(_routed(case, exchange, name)
-                          for exchange, name in zip(exchanges(case.grid, case.transform), case.algorithms)))
+                          for exchange, name in zip(case.exchanges, case.algorithms)))
     return stages, loads
 
 

@@ -14,7 +14,7 @@ from pencilmap.model.predict import predict_question
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import all_variants
-from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import m_scale, m_time
@@ -74,7 +74,7 @@ def intervals(placed: Product | Mapping, question: Question, transform: Transfor
                                           site=site))
         except RoutingError as error:
             refusals.append(f"without {rule}: {error}")
-    return [_without_routing(found[0], mapping, transform, refusals), *found]
+    return [_without_routing(found[0], mapping, directed(transform, question.direction), refusals), *found]
 
 
 def _without_routing(prediction, mapping, transform, refusals):

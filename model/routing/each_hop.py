@@ -1,6 +1,7 @@
 """Shortest paths with an even split at each hop, as switches with equal-cost routes choose cables by a hash.
 
-Idea: each switch splits the traffic for a target evenly over all cables that lead one hop nearer to it. On trees this is the
+Idea: each switch splits the traffic for a target evenly over all cables that lead one hop nearer to it, whatever their
+rates, because a hash knows no rates. On trees this is the
 same as an even split over all shortest paths. Elsewhere a cable with few paths behind it carries as much as the others. For
 each target, the traffic moves one level nearer after the other, from the farthest switches on.
 Source: C. Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992 (2000).
@@ -38,5 +39,5 @@ class EachHop(Rule):
 
 _loads = singledispatch(loads_beyond_leaves)
 _loads.register(SwitchedNetwork, loads_beyond_hosts)
-RULE = without_argument("each-hop", "along shortest paths, split evenly over the cables at each hop (equal-cost routes)",
-                        EachHop())
+RULE = without_argument("each-hop", "along shortest paths, split at each hop evenly over the cables (ECMP), whatever their "
+                        "rates", EachHop())

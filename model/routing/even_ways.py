@@ -3,9 +3,9 @@
 Idea: the traffic of one root (the source of messages, or their target) moves level by level from the farthest vertices
 nearer to the root. An arc from level l to level l - 1 takes a fixed share of what its far vertex holds. The levels of all
 roots are walked together, so a level is a few array operations, and the shares are kept for the next exchange.
-Shares: for shortest paths, the paths from the root to the near vertex over those to the far vertex (U. Brandes, "A faster
-algorithm for betweenness centrality", J. Math. Sociology 25 (2001)). With a split at each hop, the cables of the arc over
-all cables of the far vertex that lead nearer.
+Shares: for shortest paths, the paths from the root to the near vertex, times the cables of the arc, over the paths to the
+far vertex (U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001)). With a split at each
+hop, the cables of the arc over all cables of the far vertex that lead nearer. A cable counts as one whatever its rate.
 Cost: O(L) for each root, L links.
 """
 
@@ -78,7 +78,7 @@ def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Fl
 @lru_cache(maxsize=4)
 def _turned(arcs: Arcs) -> Arcs:
     """Return the arcs in the opposite direction, which keep their distances."""
-    return Arcs(arcs.n_vertices, arcs.target, arcs.source, arcs.index, arcs.capacity)
+    return arcs.back
 
 
 def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
@@ -94,13 +94,13 @@ def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
     near, far = root * V + start[arc], root * V + end[arc]
     paths = np.zeros(len(some) * V)
     paths[np.arange(len(some)) * V + some] = 1
-    width = np.bincount(far, arcs.capacity[arc], len(paths)) if by_hop else paths
+    width = np.bincount(far, arcs.ways[arc], len(paths)) if by_hop else paths
     level = hops[near]
     order = np.argsort(level, kind="stable")  # in a level by `near`
     for pairs in np.split(order, np.flatnonzero(np.diff(level[order])) + 1) if len(order) else ():
         if not by_hop:
-            np.add.at(paths, far[pairs], paths[near[pairs]])
-        part = arcs.capacity[arc[pairs]] if by_hop else paths[near[pairs]]
+            np.add.at(paths, far[pairs], paths[near[pairs]] * arcs.ways[arc[pairs]])
+        part = arcs.ways[arc[pairs]] * (1 if by_hop else paths[near[pairs]])
         begin = np.flatnonzero(np.diff(near[pairs], prepend=-1))
         found.append(_Level(arc[pairs], far[pairs], near[pairs][begin], begin, part / width[far[pairs]]))
     return found[::-1]

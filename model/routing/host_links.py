@@ -85,7 +85,8 @@ def router_arcs(network: Network) -> Arcs:
 def _switch_arcs(network: SwitchedNetwork) -> Arcs:
     arcs, n = network.arcs(), network.n_nodes
     links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
-    return Arcs(network.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links])
+    return Arcs(network.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links],
+                arcs.ways[links])
 
 
 def loads_beyond_leaves(network: Network, exchange: Exchange, ends: np.ndarray,

@@ -62,13 +62,13 @@ def _shortest(arcs: Arcs, routers: Ints, numbers: Ints, by_hop: bool) -> Iterato
 
     tail, head = (arcs.target, arcs.source) if by_hop else (arcs.source, arcs.target)
     V, A, n = arcs.n_vertices, len(tail), len(routers)
-    distance = Arcs(V, tail, head, arcs.index, arcs.capacity).distances(routers[numbers].tolist())
+    distance = (arcs.back if by_hop else arcs).distances(routers[numbers].tolist())
     far = distance[:, routers].max(axis=1, keepdims=True)
     root, arc = np.nonzero((distance[:, tail] + 1 == distance[:, head]) & (distance[:, head] <= far))
     here, there = root * V + head[arc], root * V + tail[arc]  # pairs of root and vertex
     level = distance.ravel()[here]
     size = len(numbers) * V
-    paths, width = np.zeros(size), np.bincount(here, arcs.capacity[arc], size)
+    paths, width = np.zeros(size), np.bincount(here, arcs.ways[arc], size)
     paths[np.arange(len(numbers)) * V + routers[numbers]] = 1
     number = np.full(V, -1)
     number[routers] = np.arange(n)
@@ -76,8 +76,8 @@ def _shortest(arcs: Arcs, routers: Ints, numbers: Ints, by_hop: bool) -> Iterato
     for hops in range(int(far.max(initial=0)) + 1):
         some = level == hops
         at, before, on = here[some], there[some], arc[some]
-        np.add.at(paths, at, paths[before])
-        part = arcs.capacity[on] / width[at] if by_hop else paths[before] / paths[at]
+        np.add.at(paths, at, paths[before] * arcs.ways[on])
+        part = arcs.ways[on] * (1 / width[at] if by_hop else paths[before] / paths[at])
         step = coo_array((part, (at, before)), shape=(size, size)).tocsr()
         last = step @ last + coo_array((part, (at, on)), shape=(size, A)).tocsr()
         rows = last.tocoo()

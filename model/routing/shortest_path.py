@@ -6,7 +6,7 @@ at once (`pencilmap.model.routing.even_ways`), fractions source by source.
 Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
 Hosts with one link are taken together at the vertex on which they hang.
-Cost: O(L) for each source node, or each source switch, L links. Parallel cables of one link of a file are one path.
+Cost: O(L) for each source node, or each source switch, L links. Every cable of a link is a path of its own.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ class ShortestPath(Rule):
         return _loads(network, exchange, node_of_rank)
 
 
-RULE = without_argument("shortest-path", "split evenly over all shortest paths", ShortestPath())
+RULE = without_argument("shortest-path", "split evenly over all shortest paths, each cable as a path of its own",
+                        ShortestPath())
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:
@@ -82,13 +83,13 @@ def _exact(arcs, traffic):
 def _add_tree(values, arcs, distance, source, wanted):
     """Add the traffic from one source to every vertex to `values`."""
     by_level = _arcs_by_level(arcs, distance)
-    paths = np.zeros_like(wanted)
+    paths, cables = np.zeros_like(wanted), arcs.ways.astype(int)
     paths[source] = 1
     for level in by_level:
-        np.add.at(paths, arcs.target[level], paths[arcs.source[level]])
+        np.add.at(paths, arcs.target[level], paths[arcs.source[level]] * cables[level])
     for level in reversed(by_level):
         tail, head = arcs.source[level], arcs.target[level]
-        share = wanted[head] * paths[tail] / paths[head]
+        share = wanted[head] * paths[tail] * cables[level] / paths[head]
         values[level] += share
         np.add.at(wanted, tail, share)
 

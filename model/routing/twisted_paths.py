@@ -6,9 +6,9 @@ w(t, d, u). Traffic often stays the same under many shifts of all nodes: all shi
 some in a launch order. Then the links of direction d that leave nodes of one class, which these shifts exchange, carry the
 same. So one node of each class stands for all sources, and the loads are added up by class.
 
-Two rules. Even: each message is split evenly over all its shortest paths. Path (u, u + e) carries the paths that lead from
-0 to u times the paths from u + e to t, over all paths. Ordered: a message takes the shortest vector of its displacement, one
-dimension after the other; several shortest vectors share it evenly.
+Two rules. Even: each message is split evenly over all its shortest paths. Link (u, u + e) carries the paths that lead from
+0 to u times its cables times the paths from u + e to t, over all paths. Ordered: a message takes the shortest vector of its
+displacement, one dimension after the other; several shortest vectors share it evenly.
 Source: the counting is ours. Proof for cosets in docs/theory.md.
 Cost: O(d N) for one source of each class, N nodes; in order, one addition for each message and link on its route. The table
 of all routes takes O(d N^2).
@@ -141,7 +141,8 @@ def _inwards(torus):
         for i, direction in steps_up_and_down(torus):
             near = torus.reached(far, i, (-1, 1)[direction])
             some = hops[near] == level - 1
-            found.append((2 * i + direction, near[some], far[some], paths[near[some]] / paths[far[some]]))
+            share = paths[near[some]] * torus.cables[i] / paths[far[some]]
+            found.append((2 * i + direction, near[some], far[some], share))
     return found
 
 
@@ -173,13 +174,14 @@ def _even_routes(torus: TwistedTorus) -> Iterator[tuple[Ints, Ints, Floats]]:
     hops, paths, nodes = torus.hops, _paths(torus), np.arange(torus.n_nodes)
     directions = steps_up_and_down(torus)
     channels = np.array([2 * i + direction for i, direction in directions], dtype=np.int64)
+    cables = np.array([torus.cables[i] for i, _ in directions])
     back = np.array([torus.reached(nodes, i, (-1, 1)[direction]) for i, direction in directions], dtype=np.int64)
     back = back.reshape(-1, torus.n_nodes)  # also without links
     hops_after, paths_after = hops[back], paths[back]                 # of v - e, for the rest of the way after a step e
     for target in range(torus.n_nodes):
         rest = torus.sums(np.array([target]), torus.negative)[0]        # target - u for every u
         which, node = np.nonzero(hops + 1 + hops_after[:, rest] == hops[target])
-        share = paths[node] * paths_after[which, rest[node]] / paths[target]
+        share = paths[node] * cables[which] * paths_after[which, rest[node]] / paths[target]
         yield channels[which], node, share
 
 
@@ -190,7 +192,7 @@ def _paths(torus):
     found[0] = 1
     for level in range(int(hops.max())):
         forward = (hops[arcs.source] == level) & (hops[arcs.target] == level + 1)
-        np.add.at(found, arcs.target[forward], found[arcs.source[forward]])
+        np.add.at(found, arcs.target[forward], found[arcs.source[forward]] * arcs.ways[forward])
     return found
 
 

@@ -11,7 +11,7 @@ from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
-from pencilmap.model.schedules.schedule import FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, Course, Schedule
+from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, Course, Schedule
 from pencilmap.model.traffic.joint_loads import JointLoads
 
 BEST = "best"
@@ -24,7 +24,7 @@ class ScheduleKind:
     Parameters
     ----------
     course : callable
-        (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError.
+        (schedule, grid, transform or None, joint loads or None, whether backward) -> Course; raises ScheduleError.
     read : callable
         The words after the name -> the schedule's fields, None if the words are not understood.
     pair : callable or None
@@ -119,7 +119,7 @@ def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None
     loads : JointLoads or None
         Loads that decide open choices.
     direction : str
-        One of `pencilmap.model.schedules.schedule.DIRECTIONS`.
+        One of `pencilmap.model.schedules.schedule.DIRECTIONS`; a backward transform is run backward in any.
 
     Raises
     ------
@@ -127,5 +127,7 @@ def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None
         If the schedule does not fit the grid or the transform.
     """
     kind = SCHEDULES[schedule.name]
-    make = kind.pair if direction == PAIR and kind.pair else kind.course
-    return make(schedule, grid, transform, loads)
+    if direction == PAIR and kind.pair:
+        return kind.pair(schedule, grid, transform, loads)
+    backward = direction == BACKWARD or (transform is not None and transform.backward)
+    return kind.course(schedule, grid, transform, loads, backward)

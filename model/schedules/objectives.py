@@ -4,13 +4,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.schedules import BEST, SCHEDULES, parse_schedule
+from pencilmap.model.schedules import BEST, course_of, parse_schedule
+from pencilmap.model.schedules.schedule import FORWARD, PAIR
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence, objective, overlapped
 
 TYPICAL_CHUNKS = 8  # if the number is still open: the ramp then has its usual weight
 
 
-def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
+def objectives(text: str, grid: ProcessGrid, direction: str = FORWARD) -> list[Objective]:
     """Return the objectives whose best placements are worth a prediction under a schedule, its own objective first.
 
     The others are for machines on which other terms than the links decide.
@@ -27,9 +28,10 @@ def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
     if schedule.name == "overlap" and not schedule.sizes:
         wanted = overlapped(n, TYPICAL_CHUNKS)
     else:
-        course = SCHEDULES[schedule.name].course(replace(schedule, planes=None), grid, None, None)
+        course = course_of(replace(schedule, planes=None), grid, None, None, direction)
         wanted = objective(_of_stages(course, phase, n) for phase in course.phases)
-    return [alone] if wanted == alone else list(dict.fromkeys([wanted, once, alone]))
+    both = [wanted, wanted.turned] if direction == PAIR else [wanted]
+    return [alone] if wanted == alone else list(dict.fromkeys([*both, once, alone]))
 
 
 def _of_stages(course, phase, n):

@@ -13,12 +13,13 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import sequence
 from pencilmap.model.schedules.routes import check_routes, phases_of
-from pencilmap.model.schedules.schedule import FIELD, Course, Part, Phase, Schedule
+from pencilmap.model.schedules.schedule import BACKWARD, FIELD, Course, Part, Phase, Schedule, directed
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import JointLoads
 
 
-def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
+           backward: bool = False) -> Course:
     """Return two phases. Without a transform the halves are equal.
 
     Raises
@@ -46,30 +47,22 @@ def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loa
     """
     check_routes(schedule.name, grid)
     several = transform is None or transform.fields > 1
-    one = course(schedule, grid, transform, loads) if several else sequence.course(schedule, grid, transform, loads)
-    steps = list(zip(one.phases, reversed(one.phases)))
-    idle = [(Fraction(0),) * len(ahead.beside) for ahead, _ in steps]
-    starts = [ahead.starts + back.starts for ahead, back in steps]
+    one, other = ((course if several else sequence.course)(schedule, grid, turned, loads)
+                  for turned in (transform, directed(transform, BACKWARD)))
+    steps = list(zip(one.phases, reversed(other.phases)))
+    idle, n = (Fraction(0),) * len(one.phases[0].beside), len(grid.decomposition.exchanges)
     if one.plain and (transform is None or transform.divides_evenly(grid)):
         shares = [tuple(sum(both, Fraction(0)) for both in zip(ahead.shares, back.shares)) for ahead, back in steps]
+        starts = [ahead.starts + back.starts for ahead, back in steps]
         parts = one.parts
     else:
         shares = [ahead.shares + back.shares for ahead, back in steps]
-        parts = tuple(_made(part, grid, transform, turn) for turn in (_as_it_is, _reversed) for part in one.parts)
-    return replace(one, sizes=(1, 1), axis=None, parts=parts, phases=tuple(map(Phase, shares, starts, idle)))
+        starts = [ahead.starts + tuple(n + i for i in back.starts) for ahead, back in steps]
+        parts = (*(_made(part, grid, transform) for part in one.parts),
+                 *(replace(_made(part, grid, directed(transform, BACKWARD)), stage=n + part.stage) for part in other.parts))
+    phases = tuple(Phase(some, started, idle) for some, started in zip(shares, starts))
+    return replace(one, sizes=(1, 1), axis=None, parts=parts, phases=phases)
 
 
-def _made(part, grid, transform, turn):
-    def make(carried):
-        return turn(part.make(carried) if part.make else carried(exchanges(grid, transform)[part.stage]))
-
-    return Part(part.stage, make)
-
-
-def _as_it_is(exchange):
-    return exchange
-
-
-def _reversed(exchange):
-    """Return the messages of an exchange on their way back."""
-    return replace(exchange, send_weight=exchange.receive_weight, receive_weight=exchange.send_weight)
+def _made(part, grid, transform):
+    return Part(part.stage, part.make or (lambda carried: carried(exchanges(grid, transform)[part.stage])))

@@ -23,12 +23,13 @@ CHUNKS = 4  # by default, if the blocks are long enough
 ORDER = ("z", "x", FIELD)
 
 
-def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
+           backward: bool = False) -> Course:
     """Return the chunks of an exchange, then the chunks of the next; ranks compute the next chunk meanwhile."""
     longest = CHUNKS if transform is None else max(block_of(axis, grid, transform)[0] for axis in ORDER)
     sizes = schedule.sizes or (1,) * min(CHUNKS, longest)
     axis = None if transform is None else lane_axis(len(sizes), None, grid, transform, ORDER)
     parts = chunked_exchanges(axis, grid, transform)
-    phases = tuple(Phase(shares_of(parts, sizes, {i: k}), (i,), beside(grid, axis, sizes, {i: k + 1}))
+    phases = tuple(Phase(shares_of(parts, sizes, {i: k}), (i,), beside(grid, axis, sizes, {i + backward: k + 1}))
                    for i in range(len(grid.decomposition.exchanges)) for k in range(len(sizes)))
     return Course(Schedule(schedule.name, sizes), sizes, axis, parts, phases)

@@ -17,11 +17,11 @@ from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.exchange import Exchange, exchanges, sides
 
 FIELD = "field"
 SEQUENCE = "sequence"  # the schedule in which every exchange runs alone
-DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: both, of two arrays, at once
+DIRECTIONS = FORWARD, BACKWARD, PAIR = "forward", "backward", "pair"  # pair: one of each, of two arrays
 LANE_AXES = ("x", "z", FIELD)  # along which a block may be cut into lanes, in the order in which they are tried
 MOST_CHUNKS, MOST_SIZE = 256, 1000  # the limits of the library, fft_runner/src/schedule/schedule.h
 
@@ -60,7 +60,7 @@ class Part:
     Parameters
     ----------
     stage : int
-        Number of the exchange in a forward transform.
+        Number of the exchange in a forward transform. In a pair those of the backward transform follow.
     make : callable or None
         Takes the messages of the exchange algorithm and gives the messages of this part; None for all messages.
     length : int or None
@@ -81,7 +81,7 @@ class Phase:
     shares : tuple of Fraction
         Share of every part.
     starts : tuple of int
-        Started exchanges, by their number in a forward transform: each costs its start and messages.
+        Started exchanges, by their number as in `Part`: each costs its start and messages.
     beside : tuple of Fraction
         Share of every local pass that ranks compute meanwhile, in the order of a forward transform.
     """
@@ -105,7 +105,7 @@ class Course:
         Axis along which the lanes are cut.
     parts : tuple of Part
     phases : tuple of Phase
-        In the order of a forward transform.
+        Their order does not count.
     """
 
     schedule: Schedule
@@ -118,6 +118,25 @@ class Course:
     def plain(self) -> bool:
         """Whether every part is a whole exchange."""
         return all(part.make is None for part in self.parts)
+
+
+def directed(transform: Transform | None, direction: str) -> Transform | None:
+    """Return a transform in a direction: of a pair the forward transform.
+
+    Direction forward, the default of all questions, leaves a backward transform as it is.
+
+    Raises
+    ------
+    ScheduleError
+        If the direction is unknown.
+    """
+    if direction not in DIRECTIONS:
+        raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
+    if transform is None or direction == FORWARD:
+        return transform
+    if direction == BACKWARD:
+        return replace(transform, backward=True)
+    return replace(transform, type="r2c" if transform.type == "c2r" else transform.type, backward=False)
 
 
 def cut(extent: int, sizes: tuple[int, ...]) -> list[int]:
@@ -198,10 +217,9 @@ def _only(i, axis, length, grid, transform):
         exchange = carried(exchanges(grid, transform)[i])
         stage, division = [(s, d) for s, d in grid.decomposition.layouts() if isinstance(s, ExchangeStage)][i]
         weights = {name: getattr(exchange, name) for name in ("group_weight", "send_weight", "receive_weight")}
-        if axis == stage.gathered:
-            which, blocks = "send_weight", weights["send_weight"]
-        elif axis == stage.divided:
-            which, blocks = "receive_weight", weights["receive_weight"]
+        if axis in (stage.gathered, stage.divided):
+            which = ("send_weight", "receive_weight")[sides(stage, transform).index(axis)]
+            blocks = weights[which]
         else:
             letter, n = division[axis], transform.extents(stage, grid)[axis]
             which = "group_weight"

@@ -11,7 +11,8 @@ from pencilmap.model.schedules.schedule import Course, Phase, Schedule, beside, 
 from pencilmap.model.traffic.joint_loads import JointLoads
 
 
-def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
+           backward: bool = False) -> Course:
     """Return a course with one phase for every exchange."""
     n = len(grid.decomposition.exchanges)
     phases = tuple(Phase(tuple(Fraction(int(i == j)) for j in range(n)), (i,), beside(grid, None, (), {})) for i in range(n))

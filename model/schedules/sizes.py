@@ -80,7 +80,7 @@ def _corners(row, column):
     return ratios, (column + np.outer(ratios, row)).max(axis=1)
 
 
-def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
+def best_sizes(loads: JointLoads, chunks: int, block: int, backward: bool = False) -> tuple[int, ...]:
     """Return the lengths of chunks with the least T, each at least 1.
 
     Chunks are equal, by the cut rule, if nothing is better by more than a rounding error.
@@ -92,8 +92,10 @@ def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
         Number of chunks.
     block : int
         Elements of the block.
+    backward : bool
+        Whether the second exchange comes first.
     """
-    pairs = loads.weighted
+    pairs = loads.weighted[:, ::-1] if backward else loads.weighted
     equal = [block * (k + 1) // chunks - block * k // chunks for k in range(chunks)]
     best = min((_polished(start, pairs) for start in (equal, _rounded(best_shares(pairs, chunks), block))),
                key=lambda sizes: overlap_length(sizes, pairs))

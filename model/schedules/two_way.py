@@ -62,7 +62,8 @@ def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
     return min(range(1, nz), key=lambda planes: (round(time(planes), 9), planes != usual, planes))
 
 
-def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
+           backward: bool = False) -> Course:
     """Return two phases. Without a transform the halves are equal.
 
     Raises

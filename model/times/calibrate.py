@@ -48,6 +48,10 @@ class Sample:
     measured_s: float
     bound_s: float | None = None  #: the paper's bound, for comparison
     placement: str = ""  #: tasks per node, grid and placement: common to the runs of one configuration at several sizes
+    #: network, exchange, direction: texts, of an exchange; the direction is that of the transform
+    network: str = ""
+    exchange: str = ""
+    direction: str = ""
 
     def time_s(self, costs: Costs) -> float | None:
         """Return seconds by the time model; None if none of its terms applies."""

@@ -79,6 +79,8 @@ def messages_sent(send: Ints, receive: Ints) -> Ints:
 def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
     """Return the exchanges of a grid, in the order of a forward transform.
 
+    In a backward transform member b sends to a what a sends to b in a forward transform.
+
     Parameters
     ----------
     grid : ProcessGrid
@@ -97,6 +99,11 @@ def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Ex
                  if isinstance(stage, ExchangeStage))
 
 
+def sides(stage: ExchangeStage, transform: Transform) -> tuple[str, str]:
+    """Return the axes whose blocks the members send, and receive: a backward transform gathers the divided axis."""
+    return (stage.divided, stage.gathered) if transform.backward else (stage.gathered, stage.divided)
+
+
 def _even(stage, grid):
     members = grid.groups(stage.letters)
     groups, size = members.shape
@@ -112,7 +119,7 @@ def _of_transform(stage, division, grid, transform):
         letter = division[axis]  # none if the axis is whole
         weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
             else extents[axis]
-    send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in (stage.gathered, stage.divided))
+    send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in sides(stage, transform))
     return Exchange(stage.name, letters=stage.letters, members=members, group_weight=weight, send_weight=send,
                     receive_weight=receive, unit_bytes=transform.point_bytes, total_bytes=transform.total_bytes)
 

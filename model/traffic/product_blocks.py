@@ -25,7 +25,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.exchange import message_roots
+from pencilmap.model.traffic.exchange import message_roots, sides
 
 _LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python's integers are used
 
@@ -69,7 +69,7 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
             else:
                 unit *= extents[axis]
         size = grid.extent(stage.letters)
-        send, receive = (block_lengths(extents[axis], size) for axis in (stage.gathered, stage.divided))
+        send, receive = (block_lengths(extents[axis], size) for axis in sides(stage, transform))
         for letter in grid.decomposition.letters:
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))

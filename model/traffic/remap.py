@@ -46,7 +46,9 @@ def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) 
 
 
 def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
-    """Return the remaps before and after a forward transform, as single messages; none without bricks.
+    """Return the remaps at the input and at the output of a forward transform, as single messages; none without bricks.
+
+    In a backward transform their messages travel the other way.
 
     >>> from pencilmap.model.decompositions import decomposition_named
     >>> before, after = remaps(ProcessGrid(2, 1, decomposition=decomposition_named("brick:1x1x2")), Transform(4, 4, 4))
@@ -75,7 +77,7 @@ def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards
         pencil = np.add.outer(pencil, strides.get(letter, 0) * b).ravel()
         volume = np.multiply.outer(volume, length).ravel()
     sent = brick != pencil
-    pairs = np.stack([brick, pencil] if inwards else [pencil, brick], axis=1)[sent]
+    pairs = np.stack([brick, pencil] if inwards != transform.backward else [pencil, brick], axis=1)[sent]
     return Exchange(name, letters="", members=pairs, group_weight=volume[sent], send_weight=np.array([1, 0]),
                     receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
 

@@ -251,9 +251,10 @@ def _range_in_words(least, most):
 def _likely(best, other, by):
     """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
     mine, theirs = exchanges_of(best).time_s, exchanges_of(other).time_s
-    if not mine or not theirs or not best.likely:
+    likely = likely_ratio(theirs / mine, other.likely) if mine and theirs and best.likely else None
+    if likely is None:
         return None
-    low, high = likely_ratio(theirs / mine, other.likely) or (0.0, 0.0)
+    low, high = likely
     whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs
     return (low * mine + computing) / whole, (high * mine + computing) / whole
 

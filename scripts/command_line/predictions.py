@@ -51,7 +51,8 @@ class Row:
 def title(where: Where) -> str:
     """Return the question of a table: network, tasks and transform."""
     found = where.where.replace("torus", "torus and open mesh", 1) if where.wraps else where.where
-    return found + (f", transform {where.transform}" if where.transform else "")
+    backward = ", backward" if where.transform and where.transform.backward and where.transform.type != "c2r" else ""
+    return found + (f", transform {where.transform}{backward}" if where.transform else "")
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
@@ -385,8 +386,9 @@ def exchanges_of(p: Prediction) -> Exchanges:
     if found is None or not is_scheduled(p):
         return Exchanges(SEQUENCE, p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
-    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
-        (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
+    remaps = (*p.remaps, *p.turned_remaps)
+    t_s, time_s = (None if seconds is None else seconds + sum(times) for seconds, times in (
+        (found.t_s, [r.t_s or 0.0 for r in remaps]), (found.time_s, [r.time_s or 0.0 for r in remaps])))
     return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.proof)
 
 

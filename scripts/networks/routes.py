@@ -142,6 +142,7 @@ class Ways:
 
     def __init__(self, network: Any) -> None:
         self.network, self.arcs, self.to = network, network.arcs(), cache(self._to)
+        self.cables = self.arcs.ways.astype(int).tolist()
         self.kind = [network.link_classes[i] for i in (self.arcs.index // prod(network.link_shape[1:])).tolist()]
         self.rules: dict[str, Callable[[Piece], Shares]] = {
             "shortest-path": lambda piece: self.spread(piece[0], piece[1]),
@@ -172,7 +173,7 @@ class Ways:
                     hops[a], paths[a] = hops[b] + 1, 0
                     waiting.append(a)
                 if hops[a] == hops[b] + 1:
-                    paths[a] += paths[b]
+                    paths[a] += paths[b] * self.cables[link]
         return hops, paths
 
     @cached_property
@@ -184,7 +185,7 @@ class Ways:
         return found
 
     def spread(self, source: int, target: int, each_hop: bool = False, local: bool = False) -> Shares:
-        """Split a message over all shortest paths: evenly over the paths, or by capacity at every vertex."""
+        """Split a message over all shortest paths: evenly over the paths, or evenly over the cables at every vertex."""
         hops, paths = self.to(target, local)
         shares: Shares = {}
         level = {source: WHOLE}
@@ -193,7 +194,7 @@ class Ways:
             for vertex, amount in level.items():
                 nearer = [(link, b) for link, b in self.out[vertex] if hops.get(b) == left
                           and not (local and self.kind[link] != LOCAL)]
-                weights = [self.network.capacities[link] if each_hop else paths[b] for link, b in nearer]
+                weights = [self.cables[link] * (1 if each_hop else paths[b]) for link, b in nearer]
                 for (link, b), weight in zip(nearer, weights):
                     shares[link] = amount * weight / sum(weights)
                     following[b] += shares[link]

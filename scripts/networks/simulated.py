@@ -46,7 +46,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing
-from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
+from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 from pencilmap.scripts.networks.route_table import table_text
 from pencilmap.scripts.networks.routes import routes_on
@@ -301,7 +301,7 @@ class Simulation:
 
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
-                  direction: str = FORWARD, **options: Any) -> Simulation:
+                  **options: Any) -> Simulation:
     """Return the simulation of a placement, launched by a hostfile; its labels name the prediction.
 
     The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
@@ -312,10 +312,11 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
     if schedule != SEQUENCE:
-        forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
+        forecast = where.predict(placed, network.routing, schedule=schedule).schedule
         schedule = forecast.name if forecast else schedule
     return Simulation(network, network.hosts(mapping), size, grid, where.transform.type, where.transform.precision,
-                      labels=labels, fields=where.transform.fields, schedule=schedule, direction=direction, **options)
+                      labels=labels, fields=where.transform.fields, schedule=schedule,
+                      direction=BACKWARD if where.transform.backward else where.direction, **options)
 
 
 def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,

@@ -74,7 +74,8 @@ class Case:
     def setting(self) -> Setting:
         """Return machine and transform, resolved."""
         return setting(machine=self.machine, network=self.torus, tasks_per_node=self.tasks_per_node,
-                       bandwidth=self.bandwidth, fft=self.fft, decomposition=self.decomposition)
+                       bandwidth=self.bandwidth, fft=self.fft, decomposition=self.decomposition,
+                       direction=self.direction)
 
     def process_grid(self) -> ProcessGrid:
         return self.setting().grid(self.grid)

@@ -24,7 +24,7 @@ from pencilmap.model.predict import predict, predict_messages
 from pencilmap.model.predict.results import ExchangePrediction
 from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.schedules import course_of, parse_schedule
-from pencilmap.model.schedules.schedule import FORWARD, PAIR
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.model.times.timing import exchange_terms
@@ -164,8 +164,7 @@ def _read(path):
 def _simulation(case):
     where = case.setting()
     return simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
-                         exchange=case.exchange, halo=case.halo, timing_only=case.timing_only, verify=case.verify,
-                         direction=case.direction)
+                         exchange=case.exchange, halo=case.halo, timing_only=case.timing_only, verify=case.verify)
 
 
 def _network(where, case):
@@ -247,8 +246,9 @@ def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction
                 exchange: str = DEFAULT_ALGORITHM) -> float:
     """Return the seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
     carried = partial(algorithm_named(exchange).started, mapping=mapping)
-    whole = [carried(each) for each in exchanges(mapping.grid, transform)]
-    course = course_of(parse_schedule(schedule), mapping.grid, transform, _joint(mapping, whole), direction)
+    turned = directed(transform, direction)
+    whole = [carried(each) for each in exchanges(mapping.grid, turned)]
+    course = course_of(parse_schedule(schedule), mapping.grid, turned, _joint(mapping, whole), direction)
     parts = [part.make(carried) if part.make else whole[part.stage] for part in course.parts]
     loads, added = _joint(mapping, parts), [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part) or 1) for part in parts]
     times = [m_time(loads.largest([share + more if share else share for share, more in zip(phase.shares, added)]),

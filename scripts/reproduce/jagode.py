@@ -18,6 +18,7 @@ from pencilmap.scripts.reproduce.drawings import CO, FULL, PARTS, VN_8, VN_64, i
 from pencilmap.scripts.reproduce.figure import DRAWING, SAME, Compared, Figure, Found
 
 PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}
+MODES = {1: "CO", 2: "VN"}
 REFERENCE = (1, "64x8", "default")  # of Fig. 7
 CLOSE = 0.01  # times that differ by less count as equal
 SIZES = (64, 128, 256, 512, 1024)
@@ -111,6 +112,36 @@ def _gains(mapping, rows) -> Iterator[Compared]:
                                if max(old, here) < 1 else f"Cubes are {'faster' if here > 1 else 'slower'} here alone.")
 
 
+def statements() -> Found:
+    """Return statements of the text without a figure: on both exchanges, on the modes, and on the default mappings."""
+    time_s: dict[Any, tuple[float, float]] = {}
+    for cell, row in _cells():
+        time_s[cell.tasks_per_node, str(cell.grid), cell.mapping, cell.transform.nx, cell.phase] = cell.time_s, row.time_s
+
+    def ratio(one, other):
+        return one[0] / other[0], one[1] / other[1]
+
+    def exchanged(*key):
+        row, column = time_s[(*key, "row")], time_s[(*key, "column")]
+        return row[0] + column[0], row[1] + column[1]
+
+    gains = {key[:4]: ratio(exchanged(*key[:2], "default", key[3]), exchanged(*key[:4])) for key in time_s
+             if key[2] != "default" and (*key[:2], "default", *key[3:]) in time_s and key[4] == "row"}
+    (tasks, grid, _, n), largest = max(gains.items(), key=lambda item: item[1][0])
+    small = [tuple(min(times[k] for key, times in time_s.items() if (key[0], *key[3:]) == (tasks, SIZES[0], "total"))
+                   for k in (0, 1)) for tasks in (1, 2)]
+    defaults = ratio(*(time_s[1, text, "default", 128, "total"] for text in ("64x8", "8x64")))
+    modes = ratio(small[1], small[0])
+    rows = [["exchanges of the default over those of a cube, the largest gain", 1.33, *largest],
+            [f"least time in VN mode over CO mode, {SIZES[0]}^3", "above 1", *modes],
+            ["default of 64x8 over that of 8x64, CO mode, 128^3", 1.06, *defaults]]
+    differences = (f"{MODES[tasks]}, {grid}, {n}^3; the times of Appendix A give {largest[0]:.3g}.",
+                   f"CO mode is faster at 64^3, as the text says; the times of Appendix A give {modes[0]:.3g}.",
+                   f"The text leaves the difference unexplained; the times of Appendix A give {defaults[0]:.3g}.")
+    return Found(["statement", ">text", ">Appendix A", ">predicted"], rows, ["sec. 7.2 and 8"],
+                 [Compared(row[0], row[1], row[3], "modelled", said) for row, said in zip(rows, differences)])
+
+
 def bandwidths(short: bool, stage: str) -> Found:
     """Return Fig. 8 and 9: eq. 16 solved for the bandwidth of a link; the hardware limit is 148 MB/s."""
     rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, row.link_bandwidth / 1e6,
@@ -188,6 +219,7 @@ FIGURES = {
     "fig9b": Figure("the same, columns", _NUMBERS + ", by eq. 16", _MACHINE, partial(bandwidths, False, "column")),
     "wraps": Figure("torus beside open mesh (sec. 7.1 and 7.4)", "in words: the mesh is slower, 64-cubes are not", _MACHINE,
                     wraps),
+    "text": Figure("statements on gain, modes and defaults (sec. 7.2 and 8)", "in words", _MACHINE, statements),
     "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, totals),
     "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(_times, "row")),
     "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(_times, "column")),

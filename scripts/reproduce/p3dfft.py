@@ -126,6 +126,9 @@ def aspect() -> Found:
                  [Compared(f"time of {first.grid}, rows longer than a node, over 1x{ranks}", "above 1", first.total_s
                            / found[0].total_s, "modelled", "Both rise where M1 crosses the 12 tasks of a node; the order of "
                            "shorter rows is not published."),
+                  Compared("tasks of a row above which the time rises, Ranger", fact["aspect_threshold_ranger"],
+                           "not modelled", "modelled", "The text gives no rate of Ranger's network, so there is no machine "
+                           "file of it."),
                   Compared("time of the square grid over the best", "above 1", found[-1].total_s / best.total_s, "modelled",
                            f"Best here: {best.grid}; the picture's points are not in the text.")])
 

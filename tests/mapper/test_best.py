@@ -26,7 +26,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import DIRECTIONS
+from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -272,3 +272,19 @@ def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(gri
     names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
     best, *orders = where.answers(Question(), grid, ["best", *names], effort)
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
+
+
+def test_best_of_a_direction_is_best_for_its_exchanges():
+    """The blocks differ, so a backward transform loads other links than a forward transform; a pair loads both."""
+    wheres = {direction: setting(network="4x3:mesh", fft="9x4x11", direction=direction) for direction in DIRECTIONS}
+    grid = parse_grid("4x3")
+    placed = {direction: where.best_placement(grid, "sequence", 200) for direction, where in wheres.items()}
+    for direction, where in wheres.items():
+        costs = {other: where.predict(each).schedule.cost for other, each in placed.items()}
+        assert costs[direction] == min(costs.values())
+        named = setting(network="4x3:mesh", fft="9x4x11").predictions("4x3", ["default"], direction=direction)[0]
+        assert named.schedule.cost == where.predictions("4x3", ["default"])[0].schedule.cost
+        assert named.as_dict()["direction"] == direction
+    assert wheres[BACKWARD].predict(placed[FORWARD]).cost > wheres[BACKWARD].predict(placed[BACKWARD]).cost
+    c2r = setting(network="4x3:mesh", fft="9x4x11:c2r").predictions("4x3", ["default"])[0]
+    assert c2r.as_dict()["direction"] == BACKWARD

@@ -28,9 +28,13 @@ def walk(phases, torus, node_of_rank, total, order=None, tie="split"):
 def flights(found, grid, transform):
     """Return for each phase of a forecast (`ScheduleForecast`) the messages in flight: (source, target, bytes)."""
     name, sizes, axis = found.schedule.name, found.sizes, found.axis
-    if found.direction == "pair":
-        assert name == "opposite"
+    if found.direction == "pair" and name == "opposite":
         return _pair(grid, transform)
+    if found.direction == "pair":
+        both = (replace(found, direction=direction) for direction in ("forward", "backward"))
+        return [phase for one in both for phase in flights(one, grid, transform)]
+    if found.direction == "backward" and name != "overlap":
+        return list(map(turned_round, flights(replace(found, direction="forward"), grid, transform)))
     if name == "sequence":
         return [list(rows_first(grid, transform, whole, first)) for first in (True, False)]
     if name == "two-way":
@@ -51,6 +55,8 @@ def flights(found, grid, transform):
     if name == "pipelined":
         return [in_flight(k, first) for first in (True, False) for k in range(K)]
     assert name == "overlap"
+    if found.direction == "backward":
+        return [turned_round(in_flight(k, False) + in_flight(k - 1, True)) for k in range(K + 1)]
     return [in_flight(k, True) + in_flight(k - 1, False) for k in range(K + 1)]
 
 

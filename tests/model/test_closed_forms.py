@@ -16,6 +16,8 @@ from pencilmap.model.placement.pattern import parse_pattern
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.question import Question
+from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, PAIR
 from tests.model.cases import drawn, random_pattern, repeatable
 from tests.model.flights import flights, walk
 
@@ -68,7 +70,7 @@ def random_schedule(rng, transform):
     texts = ["sequence", "two-way", planes, planes, planes, "opposite", "opposite", "opposite",
              f"overlap:{K}", f"overlap:{sizes}{rng.choice(['', ':x', ':z', ':field'])}", f"pipelined:{K}"]
     text = rng.choice(texts)
-    return text, "pair" if text == "opposite" and rng.random() < 0.5 else "forward"
+    return text, rng.choice(DIRECTIONS)
 
 
 def random_case(rng):
@@ -108,10 +110,10 @@ def few_elements(rng, grid):
     return Transform(*(rng.randint(1, most) for _ in range(3)), 16, rng.choice(["c2c", "r2c"]))
 
 
-def counted(mapping, transform):
+def counted(mapping, transform, direction):
     """Return for each exchange the most messages of a task to other tasks, and the most roots of their sizes."""
     found = []
-    for messages in flights(predict(mapping, transform).schedule, mapping.grid, transform):
+    for messages in flights(predict(mapping, transform, direction=direction).schedule, mapping.grid, transform):
         number, roots = np.zeros(mapping.n_tasks, dtype=int), np.zeros(mapping.n_tasks)
         for source, target, size in messages:
             number[source] += source != target and size > 0
@@ -121,14 +123,15 @@ def counted(mapping, transform):
 
 
 @repeatable(100)
-@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid)))())
+@given(drawn(lambda rng: (product := random_product(rng), few_elements(rng, product.grid),
+                          rng.choice([FORWARD, BACKWARD])))())
 def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
-    product, transform = case
-    found = predict(product, transform)
+    product, transform, direction = case
+    found = predict(product, transform, direction=direction)
     works = [stage.work for stage in found.stages]
-    assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform)
+    assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform, direction)
     assert found.n_messages == sum(work.messages for work in works)
-    routed = predict_routed(product.mapping(), transform, product=product)
+    routed = predict_routed(product.mapping(), transform, Question(direction=direction), product=product)
     assert [work.inside_bytes for work in works] == [stage.work.inside_bytes for stage in routed.stages]
 
 
@@ -150,3 +153,8 @@ def test_remaps_of_bricks_follow_the_ranks_of_the_placement():
     found, routed = (way(mapping, Transform(16, 16, 16)) for way in (predict, predict_routed))
     assert [r.load for r in found.remaps] == [r.load for r in routed.remaps]
     assert [r.load for r in found.remaps] != [r.load for r in predict(product, Transform(16, 16, 16)).remaps]
+    pair = predict(mapping, Transform(15, 14, 13), direction=PAIR)
+    for direction, remapped in ((FORWARD, pair.remaps), (BACKWARD, pair.turned_remaps)):
+        one = predict(mapping, Transform(15, 14, 13), direction=direction).remaps
+        assert [r.load for r in one] == [r.load for r in remapped]
+    assert [r.load for r in pair.remaps] != [r.load for r in pair.turned_remaps]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
+from math import prod
 from random import Random
 
 import networkx as nx
@@ -14,6 +15,7 @@ from pencilmap.model.base.errors import GraphError
 from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
 from pencilmap.model.bounds.graph_cuts import _hop_bound
 from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.hyperx import parse as parse_hyperx
 from pencilmap.model.network.network import GraphLink
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -27,6 +29,7 @@ from pencilmap.model.routing.shortest_path import shortest_path_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from pencilmap.model.traffic.pairs import Traffic
+from pencilmap.scripts.networks.routes import routes_on
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable
 
@@ -57,16 +60,17 @@ RATES = {1e9: 1, "2 GB/s": 2, "24 Gbit/s": 3, None: 1}
 
 
 def enumerated(graph, case):
-    """Return loads from all shortest paths of every message: dict from (source, target) to Fraction."""
+    """Return loads from all shortest paths of every message, each cable a path: dict from (source, target) to Fraction."""
     mapping, _, traffic = case
     vertex = {str(v): v for v in graph}
     loads = {}
     for source, target, amount in traffic:
         ends = [vertex[mapping.network.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
-        paths = list(nx.all_shortest_paths(graph, *ends))
-        for path in paths:
-            for link in pairwise(path):
-                loads[link] = loads.get(link, 0) + Fraction(amount, len(paths))
+        paths = {tuple(pairwise(path)): prod(graph.edges[link]["cables"] for link in pairwise(path))
+                 for path in nx.all_shortest_paths(graph, *ends)}
+        for path, ways in paths.items():
+            for link in path:
+                loads[link] = loads.get(link, 0) + Fraction(amount * ways, sum(paths.values()))
     return {link: load for link, load in loads.items() if load}
 
 
@@ -232,12 +236,66 @@ def test_what_a_host_receives_bounds_as_much_as_what_it_sends():
         assert cut_bound(from_networkx(graph, "star"), uneven, np.arange(8)) == (21,)
 
 
-def test_parallel_edges_and_cables_add_up():
+def test_parallel_edges_of_one_bandwidth_add_up():
+    """Cables of another bandwidth are a link of their own: routers split messages over cables whatever their rates."""
     graph = nx.MultiGraph()
-    graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2)
-    graph.add_edge("a", "b", bandwidth="3 GB/s")
+    for rate, cables in (("1 GB/s", 2), ("3 GB/s", 1), (1e9, 3)):
+        graph.add_edge("a", "b", bandwidth=rate, cables=cables)
     network = from_networkx(graph, "two")
-    assert network.cables == (Fraction(5, 3),) * 2 and network.bandwidth == (3e9,)
+    assert network.cables == (Fraction(5, 3), 1) * 2 and network.bandwidth == (3e9,) and network.count.tolist() == [5, 1] * 2
+    found = [predict(Mapping(network, ProcessGrid(2, 1), 1, np.arange(2), np.zeros(2, int)), Transform(100, 100, 100),
+                     routing_name=rule).stages[0].t_s for rule in ("shortest-path", "each-hop")]
+    assert found == pytest.approx([4e6 / 6 / 1e9] * 2)  # the slow cables carry as much as the fast cable
+
+
+def ways_round(rates, cables, one_by_one=False):
+    """Return two hosts on switches, with the ways over two other switches between them."""
+    graph = nx.MultiGraph([("a", "s", {"bandwidth": 1e11}), ("b", "t", {"bandwidth": 1e11})])
+    graph.add_nodes_from(["s", "t", *range(len(rates))], kind="switch")
+    for k, (rate, number) in enumerate(zip(rates, cables)):
+        for end in ("s", "t"):
+            for _ in range(number if one_by_one else 1):
+                graph.add_edge(k, end, bandwidth=rate, cables=1 if one_by_one else number)
+    return from_networkx(graph, "ways")
+
+
+@pytest.mark.parametrize("rates, cables, rule, share", [
+    ((1e9, 3e9), (1, 1), "each-hop", Fraction(1, 2)), ((1e9, 3e9), (1, 1), "shortest-path", Fraction(1, 2)),
+    ((1e9, 1e9), (1, 3), "each-hop", Fraction(1, 4)), ((1e9, 1e9), (1, 3), "shortest-path", Fraction(1, 10)),
+    ((1e9, 2e9), (2, 3), "each-hop", Fraction(2, 5)), ((1e9, 2e9), (2, 3), "shortest-path", Fraction(4, 13))])
+def test_each_cable_is_a_way_whatever_its_rate(rates, cables, rule, share):
+    """Loads, tables of routes for searches, and routes for simulations: cables of an edge, or as many parallel edges."""
+    for one_by_one in (False, True):
+        network = ways_round(rates, cables, one_by_one)
+        mapping = Mapping(network, ProcessGrid(2, 1), 1, np.arange(2), np.zeros(2, int))
+        loads = routing(rule).loads(network, exchanges(mapping.grid)[0], np.arange(2)).values[0]
+        ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
+        sent = dict(zip(ends, loads))
+        assert sent["s", "0"] == pytest.approx(float(share)) and sent["s", "1"] == pytest.approx(float(1 - share))
+        legs = routing(rule).legs(network, np.arange(2))
+        (forth,) = np.flatnonzero((network.source == 2) & (network.target == 4))
+        there = legs.load[(legs.pair == 1) & (legs.link == forth)] * float(network.capacities[forth])
+        assert there.tolist() == pytest.approx([float(share)])
+        assert routes_on(network, rule).links((0, 1))[forth] == share
+        t_s = max(share / cables[0] * Fraction(1e9) / Fraction(rates[0]), (1 - share) / cables[1] * Fraction(1e9)
+                  / Fraction(rates[1])) * Fraction(4, 1000)
+        assert predict(mapping, Transform(100, 100, 100), routing_name=rule).t_s == pytest.approx(float(t_s))
+
+
+@pytest.mark.parametrize("rule", ["shortest-path", "each-hop"])
+def test_a_file_with_cables_has_the_loads_of_the_network_named_by_text(rule):
+    named = parse_hyperx("2x3,hosts=2,cables=3")
+    graph = nx.Graph()
+    for a, b in zip(named.source.tolist(), named.target.tolist()):
+        for v in (a, b):
+            graph.add_node(v, kind="host" if v < named.n_nodes else "switch")
+        graph.add_edge(a, b, cables=1 if min(a, b) < named.n_nodes else 3)
+    node, one_task = np.random.default_rng(3).permutation(12), np.zeros(12, int)
+    placed = [Mapping(each, ProcessGrid(3, 4), 1, node, one_task) for each in (named, from_networkx(graph, "file"))]
+    one, other = (predict(each, Transform(13, 14, 15), routing_name=rule) for each in placed)
+    loads = [[float(max(stage.load)) for stage in each.stages] for each in (one, other)]
+    assert loads[0] == pytest.approx(loads[1])
+    assert float(max(one.schedule.load_joint)) == pytest.approx(float(max(other.schedule.load_joint)))
 
 
 def test_a_bandwidth_for_all_that_say_none():
@@ -340,15 +398,15 @@ def test_classes_of_links_change_names_and_no_costs(case):
 
 
 def each_hop(graph, a, b):
-    """Yield share and path of all shortest paths, split at each vertex by the strength of the links towards the target."""
+    """Yield share and path of all shortest paths, split at each vertex evenly over the cables towards the target."""
     if a == b:
         yield Fraction(1), [b]
         return
     far = nx.shortest_path_length(graph, a, b)
     nearer = [v for v in graph[a] if nx.has_path(graph, v, b) and nx.shortest_path_length(graph, v, b) < far]
-    every = sum(strength(graph, a, v) for v in nearer)
+    every = sum(graph.edges[a, v]["cables"] for v in nearer)
     for v in nearer:
-        yield from ((share * strength(graph, a, v) / every, [a, *path]) for share, path in each_hop(graph, v, b))
+        yield from ((share * graph.edges[a, v]["cables"] / every, [a, *path]) for share, path in each_hop(graph, v, b))
 
 
 @repeatable(40)

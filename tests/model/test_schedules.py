@@ -26,7 +26,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import beside, cut
+from pencilmap.model.schedules.schedule import DIRECTIONS, beside, cut
 from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
 from pencilmap.model.schedules.two_way import default_planes
 from pencilmap.model.times.costs import Costs
@@ -54,11 +54,12 @@ def settings(draw):
 
 
 @repeatable(60)
-@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]))
-def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
+@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]),
+       st.sampled_from(DIRECTIONS))
+def test_T_is_that_of_walking_every_message_of_every_phase(case, text, direction):
     mapping, transform = case
     try:
-        found = predict_routed(mapping, transform, Question(schedule=text)).schedule
+        found = predict_routed(mapping, transform, Question(schedule=text, direction=direction)).schedule
     except ScheduleError as error:
         assert "chunks" in str(error) or "planes" in str(error)
         return

@@ -5,6 +5,7 @@ from collections import defaultdict
 from fractions import Fraction
 from importlib.resources import files
 from itertools import permutations, product as cartesian
+from math import prod
 
 import jsonschema
 import numpy as np
@@ -97,9 +98,10 @@ class Walked:
                 paths = [path for path in paths if [order.index(i) for _, i, _ in path] == sorted(
                     order.index(i) for _, i, _ in path)]
                 assert paths
-            for path in paths:
+            ways = [1 if order else prod(self.torus.cables[i] for _, i, _ in path) for path in paths]  # a cable is a path
+            for path, some in zip(paths, ways):
                 for link in path:
-                    found[link] += Fraction(amount, len(paths))
+                    found[link] += Fraction(amount * some, sum(ways))
         return dict(found)
 
 

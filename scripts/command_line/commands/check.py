@@ -20,7 +20,7 @@ from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.answers import SAME, Launched, answer, launched, ways_faster
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, is_launcher_known, of_launcher
-from pencilmap.scripts.command_line.options import ROUTING, SCHEDULE, grid_option, on_machine
+from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
@@ -38,7 +38,7 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, SCHEDULE, TRAFFIC)
+              ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,

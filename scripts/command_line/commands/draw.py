@@ -16,7 +16,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
+from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
@@ -189,7 +189,7 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
               help=f"The picture: {', '.join(PICTURES)}.\n"
                    + "; ".join(f"{name}: {each.meaning}" for name, each in PICTURES.items()) + ".")
 @on_machine
-@with_options(GRID, placements(), ROUTING)
+@with_options(GRID, placements(), ROUTING, DIRECTION)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),

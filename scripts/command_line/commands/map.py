@@ -23,7 +23,16 @@ from pencilmap.scripts.command_line.answers import answer, launch_as_before, lau
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import ANY_GRID, ANY_SCHEDULE, CUT, ROBUST, SEARCH, on_machine, placements
+from pencilmap.scripts.command_line.options import (
+    ANY_GRID,
+    ANY_SCHEDULE,
+    CUT,
+    DIRECTION,
+    ROBUST,
+    SEARCH,
+    on_machine,
+    placements,
+)
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
@@ -31,13 +40,13 @@ from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
 
-PLACING = ("placement", "schedule", "robust")  # options of a new placement, for which a given file has no use
+PLACING = ("placement", "schedule", "direction", "robust")  # options of a new placement, for which a given file has no use
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, ROBUST, SEARCH, HALO, TRAFFIC, *FROM,
-              FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO, TRAFFIC,
+              *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 @click.pass_context

@@ -65,7 +65,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str | None,
-            direction: str, routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
+            routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
             threads: int | None, top: int, wide: bool,
             as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
@@ -89,7 +89,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         with next(steps):
             return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
                         placements=placement or None, exchanges=(exchange,) if exchange else None,
-                        schedules=(schedule,) if schedule else None, routing=routing, direction=direction,
+                        schedules=(schedule,) if schedule else None, routing=routing,
                         top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
 
     numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
@@ -98,7 +98,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE, direction), not EFFORTS[effort])
+    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE), not EFFORTS[effort])
     if as_json:
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])

@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
+            effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
             terms: bool, line: "LineProblem | None", message_cost: str | None, ports: int | None, wide: bool,
             as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
@@ -71,7 +71,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
+    costs = where.costs.starting(parse(message_cost, "s") if message_cost else None, ports)
+    where = replace(where, costs=costs, likely=where.likely if costs == where.costs else None)
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and where.wraps:
@@ -81,7 +82,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if grid in (None, BEST):
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
                                "grids", click.get_current_context())
-    question = Question(routing, exchange, schedule, direction)
+    question = Question(routing, exchange, schedule)
     in_sequence = replace(question, schedule=SEQUENCE)
     limit = Limit(seed, time_limit)
     found, wraps = list[Prediction](), where.each_wrap

@@ -9,7 +9,7 @@ from pencilmap.mapper.program_records import read_programs
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.command_line.answers import nearness
-from pencilmap.scripts.command_line.options import ANY_SCHEDULE, EFFORT, GRID, on_machine, placements
+from pencilmap.scripts.command_line.options import ANY_SCHEDULE, DIRECTION, EFFORT, GRID, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
@@ -38,7 +38,7 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures [svg].")
 @on_machine
-@with_options(GRID, placements(), ANY_SCHEDULE, EFFORT, JSON)
+@with_options(GRID, placements(), ANY_SCHEDULE, DIRECTION, EFFORT, JSON)
 def command(where: Setting | None, output: str, published: bool, figures: str | None,
             kind: str | None, grid: str, placement: tuple[str, ...], schedule: str | None, effort: str,
             as_json: bool, records: tuple[str, ...] = ()) -> None:

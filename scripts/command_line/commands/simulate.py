@@ -52,7 +52,7 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
               help="Longest time of a run.")
 @with_options(WIDE, JSON)
-def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,
+def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str,
             reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
             message_cost: str | None, ports: int, routing: str, probe: str | None, output: str | None, timeout: float,
             line: LineProblem | None, wide: bool, as_json: bool) -> None:
@@ -80,7 +80,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
     problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))),
-                                                  arrays=1 + (direction == PAIR))
+                                                  arrays=1 + (where.direction == PAIR))
     if problem and verify:
         raise GridError(f"{problem}; --verify needs all of the data: take a smaller transform, or leave --verify out")
     if problem:
@@ -90,8 +90,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         chosen = where.grid(grid, schedule)
         if where.halo:
             where.halo.messages(chosen, where.transform)  # raises an error before any run if the halo is impossible
-        runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
-                              verify=verify, timing_only=timing_only, halo=where.halo.width if where.halo else 0)
+        runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, verify=verify,
+                              timing_only=timing_only, halo=where.halo.width if where.halo else 0)
                 for text in placement]
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
 

@@ -80,7 +80,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
                     "figures": {key: asdict(f) | {"text": figure_text(key, f, base)} for key, f in found.figures.items()},
                     "quality": [asdict(row) for row in errors], "honest": [asdict(row) | {"mean": row.mean} for row in held],
-                    "measured_over_predicted": likely, "refused": refused})
+                    "measured_over_predicted": likely and likely.range, "refused": refused})
         return
     rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
     rows += [[key, "-", "-", reason] for key, reason in found.left_out.items()]
@@ -90,8 +90,8 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     if held:
         honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
     if likely:
-        say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
-            f"{likely[1]:.3g} times as long as predicted")
+        say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely.range[0]:.3g} to "
+            f"{likely.range[1]:.3g} times as long as predicted")
     if output:
         say(f"wrote {output}")
 
