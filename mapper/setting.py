@@ -19,7 +19,7 @@ from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, network_text
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launch_orders import at_launch
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
@@ -172,6 +172,15 @@ class Setting(Where):
         found = self.shown(placed, question, text)
         return [found if EFFORTS[effort] else quick(found)]
 
+    def at_launch(self, launcher: str | None, environ: Variables[str, str] | None,
+                  names: str | PathLike[str] | None = None, machine: Machine | None = None) -> "Setting":
+        """Return this setting with the order of a launcher; the parameters are those of `setting`."""
+        known = _hosts(names, self)
+        named = {} if known.are_made_up else known.hosts or dict(zip(known.names(usable := self.site.allocation.nodes),
+                                                                     usable.tolist()))
+        found = at_launch(self.site, named, machine, launcher, environ)
+        return replace(self, site=found.site, hosts=self.hosts and found.hosts, notes=(*self.notes, *found.notes))
+
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
         """What the launcher knows besides a placement.
@@ -201,7 +210,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str | None = None, robust: bool = False, halo: int | None = None, weight: float | None = None,
-            launcher: str | None = None, environ: Variables[str, str] | None = None, wrap: str | None = None) -> Setting:
+            launcher: str | None = None, environ: Variables[str, str] | None = None, wrap: str | None = None,
+            names: str | PathLike[str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -245,6 +255,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     wrap : {"torus", "mesh", "both"}, optional
         The dimensions of the torus all wrap, or none does, in place of the wraps of the machine or the text; "both" asks the
         same question of the torus and the open mesh, which become the `shapes` of the setting.
+    names : path or str, optional
+        Names of the nodes, as `hosts` of `Setting.job`: Slurm's order is that of the names.
 
     Raises
     ------
@@ -279,12 +291,12 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         count = listed_by.count if first else None
         job, notes = _of_job(network, environ or {}) if nodes is None else (None, ())
         site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
-        return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
-                       costs=described.costs if described else Costs(),
-                       notes=(*_notes(network, described, used, count), *notes),
-                       hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
-                       decompositions=CHOSEN if decomposition is None else (one,),
-                       likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
+        found = Setting(site, transform, machine, costs=described.costs if described else Costs(),
+                        notes=(*_notes(network, described, used, count), *notes),
+                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
+                        decompositions=CHOSEN if decomposition is None else (one,),
+                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
+        return found.at_launch(launcher, environ, names, described)
 
     if wrap is not None:
         both = tuple(on(torus) for torus in _wrapped(shape, wrap))
@@ -341,12 +353,14 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
 
 
 def _of_job(network: Network, environ: Variables[str, str]) -> tuple[list[int] | None, tuple[str, ...]]:
-    """Return the nodes of the job around this command, None if it has all or none of the network, and a note on them."""
+    """Return the nodes of the job around this command, None if it has none of the network, and a note if it has a part."""
     node_of = {name: node for node, name in (network.host_names or {}).items()}
     hosts = dict.fromkeys(job_hosts(environ)) if node_of else {}
     found = [node_of[name] for name in hosts if name in node_of]
-    if not 0 < len(found) < network.n_nodes:
+    if not found:
         return None, ()
+    if len(found) == network.n_nodes:
+        return found, ()
     others = [name for name in hosts if name not in node_of]
     without = f"; left out: {', '.join(others[:3])}{', ...' * (len(others) > 3)}, not in the network" if others else ""
     return found, (f"the {counted(len(found), 'node')} of this job{without}; --nodes {network.n_nodes} takes all nodes",)

@@ -8,6 +8,8 @@ comment of ``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box
 """
 
 import re
+from collections.abc import Iterable
+from functools import cmp_to_key
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -20,7 +22,13 @@ from pencilmap.model.base.reading import MOST_HOSTS
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
+_DIGITS = re.compile("[0-9]+")
 _BOX = re.compile(r"([0-9A-Z]{2,5})x([0-9A-Z]{2,5})")
+
+
+#: notes of networks from Slurm's files, on which the launch of a job depends
+BLOCKS = "Slurm's blocks are taken for leaves, and the network between them for one switch"
+BY_SWITCH = "Slurm sorts the nodes by switch or block (TopologyParam), in the order of the file"
 
 
 class _Run(NamedTuple):
@@ -96,6 +104,34 @@ def base_36(text: str) -> tuple[int, ...]:
     (0, 1, 10)
     """
     return tuple(int(character, 36) for character in text)
+
+
+def sorted_by_slurm(names: Iterable[str]) -> list[str]:
+    """Return host names in the order of Slurm's table of nodes: ``strnatcmp`` of src/common/strnatcmp.c.
+
+    Runs of digits compare as numbers, unless one begins with 0; then they compare digit by digit.
+
+    >>> sorted_by_slurm(["n10", "n9", "m2", "n010", "n09"])
+    ['m2', 'n09', 'n010', 'n9', 'n10']
+    """
+    return sorted(names, key=cmp_to_key(_compared_by_slurm))
+
+
+def _compared_by_slurm(a: str, b: str) -> int:
+    at = 0
+    while at < min(len(a), len(b)):
+        one, other = (_DIGITS.match(name, at) for name in (a, b))
+        if one and other:
+            is_text = "0" in (one[0][0], other[0][0])
+            first, second = ((text[0] if is_text else f"{len(text[0]):03d}{text[0]}") for text in (one, other))
+            if first != second:
+                return -1 if first < second else 1
+            at = one.end()
+        elif a[at] != b[at]:
+            return -1 if a[at] < b[at] else 1
+        else:
+            at += 1
+    return len(a) - len(b)
 
 
 def split_hosts(text: str) -> list[str]:

@@ -61,7 +61,8 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
 
 
 TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
-LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None, "slurm": "-N 8 -n 32",
+LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None,
+            "slurm": "srun -n 32 --distribution=arbitrary",
             "cray": "srun -N 8 -n 32 --ntasks-per-node=4", "flux": "-N 8 -n 32", "bgl": None}
 
 

@@ -57,13 +57,13 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     also: list[str] = []
     if format_name is None:
         format_name, *also = formats_of(document, where)
-        where = of_launcher(where, format_name)
+        where = of_launcher(where, format_name, hosts)
     job = where.job(hosts, cores_per_task, hwloc)
     mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     alike = _read_alike(document, job, mapping, also)
     if format_name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
-        format_name, where, alike = REAL, of_launcher(where, REAL), [SIMULATED, *(o for o in alike if o != REAL)]
+        format_name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = FORMATS[format_name].judged(document)
     for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
