@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 from os import PathLike
 
+import numpy as np
+
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
@@ -22,7 +24,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
-           "mapping_text", "matching", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping",
+           "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping", "recognise", "write_mapping",
            "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
@@ -66,16 +68,31 @@ def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str,
     Raises
     ------
     MapfileError
-        If the format is unknown, or cannot express the mapping.
+        If the format is unknown, or cannot express the mapping, or if its reader refuses the text: for a host name, for
+        example, that the launcher does not read.
     """
-    write_whole(path, mapping_text(mapping, format_name, job))
+    write_whole(path, mapping_text(mapping, format_name, job, str(path)))
 
 
-def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None) -> str:
-    """Return the text that `write_mapping` writes."""
+def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None, label: str = "the file") -> str:
+    """Return the text that `write_mapping` writes; `label` names the file in errors."""
     form = format_named(format_name)
     _check_network(form, format_name, mapping.network)
-    return form.write(*_as_launched(form, mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
+    job = job or Job(Site(mapping.network, mapping.tasks_per_node))
+    text = form.write(*_as_launched(form, mapping, job))
+    _check_read(mapping, Document(text.encode(), label), job, format_name)
+    return text
+
+
+def _check_read(mapping, document, job, name):
+    """Raise MapfileError unless a text that is to be written is read as this mapping, if the format is named and if not."""
+    try:
+        for form in (name, None):
+            if not np.array_equal(mapping_of(document, job, mapping.grid, form).node_of_rank, mapping.node_of_rank):
+                raise document.refuse("is another placement if its format is not named")
+    except MapfileError as refusal:
+        raise MapfileError(f"{refusal}; so this placement cannot be written in format {name}: give the hosts other names with "
+                           "`hosts`, or take another format") from refusal
 
 
 def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:
@@ -161,12 +178,24 @@ def matching(document: Document, expected: Iterable[str] = ()) -> list[str]:
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
     """Read a mapping from a document, as `read_mapping` does."""
     if format_name is None:
-        return _mapping_of(document, job, grid, recognise(document))
+        return read_first(document, job, grid, matching(document))[1]
     _check_network(format_named(format_name), format_name, job.network)
     head = [(number, line[:MAX_LINE]) for number, line in document.lines(longest=None)[:3]]
     looks_like = {name: partial(form.looks_like, head) for name, form in FORMATS.items()} if head else {format_name: bool}
     with named_format(format_name, document, looks_like):
         return _mapping_of(document, job, grid, format_name)
+
+
+def read_first(document: Document, job: Job, grid: ProcessGrid | None, names: Iterable[str]) -> tuple[str, Mapping]:
+    """Return the first of some formats whose reader accepts a document, and the mapping. Raises the first refusal."""
+    refusal = None
+    for name in names:
+        try:
+            return name, _mapping_of(document, job, grid, name)
+        except MapfileError as error:
+            refusal = refusal or error
+    assert refusal
+    raise refusal
 
 
 def _mapping_of(document, job, grid, format_name):

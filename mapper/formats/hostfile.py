@@ -20,7 +20,7 @@ from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Pla
 from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.resources import why_not_a_placement
+from pencilmap.mapper.formats.resources import names_hosts, why_not_a_placement
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.launch_order import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
@@ -149,13 +149,12 @@ def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, 
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    word = lines[0][1].strip()
-    return bool(_ALONE.fullmatch(word) and re.search("[A-Za-z]", word))
+    return bool(_ALONE.fullmatch(lines[0][1].strip())) and names_hosts(lines)
 
 
 def looks_like_slurm(lines: list[tuple[int, str]]) -> bool:
     word = lines[0][1].strip()
-    return bool(_IN_A_LINE.fullmatch(word) and re.search("[A-Za-z]", word) and not re.search(r"[\w.-]\s+[\w.-]", word))
+    return bool(_IN_A_LINE.fullmatch(word) and not re.search(r"[\w.-]\s+[\w.-]", word)) and names_hosts(lines)
 
 
 def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

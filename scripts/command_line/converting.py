@@ -14,8 +14,9 @@ from pencilmap.mapper.formats import (
     format_named,
     launch_of,
     mapping_of,
+    matching,
     read_document,
-    recognise,
+    read_first,
     write_mapping,
 )
 from pencilmap.mapper.formats.format import Launch
@@ -59,8 +60,9 @@ def converted(where: Setting, job: Job, file: str, from_format: str | None, to_f
         raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
                         f"{where.decomposition.usage}")
     document = read_document(file)
-    name = from_format or recognise(document)
-    mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, name)
+    given = parse_grid(grid, where.decomposition) if grid else None
+    name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
+        read_first(document, job, given, matching(document))
     where.site.check_mapping(mapping)
     write_mapping(mapping, output, to_format, job)
     return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),

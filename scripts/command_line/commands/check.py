@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
+from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, read_first
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
@@ -55,11 +55,12 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     document = read_document(file)
     also: list[str] = []
-    if format_name is None:
-        format_name, *also = formats_of(document, where)
-        where = of_launcher(where, format_name, hosts)
     job = where.job(hosts, cores_per_task, hwloc)
-    mapping = mapping_of(document, job, tasks, format_name)
+    if format_name is None:
+        format_name, mapping = read_first(document, job, tasks, names := formats_of(document, where))
+        where, also = of_launcher(where, format_name, hosts), [name for name in names if name != format_name]
+    else:
+        mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     alike = _read_alike(document, job, mapping, also)
     if format_name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
