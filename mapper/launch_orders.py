@@ -28,8 +28,8 @@ OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cac
 OPENMPI_4 = ("OMPI_MCA_rmaps_base_ranking_policy", "OMPI_MCA_rmaps_base_mapping_policy",  # the first one that is set decides
              "OMPI_MCA_rmaps_base_schedule_policy")
 OPENMPI_5 = ("PRTE_MCA_rmaps_default_ranking_policy", "PRTE_MCA_rmaps_default_mapping_policy")
-SORTED = ("Slurm fills the nodes in the order of their names ({}), and not of the list; with TopologyParam=SwitchAsNodeRank, "
-          "and from 26.05 on unless CR_NO_DIST_TOPO_BLOCK is set, switch by switch")
+SORTED = ("Slurm fills the nodes in the order of their names ({}), and not of the list; switch by switch with "
+          "TopologyParam=SwitchAsNodeRank, and from 26.05 on unless CR_NO_DIST_TOPO_BLOCK is set")
 OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_byslot": "slot"}
 
 

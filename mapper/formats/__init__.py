@@ -24,8 +24,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
-           "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping", "recognise", "write_mapping",
-           "write_whole"]
+           "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping", "recognise",
+           "write_mapping", "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
     "bgl": "bgl:FORMAT",
@@ -91,8 +91,8 @@ def _check_read(mapping, document, job, name):
             if not np.array_equal(mapping_of(document, job, mapping.grid, form).node_of_rank, mapping.node_of_rank):
                 raise document.refuse("is another placement if its format is not named")
     except MapfileError as refusal:
-        raise MapfileError(f"{refusal}; so this placement cannot be written in format {name}: give the hosts other names with "
-                           "`hosts`, or take another format") from refusal
+        raise MapfileError(f"{refusal}; so this placement cannot be written in format {name}: give the hosts other names "
+                           "with `hosts`, or take another format") from refusal
 
 
 def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:

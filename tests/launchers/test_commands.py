@@ -198,6 +198,19 @@ def test_mpirun_decides_in_jobs_of_pbs_and_lsf(tmp_path, job, said, name):
     assert launch_order(Site(Torus((2,)), 2), environ={"PATH": str(tmp_path), "PBS_NODEFILE": "/gone"}) == USUAL
 
 
+@pytest.mark.parametrize("mpirun", ["", "mpiexec version 1.3.2 revision 7eee8b3", "mpirun (Open MPI) 5.0.3"])
+@pytest.mark.parametrize("mpiexec, variables", [("mpiexec version 1.3.2 revision 7eee8b3", {}), ("", {"PALS_APID": "7"})])
+def test_pals_is_a_launcher_of_cray(tmp_path, mpirun, mpiexec, variables):
+    """Beside another mpirun it is open which of both starts the ranks."""
+    (tmp_path / "nodes").write_text("n0\nn1\n")
+    for name, said in (("mpirun", mpirun), ("mpiexec", mpiexec)):
+        if said:
+            _program(tmp_path / name, f"printf '{said}\n'")
+    around = {"PATH": str(tmp_path), "PBS_NODEFILE": str(tmp_path / "nodes"), **variables}
+    title = launch_order(Site(Torus((2,)), 2), environ=around).title
+    assert title == (USUAL.title if "Open" in mpirun else "Cray's SMP order")
+
+
 def _program(path, command):
     path.write_text(f"#!/bin/sh\n{command}\n")
     path.chmod(0o755)

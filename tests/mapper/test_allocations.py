@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from pencilmap.mapper.allocations import READERS, combine, look_around, read_description
+from pencilmap.mapper.allocations import READERS, combine, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
@@ -274,6 +274,13 @@ def test_a_list_of_devices_that_was_cut_is_refused(tmp_path, text):
         around(tmp_path=tmp_path, devices=text)
 
 
+@pytest.mark.parametrize("text", [DEVICES.replace("core_on_chip=0", "core_on_chip=0, slice_index=0", 2).replace(
+    "core_on_chip=0)", "core_on_chip=0, slice_index=1)"), DEVICES.replace("(0,1,0)", "(0,0,0)")])
+def test_devices_of_two_slices_are_refused(tmp_path, text):
+    with pytest.raises(PencilmapError, match="several slices, or a device twice, .* d.slice_index == 0"):
+        around(tmp_path=tmp_path, devices=text)
+
+
 def test_devices_one_in_a_line_are_whole(tmp_path):
     text = DEVICES.strip("[]\n").replace("), ", ")\n").replace("),\n", ")\n")
     assert around(tmp_path=tmp_path, devices=text).nodes.size == 4
@@ -317,8 +324,35 @@ def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
 
 
 def test_hosts_with_fewer_tasks_are_told(tmp_path):
-    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "batch1 1 n0 42 n1 42"}).facts}
-    assert told["tasks per node"] == ("tasks per node", "42, but batch1 has 1", "LSB_MCPU_HOSTS")
+    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "n2 1 n0 42 n1 42"}).facts}
+    assert told["tasks per node"] == ("tasks per node", "42, but n2 has 1", "LSB_MCPU_HOSTS")
+
+
+@pytest.mark.parametrize("form", ["LSB_MCPU_HOSTS", "LSB_HOSTS", "LSB_DJOB_HOSTFILE"])
+@pytest.mark.parametrize("words, has_jsrun, hosts", [
+    ("batch2 1 h1 3 h2 3", False, "h1 h2"), ("h9 1 h1 3 h2 3", True, "h1 h2"), ("h9 1 h1 3 h2 3", False, "h9 h1 h2"),
+    ("batch2 2 h1 3 h2 3", True, "batch2 h1 h2"), ("batch2 1 h1 3 h2 2", True, "batch2 h1 h2"),
+    ("batch2 1 h1 1", True, "batch2 h1")])
+def test_the_launch_node_of_jsrun_is_no_host(tmp_path, form, words, has_jsrun, hosts):
+    each = words.split()
+    tasks = [name for name, count in zip(each[::2], each[1::2]) for _ in range(int(count))]
+    (tmp_path / "hosts").write_text("".join(f"{name}\n" for name in tasks))
+    (tmp_path / "jsrun").write_text("")
+    (tmp_path / "jsrun").chmod(0o755 if has_jsrun else 0o644)
+    given = {"LSB_MCPU_HOSTS": words, "LSB_HOSTS": " ".join(tasks), "LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}
+    environ = {form: given[form], "PATH": str(tmp_path)}
+    assert job_hosts(environ) == tuple(hosts.split())
+    assert ("launch node" in {fact.what for fact in around(environ).facts}) == (hosts == "h1 h2")
+
+
+@pytest.mark.parametrize("kind", ["HET", "PACK"])
+def test_a_heterogeneous_job_has_the_hosts_of_all_groups(kind):
+    environ = {f"SLURM_{kind}_SIZE": "3", "SLURM_JOB_NODELIST": "n[1-4]",
+               f"SLURM_JOB_NODELIST_{kind}_GROUP_0": "n[1-4]", f"SLURM_JOB_NODELIST_{kind}_GROUP_1": "g[1-2]",
+               f"SLURM_TASKS_PER_NODE_{kind}_GROUP_0": "2(x4)", f"SLURM_TASKS_PER_NODE_{kind}_GROUP_1": "8(x2)"}
+    assert job_hosts(environ) == ("n1", "n2", "n3", "n4", "g1", "g2")
+    told = {fact.what: fact.value for fact in around(environ).facts}
+    assert (told["group 1"], told["group 2"]) == ("g[1-2]", "not told: left out") and around(environ).tasks_per_node == 8
 
 
 @pytest.mark.parametrize("variable", ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])

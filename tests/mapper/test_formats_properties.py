@@ -52,7 +52,8 @@ def test_what_is_written_is_read_again(name):
     check()
 
 
-NAMES = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,5}", fullmatch=True) | st.from_regex("0{0,2}[1-9][0-9]?", fullmatch=True)
+NAMES = (st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,5}", fullmatch=True)
+         | st.from_regex("0{0,2}[1-9][0-9]?", fullmatch=True))
 
 
 @pytest.mark.parametrize("name", FORMATS)
