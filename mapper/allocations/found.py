@@ -1,7 +1,7 @@
 """The facts that a reader found about the job, and the combination of the results of several readers."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation
 
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
@@ -197,6 +198,8 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
         nodes, held, missing = _named(shape, hosts or tuple(places), places)
+        if guess := guessed(shape, {name: node for name, node in held.items() if not _is_given(name, places)}):
+            common["facts"] += (Fact("places of the hosts", guess, "their names"),)
     else:
         nodes, held, missing = _numbered(shape, coordinates)
     if (several := hosts_per_node(held)) > 1:
@@ -233,7 +236,7 @@ def _named(torus, hosts, places):
         place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
         if place is None or (host not in places and _number(host) not in numbered and torus.outside(place)):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
-                              "fits the numbers in its name")
+                              f"fits the numbers in its name{from_one(torus, host)}")
         found.append(place)
         if host in places or _number(host) in numbered:
             given.add(host)
@@ -246,6 +249,30 @@ def _named(torus, hosts, places):
         named[host] = node
     check_even(named, torus)
     return np.array(list(names), dtype=np.int64), named, None
+
+
+def guessed(network: Network, hosts: Mapping[str, int]) -> str | None:
+    """Return a note about hosts whose numbers were taken for coordinates; None without, or if they are node-3-0-7."""
+    other = next((name for name, node in hosts.items() if Hosts(network).names([node]) != [name]), None)
+    if other is None:
+        return None
+    axes = ", ".join(network.axes)
+    return (f"the numbers in names of hosts are taken for {axes}, e.g. {other} for node {network.node_name(hosts[other])}; "
+            f"lines NAME {' '.join(network.axes)} say otherwise")
+
+
+def from_one(network: Network, name: str) -> str:
+    """Return the advice for a name whose numbers are outside a network, if they may count from 1; "" else."""
+    found = Hosts(network).coordinates_in(name) if not network.host_names else None
+    if not found or min(found) < 1 or network.outside([c - 1 for c in found]):
+        return ""
+    return (f"; if the names count from 1, write lines NAME {' '.join(network.axes)}, e.g. {name[:40]} "
+            f"{' '.join(str(c - 1) for c in found)}, or give a template such as node{{node+1}} as `hosts`")
+
+
+def _is_given(name, places):
+    """Return whether a table has the coordinates of a host, perhaps under another spelling of its number."""
+    return name in places or _number(name) in _by_number(places)
 
 
 def _number(name):

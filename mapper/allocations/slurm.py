@@ -38,7 +38,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     if variable is None and not groups:
         return None
     text = ",".join(environ[name] for name in groups if environ.get(name)) or environ[variable or ""]
-    found, facts, tasks = _of_list(text, groups[0].removesuffix("_0") if groups else variable), list[Fact](), None
+    found, facts, tasks = of_list(text, groups[0].removesuffix("_0") if groups else variable), list[Fact](), None
     facts += [Fact(f"group {number}", environ.get(name, "") or "not told: left out", name)
               for number, name in enumerate(groups)]
     ends = [f"_{name.partition('NODELIST_')[2]}" for name in groups] or [""]
@@ -61,8 +61,8 @@ def _groups(environ):
     return []
 
 
-def _of_list(text, source):
-    """Return the hosts of a list, and their places if the list has boxes."""
+def of_list(text: str, source: str) -> Found:
+    """Return the hosts of a list such as ``c[010-023,200]``, and their places if the list has boxes."""
     hosts, places = tuple(dict.fromkeys(expand_hosts(text, MOST_HOSTS))), box_coordinates(text)
     facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", source)]
     if not places:
@@ -109,7 +109,7 @@ def looks_like(document: Document) -> bool:
 
 def find(document: Document) -> Found:
     if _LIST.fullmatch(document.text):
-        return _of_list(document.text.strip(), document.label)
+        return of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
         told = slurm_yaml.find(document)
         return told if told.torus or not told.hosts else with_network(told, document)

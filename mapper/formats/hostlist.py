@@ -12,17 +12,22 @@ from collections.abc import Iterable
 from functools import cmp_to_key
 from itertools import product
 from math import prod
+from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 from numpy import base_repr
 
 from pencilmap.mapper.base.hosts import MAX_NAME
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import MOST_HOSTS
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 _DIGITS = re.compile("[0-9]+")
+_WORD = r"[A-Za-z0-9_][\w.-]*(?:\[[\w,-]+\][\w.-]*)*"
+_TYPED = re.compile(rf"(?=.*[\[,]){_WORD}(?:,{_WORD})*", re.ASCII)
 _BOX = re.compile(r"([0-9A-Z]{2,5})x([0-9A-Z]{2,5})")
 
 
@@ -104,6 +109,28 @@ def base_36(text: str) -> tuple[int, ...]:
     (0, 1, 10)
     """
     return tuple(int(character, 36) for character in text)
+
+
+def is_typed(text: str | PathLike[str]) -> bool:
+    """Return whether a text is a list of hosts, with brackets or commas, and no file has this name.
+
+    >>> is_typed("c[010-023,200]"), is_typed("a,b-1"), is_typed("hosts.txt"), is_typed("topology.conf,taper=2")
+    (True, True, False, False)
+    """
+    return bool(_TYPED.fullmatch(str(text))) and not Path(text).exists()
+
+
+def hosts_document(text: str | PathLike[str]) -> Document:
+    """Return a file of nodes, or a list of hosts that stands in its place, with a host in each line.
+
+    Raises
+    ------
+    MapfileError
+        If the file cannot be read, or if the list is malformed.
+    """
+    if not is_typed(text):
+        return read_document(text)
+    return Document("".join(f"{name}\n" for name in expand_hosts(str(text))).encode(), str(text))
 
 
 def sorted_by_slurm(names: Iterable[str]) -> list[str]:

@@ -50,7 +50,8 @@ def test_nodes_in_the_launchers_order_move_the_ranks_of_a_cray_file(tmp_path, pe
 
 def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
     (tmp_path / "names").write_text("alpha 0 0\nbeta 1 0\n0 1 gamma\n1 1 delta\n")
-    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"),
+    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"), ("n{node+1}", "n1\nn2\nn3\nn4\n"),
+                          ("r{y+1:02d}c{x+10}", "r01c10\nr01c11\nr02c10\nr02c11\n"),
                           (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
         status, _, err = pencilmap("map", "--network", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts",
                                    hosts,

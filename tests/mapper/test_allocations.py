@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus, format_torus
 from tests.mapper.test_network_files import CORPUS
@@ -312,7 +314,7 @@ def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
 def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
     picture = around(torus="4", tmp_path=tmp_path, affinity=text)
     assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
-    assert "LSF affinity" in picture.facts[-1].value
+    assert "LSF affinity" in next(fact.value for fact in picture.facts if fact.what == "processors of a task")
 
 
 def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
@@ -366,6 +368,66 @@ def test_a_variable_that_names_a_lost_file_is_named(variable):
     ("r[0-1]n[0-1]-ib\n", ["r0n0-ib", "r0n1-ib", "r1n0-ib", "r1n1-ib"])])
 def test_a_node_list_of_slurm_is_read_from_a_file(text, hosts, tmp_path):
     assert read_description(tmp_path_of(tmp_path, text)).hosts == tuple(hosts)
+
+
+@pytest.mark.parametrize("text, hosts", [
+    ("c[010-011,200]", "c010 c011 c200"), ("a,b-1", "a b-1"), ("7a[1-2],x", "7a1 7a2 x")])
+def test_a_typed_list_stands_for_a_file_of_hosts(text, hosts, tmp_path, monkeypatch):
+    """Unless a file has this name."""
+    assert read_description(text).hosts == tuple(hosts.split())
+    monkeypatch.chdir(tmp_path)
+    Path(text).write_text("other\n")
+    assert read_description(text).hosts == ("other",)
+
+
+def test_typed_lists_name_nodes_and_failed_nodes(tmp_path):
+    (tmp_path / "tree").write_text("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=n[4-6]\nSwitchName=top Switches=a,b\n")
+    (tmp_path / "failed").write_text("n2\n")
+
+    def nodes(**given):
+        where = setting(network=tmp_path / "tree", **given)
+        return " ".join(where.network.host_names[node] for node in where.site.allocation.nodes.tolist())
+
+    assert nodes(nodes="n[6,2-3]") == "n6 n2 n3" and nodes(nodes="n4,n1") == "n4 n1"
+    for failed in ("n[2-3]", "n2,n3", "n2, 2", "n[2,3]"):
+        assert nodes(failed=failed) == "n1 n4 n5 n6"
+    assert nodes(failed=str(tmp_path / "failed")) == "n1 n3 n4 n5 n6"
+    (tmp_path / "named").write_text("a 0 0\nb 1 0\nc 0 1\n")
+    for failed in ("b,0-0", "1-0,a", "[a,b]"[1:-1]):
+        assert setting(network="2x2", nodes=tmp_path / "named", failed=failed).site.allocation.nodes.tolist() == [2]
+    with pytest.raises(PencilmapError, match=r"host list 'n\[4-2\]': range 4-2 runs backwards"):
+        nodes(nodes="n[4-2]")
+
+
+@pytest.mark.parametrize("network, text, nodes", [
+    ("8:mesh", "node1\nnode4\n", [1, 4]), ("8:mesh", "node-1\n", None), ("4x4", "r1c2\n", [9]),
+    ("8:mesh", "node1 0\n", None)])
+def test_a_number_in_a_name_that_is_taken_for_a_coordinate_is_a_guess(network, text, nodes, tmp_path):
+    """And is said, unless the names are those that this package makes."""
+    (tmp_path / "hosts").write_text(text)
+    said = "the numbers in names of hosts are taken for"
+    for notes in (setting(network=network, nodes=tmp_path / "hosts").notes,
+                  setting(network=network, names=tmp_path / "hosts").notes,
+                  [fact.value for fact in look_around({}, [tmp_path / "hosts"], network).facts]):
+        assert any(said in note for note in notes) == (nodes is not None)
+    if nodes:
+        assert setting(network=network, nodes=tmp_path / "hosts").site.allocation.nodes.tolist() == nodes
+
+
+def test_names_that_count_from_1_get_the_advice_of_a_table(tmp_path):
+    (tmp_path / "hosts").write_text("node1\nnode2\n")
+    with pytest.raises(MapfileError, match=r"write lines NAME x, e.g. node2 1, or .* node\{node\+1\} as `hosts`"):
+        setting(network="2:mesh", nodes=tmp_path / "hosts")
+    assert "lines NAME x, e.g. node2 1" in look_around({}, [tmp_path / "hosts"], "2:mesh").missing
+
+
+@pytest.mark.parametrize("hosts, network, names", [
+    ("h[1-4]", "4:mesh", "h1 h2 h3 h4"), ("h[3,1,2,0]", "4:mesh", "h0 h1 h2 h3"), ("h[3,1,2,9]", "4:mesh", "h3 h1 h2 h9"),
+    ("h[1-4]", "fat-tree:leaves=2,hosts=2,up=1", "h1 h2 h3 h4"), ("h[1-3]", "4:mesh", "node-0 node-1 node-2 node-3")])
+def test_a_job_with_as_many_hosts_names_the_nodes_of_a_text(hosts, network, names):
+    where = setting(network=network, environ={"SLURM_JOB_NODELIST": hosts})
+    assert where.job().hosts.names(range(4)) == names.split()
+    assert any("4 hosts of this job are taken for the nodes" in note for note in where.notes) == ("node" not in names)
 
 
 def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):
