@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
+from pencilmap.mapper.formats.hostlist import sorted_by_slurm
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, printable
 from pencilmap.model.network.coordinates import CoordinateNetwork
@@ -129,6 +130,35 @@ class Picture:
         nodes = np.array(list(self.hosts.values()), dtype=np.int64)
         return Allocation(self.network, self.nodes, nodes if nodes.size > self.nodes.size else None)
 
+    def in_order(self, order: str) -> "Picture":
+        """Return the picture with the hosts in another order.
+
+        Parameters
+        ----------
+        order : {"list", "name", "switch"}
+            The launcher's order; the order of the names, in which Slurm sorts nodes; or the hosts of each switch in a row,
+            and the switches of each larger unit in a row. Hosts of a switch stay in the launcher's order.
+
+        Raises
+        ------
+        AllocationError
+            If the hosts have no names, or for ``switch`` if the network has no switches.
+        """
+        if order == "list":
+            return self
+        if not self.hosts or self.network is None:
+            raise AllocationError(f"the hosts cannot be sorted by {order}: their names or their network is not known; "
+                                  f"{self.missing or 'give a file with their names'}")
+        if order == "name":
+            names = sorted_by_slurm(self.hosts)
+        elif self.graph is None:
+            raise AllocationError("the hosts cannot be sorted by switch: a torus has no switches; give a file of the "
+                                  "switches, e.g. topology.conf or the output of ibnetdiscover")
+        else:
+            names = sorted(self.hosts, key=lambda name: _switches_of(self.graph, self.hosts[name]))
+        hosts = {name: self.hosts[name] for name in names}
+        return replace(self, hosts=hosts, nodes=np.array(list(dict.fromkeys(hosts.values())), dtype=np.int64))
+
     def table(self) -> str:
         """Return the nodes as the text of a plain table, a file for `nodes` and `hosts`."""
         if self.network is None or self.nodes is None:
@@ -206,6 +236,13 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
     tasks = tasks and tasks * several
     return Picture(torus=shape, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, text=str(named), **common)
+
+
+def _switches_of(graph, node):
+    """Return the units around a host, from the largest to its switch."""
+    if graph.levels:
+        return [int(level.unit[node]) for level in reversed(graph.levels)]
+    return [int(graph.target[graph.source == node].min())]
 
 
 def _in_graph(graph, path, hosts):

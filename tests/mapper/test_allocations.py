@@ -399,6 +399,28 @@ def test_typed_lists_name_nodes_and_failed_nodes(tmp_path):
         nodes(nodes="n[4-2]")
 
 
+@pytest.mark.parametrize("order, hosts", [("list", "n6 n1 n5 n3 n10"), ("name", "n1 n3 n5 n6 n10"),
+                                          ("switch", "n1 n5 n6 n10 n3")])
+def test_hosts_are_sorted_by_switch_in_one_step(order, hosts, tmp_path, pencilmap):
+    """The switches of a pod follow each other, and the hosts of a switch stay in the order of their list."""
+    (tmp_path / "tree").write_text("SwitchName=a Nodes=n[1,5]\nSwitchName=b Nodes=n[2-3]\nSwitchName=c Nodes=n[6,10]\n"
+                                   "SwitchName=d Nodes=n[7-8]\nSwitchName=p Switches=a,c\nSwitchName=q Switches=b,d\n"
+                                   "SwitchName=top Switches=p,q\n")
+    (tmp_path / "cables").write_text("n1 a\nn5 a\nn6 b\nn10 b\nn3 c\na c\nb c\n" + "".join(
+        f"{switch} {{'kind': 'switch'}}\n" for switch in "abc"))
+    for network in ("tree", "cables,edge-list"):
+        assert pencilmap("network", "n6,n1,n[5,3,10]", "--network", tmp_path / network, "--no-hardware", "--order", order,
+                         "-o", tmp_path / "hosts")[0] == 0
+        assert (tmp_path / "hosts").read_text().split() == hosts.split()
+
+
+@pytest.mark.parametrize("words, said", [
+    (("n[0-3]", "--network", "4"), "a torus has no switches"), (("n[0-3]",), "their names or their network is not known")])
+def test_hosts_that_cannot_be_sorted_by_switch_are_told(words, said, tmp_path, pencilmap):
+    status, _, err = pencilmap("network", *words, "--no-hardware", "--order", "switch", "-o", tmp_path / "hosts")
+    assert status == 1 and said in err and not (tmp_path / "hosts").exists()
+
+
 @pytest.mark.parametrize("network, text, nodes", [
     ("8:mesh", "node1\nnode4\n", [1, 4]), ("8:mesh", "node-1\n", None), ("4x4", "r1c2\n", [9]),
     ("8:mesh", "node1 0\n", None)])
