@@ -13,7 +13,7 @@ import numpy as np
 
 from pencilmap.mapper.allocations import job_format, job_hosts
 from pencilmap.mapper.allocations.found import shortened
-from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.formats import READABLE
 from pencilmap.mapper.formats.hostlist import BY_SWITCH, sorted_by_slurm
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import logical
@@ -43,7 +43,7 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     machine : Machine, optional
         Its file may name the order, or else the formats of its launcher.
     launcher : str, optional
-        The placement format of the launcher that the user named, see `pencilmap.mapper.formats.FORMATS`.
+        The placement format of the launcher that the user named, see `pencilmap.mapper.formats.READABLE`.
     environ : mapping, optional
         The variables of the job; none by default.
 
@@ -59,8 +59,8 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
 
 def _chosen(site, machine, launcher, environ):
     """Return the launch order as its source states it, and in the letters of the network of a site."""
-    if launcher and launcher in FORMATS and FORMATS[launcher].launch_order is None:
-        launcher = None  # a list of hosts for any launcher
+    if form := READABLE.get(launcher or ""):  # without an order, the file is for any launcher
+        launcher = form.launched_as or (launcher if form.launch_order else None)
     set_here = job_setting(environ, launcher)
     if set_here:
         return set_here, _on(site, set_here)
@@ -147,7 +147,7 @@ def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, 
 
 
 def _of_format(name):
-    return [FORMATS[name].launch_order] if name in FORMATS and FORMATS[name].launch_order else []
+    return [READABLE[name].launch_order] if name in READABLE and READABLE[name].launch_order else []
 
 
 def _of_batch_system(environ):

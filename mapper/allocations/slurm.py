@@ -34,11 +34,11 @@ _LIST = re.compile(rf"\s*(?=\S*[\[,]){_NAMES}(?:,{_NAMES})*\s*", re.ASCII)  # SL
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
     groups = _groups(environ)
-    variable = next((v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)), None)
-    if variable is None and not groups:
+    variables = groups or [v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)][:1]
+    text = ",".join(filter(None, map(environ.get, variables)))
+    if not text:
         return None
-    text = ",".join(environ[name] for name in groups if environ.get(name)) or environ[variable or ""]
-    found, facts, tasks = of_list(text, groups[0].removesuffix("_0") if groups else variable), list[Fact](), None
+    found, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), None
     facts += [Fact(f"group {number}", environ.get(name, "") or "not told: left out", name)
               for number, name in enumerate(groups)]
     ends = [f"_{name.partition('NODELIST_')[2]}" for name in groups] or [""]

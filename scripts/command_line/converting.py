@@ -9,7 +9,7 @@ import numpy as np
 
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import (
-    FORMATS,
+    READABLE,
     Job,
     format_named,
     launch_of,
@@ -32,7 +32,7 @@ from pencilmap.scripts.command_line.tables import say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
-        format_option(("--from-format",), None, "Format of that file [recognised]."))
+        format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def show_converted(found: Converted, form: Choice) -> None:
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
-    if not FORMATS[from_name].says_slots:
+    if not READABLE[from_name].says_slots:
         yield f"{from_name} does not give slots: the ranks of a node take them in order"
-    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+    if not READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
         yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
                "(traffic between nodes does not change)")

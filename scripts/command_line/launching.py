@@ -1,6 +1,7 @@
 """Shared options about the launcher: names of hosts, processors of slots, the program."""
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -27,9 +28,9 @@ LAUNCHER = (
 )
 
 
-def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
+def format_option(name: tuple[str, ...], default: str | None, meaning: str, names: Iterable[str] = FORMATS) -> Decorator:
     """Return an option that takes the name of a format."""
-    return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
+    return click.option(*name, type=Name(list(names)), default=default, show_default=default is not None,
                         help=meaning)
 
 
