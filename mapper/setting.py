@@ -178,8 +178,9 @@ class Setting(Where):
                   names: str | PathLike[str] | None = None, machine: Machine | None = None) -> "Setting":
         """Return this setting with the order of a launcher; the parameters are those of `setting`."""
         known, guess = _hosts(names, self)
-        named = {} if known.are_made_up else known.hosts or dict(zip(known.names(usable := self.site.allocation.nodes),
-                                                                     usable.tolist()))
+        nodes = self.site.allocation.nodes
+        table = {} if known.are_made_up else known.table or dict(zip(nodes.tolist(), known.names(nodes)))
+        named = known.hosts or {table[node]: node for node in nodes.tolist() if node in table}
         found = at_launch(self.site, named, machine, launcher, environ)
         return replace(self, site=found.site, hosts=self.hosts and found.hosts, notes=(*self.notes, *guess, *found.notes))
 
