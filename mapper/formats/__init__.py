@@ -186,7 +186,7 @@ def matching(document: Document, expected: Iterable[str] = ()) -> list[str]:
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
     """Read a mapping from a document, as `read_mapping` does."""
     if format_name is None:
-        return read_first(document, job, grid, matching(document))[1]
+        return read_first(document, job, grid, matching(document))[1]  # matching refuses an empty document
     _check_network(format_named(format_name), format_name, job.network)
     head = [(number, line[:MAX_LINE]) for number, line in document.lines(longest=None)[:3]]
     looks_like = {name: partial(form.looks_like, head) for name, form in READABLE.items()} if head else {format_name: bool}
@@ -195,8 +195,14 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
 
 
 def read_first(document: Document, job: Job, grid: ProcessGrid | None, names: Iterable[str]) -> tuple[str, Mapping]:
-    """Return the first of some formats whose reader accepts a document, and the mapping. Raises the first refusal."""
+    """Return the first of some formats whose reader accepts a document, and the mapping. Raises the first refusal.
+
+    Numbers alone are host names if the hosts of the job have such names, and else Cray's ranks, for example.
+    """
     refusal = None
+    words = [] if job.hosts.is_default else [line.strip() for _, line in document.lines(longest=None)]
+    if words and all(word.isdecimal() and job.hosts.node(word) is not None for word in words):
+        names = ("hostfile", *names)
     for name in names:
         try:
             return name, _mapping_of(document, job, grid, name)
