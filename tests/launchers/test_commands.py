@@ -61,6 +61,22 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
         assert pencilmap("check", tmp_path / "h", "--network", "2x2", "-g", "4x1", "--hosts", hosts)[0] == 0
 
 
+BLOCK_YAML = ("- topology: t\n  cluster_default: true\n  block:\n    block_sizes: [2]\n    blocks:\n"
+              "      - {block: b0, nodes: 'n[0-1]'}\n      - {block: b1, nodes: 'n[2-3]'}\n")
+
+
+@pytest.mark.parametrize("text, is_told", [
+    ("BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\n", True), (BLOCK_YAML, True),
+    ("SwitchName=b0 Nodes=n[0-1]\nSwitchName=b1 Nodes=n[2-3]\nSwitchName=top Switches=b[0-1]\n", False)])
+def test_srun_takes_the_nodes_of_the_file_and_needs_a_job_with_blocks(tmp_path, pencilmap_json, text, is_told):
+    """Slurm 23.11 and later refuse -N in this line; 26.05 and later allocate no nodes with topology/block."""
+    (tmp_path / "topology").write_text(text)
+    done = pencilmap_json.one("map", "--network", tmp_path / "topology", "-g", "2x2", "-p", "default", "-f", "slurm", "-o",
+                              tmp_path / "hosts")
+    assert " -N" not in done["launch"] and "srun -n 4 --distribution=arbitrary ./a.out" in done["launch"]
+    assert any("topology/block" in need for need in done["needs"]) == is_told
+
+
 TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
 LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None,
             "slurm": "srun -n 32 --distribution=arbitrary",
