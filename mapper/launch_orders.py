@@ -7,12 +7,17 @@ order applies, and no gain is stated.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from pencilmap.mapper.allocations import job_format
-from pencilmap.mapper.formats import FORMATS
+import numpy as np
+
+from pencilmap.mapper.allocations import job_format, job_hosts
+from pencilmap.mapper.allocations.found import shortened
+from pencilmap.mapper.formats import READABLE
+from pencilmap.mapper.formats.hostlist import BY_SWITCH, sorted_by_slurm
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import logical
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, by_name
 
 FILLS, ROUND = ("tn",), ("nt",)
@@ -23,6 +28,8 @@ OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cac
 OPENMPI_4 = ("OMPI_MCA_rmaps_base_ranking_policy", "OMPI_MCA_rmaps_base_mapping_policy",  # the first one that is set decides
              "OMPI_MCA_rmaps_base_schedule_policy")
 OPENMPI_5 = ("PRTE_MCA_rmaps_default_ranking_policy", "PRTE_MCA_rmaps_default_mapping_policy")
+SORTED = ("Slurm fills the nodes in the order of their names ({}), and not of the list; switch by switch with "
+          "TopologyParam=SwitchAsNodeRank, and from 26.05 on unless CR_NO_DIST_TOPO_BLOCK is set")
 OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_byslot": "slot"}
 
 
@@ -36,7 +43,7 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     machine : Machine, optional
         Its file may name the order, or else the formats of its launcher.
     launcher : str, optional
-        The placement format of the launcher that the user named, see `pencilmap.mapper.formats.FORMATS`.
+        The placement format of the launcher that the user named, see `pencilmap.mapper.formats.READABLE`.
     environ : mapping, optional
         The variables of the job; none by default.
 
@@ -47,14 +54,71 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     >>> [launch_order(site, environ=job).orders for job in ({}, {"MPICH_RANK_REORDER_METHOD": "0"})]
     [('tn',), ('nt',)]
     """
-    set_here = job_setting(environ or {}, launcher)
+    return _chosen(site, machine, launcher, environ or {})[1]
+
+
+def _chosen(site, machine, launcher, environ):
+    """Return the launch order as its source states it, and in the letters of the network of a site."""
+    if form := READABLE.get(launcher or ""):  # without an order, the file is for any launcher
+        launcher = form.launched_as or (launcher if form.launch_order else None)
+    set_here = job_setting(environ, launcher)
     if set_here:
-        return _on(site, set_here)
-    for found in _known(machine, launcher, environ or {}):
+        return set_here, _on(site, set_here)
+    for found in _known(machine, launcher, environ):
         fitting = _on(site, found)
         if fitting.orders:
-            return fitting
-    return USUAL
+            return found, fitting
+    return USUAL, USUAL
+
+
+class AtLaunch(NamedTuple):
+    """A site with the order of its launcher, the nodes of the hosts in this order, and notes about it."""
+
+    site: Site
+    hosts: dict[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def at_launch(site: Site, hosts: dict[str, int], machine: Machine | None = None, launcher: str | None = None,
+              environ: Mapping[str, str] | None = None) -> AtLaunch:
+    """Return a site with the order in which a launcher fills its slots and its nodes.
+
+    Most launchers take the nodes in the order of their list. Slurm sorts them by name, whatever the list: in the order of
+    the job's list if the job has all of them, else by name, or by switch if the network file says so.
+
+    Parameters
+    ----------
+    site : Site
+    hosts : dict of str to int
+        The node of each host, empty if the names of the hosts are not known.
+    machine, launcher, environ
+        As for `launch_order`.
+    """
+    environ = environ or {}
+    stated, order = _chosen(site, machine, launcher, environ)
+    usable = set(site.allocation.nodes.tolist())
+    listed = [name for name, node in hosts.items() if node in usable]
+    if stated.orders != by_name(stated.orders[0] if stated.orders else "") or usable != {hosts[name] for name in listed}:
+        return AtLaunch(replace(site, launch=order), hosts)
+    names, notes = _by_slurm(site, listed, hosts, environ)
+    nodes = np.array([hosts[name] for name in names], dtype=np.int64)
+    allocation = Allocation(site.network, np.array(list(dict.fromkeys(nodes.tolist()))),
+                            None if site.allocation.hosts is None else nodes, listed=True)
+    site = replace(site, allocation=allocation)
+    order = _chosen(site, machine, launcher, environ)[1]
+    order = replace(order, certain=order.certain and not notes)
+    return AtLaunch(replace(site, launch=order), {name: hosts[name] for name in (*names, *hosts)}, notes)
+
+
+def _by_slurm(site, listed, hosts, environ):
+    """Return hosts in the order of Slurm, and a note if this is not the order of their list."""
+    job = {name: number for number, name in enumerate(dict.fromkeys(job_hosts(environ)))}
+    if job.keys() >= set(listed):
+        return sorted(listed, key=job.__getitem__), ()
+    if BY_SWITCH in site.network.notes:
+        return sorted(listed, key=hosts.__getitem__), ()
+    names = sorted_by_slurm(listed)
+    return names, (SORTED.format(shortened(names)),) * (names != listed)
 
 
 def _on(site, order):
@@ -83,7 +147,7 @@ def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, 
 
 
 def _of_format(name):
-    return [FORMATS[name].launch_order] if name in FORMATS and FORMATS[name].launch_order else []
+    return [READABLE[name].launch_order] if name in READABLE and READABLE[name].launch_order else []
 
 
 def _of_batch_system(environ):

@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pencilmap.mapper.allocations import job_hosts
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
+from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
-from pencilmap.mapper.given_nodes import given_nodes, network_text
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.given_nodes import given_nodes, is_file, network_text
+from pencilmap.mapper.launch_orders import at_launch
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.plan import plan
@@ -174,6 +176,16 @@ class Setting(Where):
         found = self.shown(placed, question, text)
         return [found if EFFORTS[effort] else quick(found)]
 
+    def at_launch(self, launcher: str | None, environ: Variables[str, str] | None,
+                  names: str | PathLike[str] | None = None, machine: Machine | None = None) -> "Setting":
+        """Return this setting with the order of a launcher; the parameters are those of `setting`."""
+        known, guess = _hosts(names, self)
+        nodes = self.site.allocation.nodes
+        table = {} if known.are_made_up else known.table or dict(zip(nodes.tolist(), known.names(nodes)))
+        named = known.hosts or {table[node]: node for node in nodes.tolist() if node in table}
+        found = at_launch(self.site, named, machine, launcher, environ)
+        return replace(self, site=found.site, hosts=self.hosts and found.hosts, notes=(*self.notes, *guess, *found.notes))
+
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
         """What the launcher knows besides a placement.
@@ -181,7 +193,8 @@ class Setting(Where):
         Parameters
         ----------
         hosts : path or str, optional
-            A file of lines ``NAME x y z``, or a template such as ``nid{node:05d}``; names of the list of nodes by default.
+            A file of lines ``NAME x y z``, a list such as ``c[0-3]``, or a template such as ``nid{node:05d}`` or
+            ``node{node+1}``; names of the list of nodes by default.
         cores_per_task : int
             Slot t is bound to this number of consecutive processors, from t * cores_per_task on.
         hwloc : path, optional
@@ -191,7 +204,7 @@ class Setting(Where):
         """
         from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 
-        names = _hosts(hosts, self)
+        names, _ = _hosts(hosts, self)
         if not (names.is_default or self.site.idle):
             names.names(self.site.allocation.nodes)
         per_host = tasks_of_host(self.tasks_per_node, names)
@@ -204,7 +217,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False,
             fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
             weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
-            wrap: str | None = None, direction: str = FORWARD) -> Setting:
+            wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -224,11 +237,12 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
         file, of the links that give none.
     nodes : path, str or int, optional
-        File of the usable nodes in the launcher's order. By default all nodes, or those of the job in `environ` if the
-        network is a file that names its hosts. Or their number, which takes the partition of the machine with the widest
-        bisection, or the first nodes of a machine with switches; or their shape, in place of `network`.
+        File of the usable nodes in the launcher's order, or a list such as ``c[010-023,200]``. By default all nodes, or
+        those of the job in `environ` if the network is a file that names its hosts. Or their number, which takes the
+        partition of the machine with the widest bisection, or the first nodes of a machine with switches; or their shape,
+        in place of `network`.
     failed : str, optional
-        Nodes that must not be used: ``1-2-3,0-0-4``.
+        Nodes that must not be used: ``1-2-3,0-0-4``, ``c[010-012]``, or a file of them.
     idle : bool
         Whether a grid may have fewer tasks than there are slots.
     fft : str, optional
@@ -251,6 +265,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         same question of the torus and the open mesh, which become the `shapes` of the setting.
     direction : {"forward", "backward", "pair"}
         Of the transform; a pair is a forward and a backward transform.
+    names : path or str, optional
+        Names of the nodes, as `hosts` of `Setting.job`: Slurm's order is that of the names.
 
     Raises
     ------
@@ -286,13 +302,18 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     def on(network: Network) -> Setting:
         count = listed_by.count if first else None
         job, notes = _of_job(network, environ or {}) if nodes is None else (None, ())
+        named = _job_names(network, environ or {}) if described is None and nodes is None else {}
+        if named:
+            job, notes = list(named.values()), (_named_by_job(network, named),)
+        if listed and (guess := listed.guess(network)):
+            notes = (*notes, guess)
         site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
-        return Setting(replace(site, launch=launch_order(site, described, launcher, environ)), transform, machine,
-                       costs=described.costs if described else Costs(),
-                       notes=(*_notes(network, described, used, count), *notes),
-                       hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else None, decomposition=one,
-                       decompositions=CHOSEN if decomposition is None else (one,),
-                       likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
+        found = Setting(site, transform, machine, costs=described.costs if described else Costs(),
+                        notes=(*_notes(network, described, used, count), *notes),
+                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
+                        decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
+                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
+        return found.at_launch(launcher, environ, names, described)
 
     if wrap is not None:
         both = tuple(on(torus) for torus in _wrapped(shape, wrap))
@@ -360,15 +381,36 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
 
 
 def _of_job(network: Network, environ: Variables[str, str]) -> tuple[list[int] | None, tuple[str, ...]]:
-    """Return the nodes of the job around this command, None if it has all or none of the network, and a note on them."""
+    """Return the nodes of the job around this command, None if it has none of the network, and a note if it has a part."""
     node_of = {name: node for node, name in (network.host_names or {}).items()}
     hosts = dict.fromkeys(job_hosts(environ)) if node_of else {}
     found = [node_of[name] for name in hosts if name in node_of]
-    if not 0 < len(found) < network.n_nodes:
+    if not found:
         return None, ()
+    if len(found) == network.n_nodes:
+        return found, ()
     others = [name for name in hosts if name not in node_of]
     without = f"; left out: {', '.join(others[:3])}{', ...' * (len(others) > 3)}, not in the network" if others else ""
     return found, (f"the {counted(len(found), 'node')} of this job{without}; --nodes {network.n_nodes} takes all nodes",)
+
+
+def _job_names(network: Network, environ: Variables[str, str]) -> dict[str, int]:
+    """Return the nodes of the hosts of a job that has as many hosts as a network without names has nodes; {} without.
+
+    The numbers in the names decide if each of them is a node, else the order of the hosts.
+    """
+    known, hosts = Hosts(network), list(dict.fromkeys(job_hosts(environ)))
+    if len(hosts) != network.n_nodes or not known.are_made_up:
+        return {}
+    nodes = [known.node(name) for name in hosts]
+    numbers = [node for node in nodes if node is not None]
+    return dict(zip(hosts, numbers if len(set(numbers)) == len(hosts) else range(len(hosts))))
+
+
+def _named_by_job(network: Network, hosts: dict[str, int]) -> str:
+    first = next(iter(hosts))
+    return (f"the {len(hosts)} hosts of this job are taken for the nodes, {first} for {network.node_name(hosts[first])} and "
+            f"so on: a file of lines NAME {' '.join(network.axes)} as --nodes gives other places")
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
@@ -397,18 +439,29 @@ def _allocation(network: Network, listed: NodeTable | None, failed: str | None, 
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
                   Allocation(network, np.arange(count)) if count else
                   Allocation(network, np.array(job)) if job else whole_network(network))
-    return allocation.without(parse_nodes(failed, network)) if failed else allocation
+    return allocation.without(_failed(failed, network, listed)) if failed else allocation
 
 
-def _hosts(given: str | PathLike[str] | None, where: Setting) -> Hosts:
+def _failed(given: str, network: Network, listed: NodeTable | None) -> ArrayLike:
+    """Return the nodes of a file, or of a list of coordinates and names; names of `listed` come first."""
+    if is_file(given):
+        return read_table(given, network).nodes
+    words = expand_hosts(given) if "[" in given else list(map(str.strip, given.split(",")))
+    known = listed.hosts if listed else {}
+    others = [word for word in words if word not in known]
+    return [*(known[word] for word in words if word in known), *(parse_nodes(",".join(others), network) if others else ())]
+
+
+def _hosts(given: str | PathLike[str] | None, where: Setting) -> tuple[Hosts, tuple[str, ...]]:
+    """Return the names of the nodes, and a note if their places were guessed."""
     if given is None:
-        return Hosts(where.network, hosts=where.hosts)
+        return Hosts(where.network, hosts=where.hosts), ()
     if "{" in str(given) and not Path(given).exists():
-        return Hosts(where.network, str(given))
-    listed = read_table(given, where.network).hosts
-    if not listed:
+        return Hosts(where.network, str(given)), ()
+    listed = read_table(given, where.network)
+    if not listed.hosts:
         raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.network.axes)}")
-    return Hosts(where.network, hosts=listed)
+    return Hosts(where.network, hosts=listed.hosts), tuple(filter(None, [listed.guess(where.network)]))
 
 
 def _cores(per_task: int, tasks: int) -> tuple[str, ...]:

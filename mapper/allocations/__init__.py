@@ -12,8 +12,9 @@ from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
+from pencilmap.mapper.formats.hostlist import is_typed
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs import file_and_words
+from pencilmap.mapper.graphs import GRAPHS, file_and_words
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.base.late import late, late_of
 from pencilmap.model.base.reading import reading
@@ -134,8 +135,10 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
 
 
 def read_description(path: str | PathLike[str]) -> Found:
-    """Read one file with the first reader that recognises the content, or the network of ``FILE,taper=2``."""
+    """Read one file with the first reader that recognises the content, the network of ``FILE,taper=2``, or typed hosts."""
     file, words = file_and_words(str(path))
+    if is_typed(path) and not set(words) & set(GRAPHS):
+        return late(f"{__name__}.slurm:of_list")(str(path), str(path))
     if words:
         found = Found()
         with suppress(PencilmapError):  # the network alone may be understood

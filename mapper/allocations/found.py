@@ -1,19 +1,21 @@
 """The facts that a reader found about the job, and the combination of the results of several readers."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
+from pencilmap.mapper.formats.hostlist import sorted_by_slurm
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, printable
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import network_named
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation
 
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
@@ -128,6 +130,35 @@ class Picture:
         nodes = np.array(list(self.hosts.values()), dtype=np.int64)
         return Allocation(self.network, self.nodes, nodes if nodes.size > self.nodes.size else None)
 
+    def in_order(self, order: str) -> "Picture":
+        """Return the picture with the hosts in another order.
+
+        Parameters
+        ----------
+        order : {"list", "name", "switch"}
+            The launcher's order; the order of the names, in which Slurm sorts nodes; or the hosts of each switch in a row,
+            and the switches of each larger unit in a row. Hosts of a switch stay in the launcher's order.
+
+        Raises
+        ------
+        AllocationError
+            If the hosts have no names, or for ``switch`` if the network has no switches.
+        """
+        if order == "list":
+            return self
+        if not self.hosts or self.network is None:
+            raise AllocationError(f"the hosts cannot be sorted by {order}: their names or their network is not known; "
+                                  f"{self.missing or 'give a file with their names'}")
+        if order == "name":
+            names = sorted_by_slurm(self.hosts)
+        elif self.graph is None:
+            raise AllocationError("the hosts cannot be sorted by switch: a torus has no switches; give a file of the "
+                                  "switches, e.g. topology.conf or the output of ibnetdiscover")
+        else:
+            names = sorted(self.hosts, key=lambda name: _switches_of(self.graph, self.hosts[name]))
+        hosts = {name: self.hosts[name] for name in names}
+        return replace(self, hosts=hosts, nodes=np.array(list(dict.fromkeys(hosts.values())), dtype=np.int64))
+
     def table(self) -> str:
         """Return the nodes as the text of a plain table, a file for `nodes` and `hosts`."""
         if self.network is None or self.nodes is None:
@@ -197,12 +228,21 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=missing, **common)
     if hosts or places:
         nodes, held, missing = _named(shape, hosts or tuple(places), places)
+        if guess := guessed(shape, {name: node for name, node in held.items() if not _is_given(name, places)}):
+            common["facts"] += (Fact("places of the hosts", guess, "their names"),)
     else:
         nodes, held, missing = _numbered(shape, coordinates)
     if (several := hosts_per_node(held)) > 1:
         common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
     tasks = tasks and tasks * several
     return Picture(torus=shape, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, text=str(named), **common)
+
+
+def _switches_of(graph, node):
+    """Return the units around a host, from the largest to its switch."""
+    if graph.levels:
+        return [int(level.unit[node]) for level in reversed(graph.levels)]
+    return [int(graph.target[graph.source == node].min())]
 
 
 def _in_graph(graph, path, hosts):
@@ -233,7 +273,7 @@ def _named(torus, hosts, places):
         place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
         if place is None or (host not in places and _number(host) not in numbered and torus.outside(place)):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
-                              "fits the numbers in its name")
+                              f"fits the numbers in its name{from_one(torus, host)}")
         found.append(place)
         if host in places or _number(host) in numbered:
             given.add(host)
@@ -246,6 +286,30 @@ def _named(torus, hosts, places):
         named[host] = node
     check_even(named, torus)
     return np.array(list(names), dtype=np.int64), named, None
+
+
+def guessed(network: Network, hosts: Mapping[str, int]) -> str | None:
+    """Return a note about hosts whose numbers were taken for coordinates; None without, or if they are node-3-0-7."""
+    other = next((name for name, node in hosts.items() if Hosts(network).names([node]) != [name]), None)
+    if other is None:
+        return None
+    axes = ", ".join(network.axes)
+    return (f"the numbers in names of hosts are taken for {axes}, e.g. {other} for node {network.node_name(hosts[other])}; "
+            f"lines NAME {' '.join(network.axes)} say otherwise")
+
+
+def from_one(network: Network, name: str) -> str:
+    """Return the advice for a name whose numbers are outside a network, if they may count from 1; "" else."""
+    found = Hosts(network).coordinates_in(name) if not network.host_names else None
+    if not found or min(found) < 1 or network.outside([c - 1 for c in found]):
+        return ""
+    return (f"; if the names count from 1, write lines NAME {' '.join(network.axes)}, e.g. {name[:40]} "
+            f"{' '.join(str(c - 1) for c in found)}, or give a template such as node{{node+1}} as `hosts`")
+
+
+def _is_given(name, places):
+    """Return whether a table has the coordinates of a host, perhaps under another spelling of its number."""
+    return name in places or _number(name) in _by_number(places)
 
 
 def _number(name):

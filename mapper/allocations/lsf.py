@@ -2,11 +2,15 @@
 
 ``LSB_DJOB_HOSTFILE`` (a host in each line), ``LSB_MCPU_HOSTS`` ("n1 4 n2 4"), ``LSB_HOSTS`` ("n1 n1 n2"): environment
 variable reference of IBM Spectrum LSF. ``LSB_AFFINITY_HOSTFILE``: ``HOST CPUS [NUMA-NODES [MEMORY-POLICY]]`` for each task;
-Open MPI's ras/lsf reads the first two columns.
+Open MPI's ras/lsf reads the first two columns. On machines with jsrun the first host has one slot and runs the job script,
+and no tasks.
 """
 
 import re
+import shutil
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.allocations.pbs import hosts_of_file, hosts_of_tasks
@@ -20,14 +24,30 @@ _AFFINITY = re.compile(rf"\s*([A-Za-z_][\w.-]*)\s+({_NUMBERS})(?:\s+({_NUMBERS}|
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
     if environ.get("LSB_DJOB_HOSTFILE"):
-        return hosts_of_file(environ, "LSB_DJOB_HOSTFILE")
+        return _of_tasks(*hosts_of_file(environ, "LSB_DJOB_HOSTFILE"), environ)
     if words := environ.get("LSB_MCPU_HOSTS", "").split():
         counts = [int(n) if n.isdecimal() and n.isascii() and len(n) < 6 else 0 for n in words[1::2]]
         if len(words) % 2 == 0 and all(counts):
             hosts = [host for host, n in zip(words[::2], counts) for _ in range(n)]
-            return hosts_of_tasks(list(map(check_name, hosts)), "LSB_MCPU_HOSTS")
+            return _of_tasks(hosts, "LSB_MCPU_HOSTS", environ)
     hosts = environ.get("LSB_HOSTS", "").split()
-    return hosts_of_tasks(list(map(check_name, hosts)), "LSB_HOSTS") if hosts else None
+    return _of_tasks(hosts, "LSB_HOSTS", environ) if hosts else None
+
+
+def _of_tasks(hosts, source, environ):
+    """Return the hosts without the launch node of jsrun: one slot on the first host, and as many on all others.
+
+    Without jsrun on the path its name must differ from those of the others in more than numbers.
+    """
+    counts = list(Counter(map(check_name, hosts)).items())
+    (first, slots), *others = counts
+    letters = [re.sub("[0-9]+", "0", name.partition(".")[0]) for name, _ in counts]
+    if not (slots == 1 and len({count for _, count in others}) == 1 and others[0][1] > 1
+            and (letters[0] not in letters[1:] or shutil.which("jsrun", path=environ.get("PATH", "")))):
+        return hosts_of_tasks(hosts, source)
+    found = hosts_of_tasks(hosts[1:], source)
+    left_out = Fact("launch node", f"{first}, which runs no tasks of jsrun: left out", source)
+    return replace(found, facts=(*found.facts, left_out))
 
 
 def looks_like(document: Document) -> bool:

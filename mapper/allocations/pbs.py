@@ -13,7 +13,7 @@ from pencilmap.model.base.errors import MapfileError
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
-    return hosts_of_file(environ, "PBS_NODEFILE") if environ.get("PBS_NODEFILE") else None
+    return hosts_of_tasks(*hosts_of_file(environ, "PBS_NODEFILE")) if environ.get("PBS_NODEFILE") else None
 
 
 def looks_like(document: Document) -> bool:
@@ -37,14 +37,14 @@ def hosts_in(document: Document) -> list[str]:
     return hosts
 
 
-def hosts_of_file(environ: Mapping[str, str], variable: str) -> Found:
-    """Return the hosts in the file that a variable names."""
+def hosts_of_file(environ: Mapping[str, str], variable: str) -> tuple[list[str], str]:
+    """Return the hosts in the lines of the file that a variable names, and the source for facts."""
     path = environ[variable]
     try:
         document = read_document(path)
     except MapfileError as error:
         raise MapfileError(f"{variable}: {error}; run on a host that has this file, or unset {variable}") from error
-    return hosts_of_tasks(hosts_in(document), f"{variable}={path}")
+    return hosts_in(document), f"{variable}={path}"
 
 
 def hosts_of_tasks(hosts: Sequence[str], source: str) -> Found:

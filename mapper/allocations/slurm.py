@@ -1,8 +1,9 @@
 """Slurm: the job's hosts from the environment; files of Slurm by their content.
 
 ``SLURM_JOB_NODELIST``, ``SLURM_TASKS_PER_NODE`` ("2(x3),1"), ``SLURM_DISTRIBUTION``, ``SLURM_HOSTFILE``: srun(1) of Slurm
-22.05. slurm.conf with topology/3d_torus, and names in box notation: the last characters are the coordinates in base 36.
-Trees and blocks are networks, node lists give hosts alone.
+22.05. A heterogeneous job has a list for each group: ``SLURM_HET_SIZE``, ``SLURM_JOB_NODELIST_HET_GROUP_0`` (its guide).
+slurm.conf with topology/3d_torus, and names in box notation: the last characters are the coordinates in base 36. Trees and
+blocks are networks, node lists give hosts alone.
 """
 
 import re
@@ -32,23 +33,37 @@ _LIST = re.compile(rf"\s*(?=\S*[\[,]){_NAMES}(?:,{_NAMES})*\s*", re.ASCII)  # SL
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
-    variable = next((v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)), None)
-    if variable is None:
+    groups = _groups(environ)
+    variables = groups or [v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)][:1]
+    text = ",".join(filter(None, map(environ.get, variables)))
+    if not text:
         return None
-    found, facts, tasks = _of_list(environ[variable], variable), list[Fact](), None
-    for name in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"):
+    found, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), None
+    facts += [Fact(f"group {number}", environ.get(name, "") or "not told: left out", name)
+              for number, name in enumerate(groups)]
+    ends = [f"_{name.partition('NODELIST_')[2]}" for name in groups] or [""]
+    for name in (f"{variable}{end}" for end in ends for variable in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE")):
         counts = tasks_per_node(environ.get(name, ""))
         if counts:
-            tasks = tasks or max(counts)
+            tasks = max(tasks or 0, *counts) if groups else tasks or max(counts)
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
     facts += _place(environ)
     return replace(found, facts=(*found.facts, *facts), tasks_per_node=tasks)
 
 
-def _of_list(text, source):
-    """Return the hosts of a list, and their places if the list has boxes."""
-    hosts, places = tuple(expand_hosts(text, MOST_HOSTS)), box_coordinates(text)
+def _groups(environ):
+    """Return the variables with the hosts of each group of a heterogeneous job; [] for any other job."""
+    for kind in ("HET", "PACK"):  # PACK before Slurm 20.02
+        size = environ.get(f"SLURM_{kind}_SIZE", "")
+        if re.fullmatch("[0-9]{1,3}", size) and int(size) > 1:
+            return [f"SLURM_JOB_NODELIST_{kind}_GROUP_{number}" for number in range(int(size))]
+    return []
+
+
+def of_list(text: str, source: str) -> Found:
+    """Return the hosts of a list such as ``c[010-023,200]``, and their places if the list has boxes."""
+    hosts, places = tuple(dict.fromkeys(expand_hosts(text, MOST_HOSTS))), box_coordinates(text)
     facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", source)]
     if not places:
         return Found(tuple(facts), hosts=hosts)
@@ -94,7 +109,7 @@ def looks_like(document: Document) -> bool:
 
 def find(document: Document) -> Found:
     if _LIST.fullmatch(document.text):
-        return _of_list(document.text.strip(), document.label)
+        return of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
         told = slurm_yaml.find(document)
         return told if told.torus or not told.hosts else with_network(told, document)

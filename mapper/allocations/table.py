@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
+from pencilmap.mapper.allocations.found import Fact, Found, box_facts, from_one, guessed, mesh_box
 from pencilmap.mapper.allocations.name_rules import named_places
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
-from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
+from pencilmap.mapper.formats.hostlist import hosts_document
+from pencilmap.mapper.formats.lines import Document, is_integer, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
@@ -33,15 +34,27 @@ class NodeTable(NamedTuple):
         Node numbers in the order of the file.
     hosts : dict of str to int
         Node number by name, {} without names.
+    by_name : tuple of str
+        Hosts whose coordinates are the numbers in their names.
     """
 
     nodes: Ints
     hosts: dict[str, int]
+    by_name: tuple[str, ...] = ()
 
     @property
     def names(self) -> dict[int, str]:
         """The first name of each node."""
         return first_hosts(self.hosts)
+
+    def guess(self, network: Network) -> str | None:
+        """Return a note about numbers in names that were taken for coordinates; None for names such as node-3-0-7.
+
+        >>> from pencilmap.model.network.torus import Torus
+        >>> NodeTable(np.array([1]), {"n1": 1}, ("n1",)).guess(Torus((4,)))
+        'the numbers in names of hosts are taken for x, e.g. n1 for node (1); lines NAME x say otherwise'
+        """
+        return guessed(network, {name: self.hosts[name] for name in self.by_name})
 
     @property
     def shared(self) -> Ints | None:
@@ -50,8 +63,8 @@ class NodeTable(NamedTuple):
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
-    """Return the table at a path. Raises MapfileError naming file, line and column."""
-    return parse_table(read_document(path), network)
+    """Return the table at a path, or of a list of hosts such as ``c[0-3,7]``. Raises MapfileError naming file and line."""
+    return parse_table(hosts_document(path), network)
 
 
 def parse_table(document: Document, network: Network) -> NodeTable:
@@ -65,12 +78,13 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     if isinstance(network, FoldedTorus):
         table = parse_table(document, network.logical)
         return NodeTable(network.from_logical[table.nodes],
-                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()})
+                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()}, table.by_name)
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
         if places := named_places(document, network):
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
+        by_name = list[str]()
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
@@ -85,10 +99,12 @@ def parse_table(document: Document, network: Network) -> NodeTable:
                 shared.add(node)
             if name:
                 hosts[name], taken[name] = node, number
+                if not shares:
+                    by_name.append(name)
         if not line_of:
             raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
         check_even(hosts, network, taken)
-        return NodeTable(np.array(list(line_of), dtype=np.int64), hosts)
+        return NodeTable(np.array(list(line_of), dtype=np.int64), hosts, () if network.host_names else tuple(by_name))
 
 
 def _entry(document, number, line, network):
@@ -119,7 +135,7 @@ def _from_name(document, number, word, network):
         if hosts.is_default and hosts.coordinates_in(word[0]) is None:
             raise document.refuse(f"host {word[0][:40]!r} has no coordinates; write NAME {' '.join(network.axes)} in each "
                                   f"line, e.g. {word[0][:40]}{' 0' * network.n_dimensions}", number, word[1])
-        raise document.refuse(hosts.why_not(word[0]), number, word[1])
+        raise document.refuse(f"{hosts.why_not(word[0])}{from_one(network, word[0])}", number, word[1])
     return node
 
 

@@ -47,6 +47,10 @@ def find(document: Document) -> Found:
     _refuse_part(document)
     devices = sorted((int(number), tuple(int(c) for c in coords.split(",") if c.strip()), int(core or 0))
                      for number, coords, core in _DEVICE.findall(document.text))
+    slices = set(re.findall(r"slice_index=([0-9]+)", document.text))
+    if len(slices) > 1 or len({each[1:] for each in devices}) < len(devices):
+        raise document.refuse("has devices of several slices, or a device twice, and no torus joins two slices; print those "
+                              "of one slice, as in print([d for d in jax.devices() if d.slice_index == 0])")
     chips = list(dict.fromkeys(coords for _, coords, _ in devices))
     cores = max(core for _, _, core in devices) + 1
     if len({len(c) for c in chips}) > 1:

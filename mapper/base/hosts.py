@@ -14,6 +14,7 @@ from pencilmap.model.network.kinds import is_network
 from pencilmap.model.network.network import Network
 
 MAX_NAME = 255
+_FIELD = re.compile(r"([a-z]+)(?:\+([0-9]{1,6}))?")  # an axis or node, and the number of the first
 _NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
 
 
@@ -60,7 +61,8 @@ class Hosts:
     """
 
     network: Network
-    #: with fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``
+    #: with fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}``, ``r{x}c{y:02d}n{z}``, or
+    #: ``node{node+1}``, which counts from 1
     template: str | None = None
     table: dict[int, str] | None = field(default=None, repr=False)  #: names of some or all nodes
     #: node of each host, in the launcher's order, in place of a table: a node may have several hosts, each node as many
@@ -111,8 +113,12 @@ class Hosts:
         coordinates = self.network.coordinates(nodes).tolist()
         if self.template is None:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
-        axes = self.network.axes
-        names = [self.template.format(node=n, **dict(zip(axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+        axes, fields = self.network.axes, list[tuple[int, int]]()
+        for _, name, _, _ in Formatter().parse(self.template):
+            if found := _FIELD.fullmatch(name or ""):
+                fields.append((len(axes) if found[1] == "node" else axes.index(found[1]), int(found[2] or 0)))
+        written = re.sub(r"\{[^:}]*", "{", self.template)  # fields without names, in their order
+        names = [written.format(*((*c, n)[at] + first for at, first in fields)) for n, c in zip(nodes.tolist(), coordinates)]
         if len(set(names)) < np.unique(nodes).size:
             raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; "
                                f"put a character between the fields or give them a width, e.g. {{{axes[0]}:02d}}")
@@ -210,10 +216,12 @@ def _check_template(template, network):
     fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
               for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:
-        if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
+        found = _FIELD.fullmatch(name)
+        if not found or found[1] not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
             raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is not one of "
-                               f"{', '.join(known)} with a width such as 03d; {_fields(network)}")
-    used = {name for name, _ in fields}
+                               f"{', '.join(known)} with a width such as 03d; {{{known[-1]}+1}} counts from 1; "
+                               f"{_fields(network)}")
+    used = {name.partition("+")[0] for name, _ in fields}
     needed = {axis for axis, n in zip(network.axes, network.shape) if n > 1}
     if "node" not in used and not needed <= used:
         raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(network)}")

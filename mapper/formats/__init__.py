@@ -3,9 +3,12 @@
 To add a format, write a file here that makes a `Format`, and enter the file in the table below.
 """
 
+from collections import ChainMap
 from collections.abc import Iterable
 from functools import partial
 from os import PathLike
+
+import numpy as np
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign
@@ -21,9 +24,9 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 
-__all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
-           "mapping_text", "matching", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping",
-           "write_whole"]
+__all__ = ["FORMATS", "PRINTED", "READABLE", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of",
+           "mapping_of", "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping",
+           "recognise", "write_mapping", "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
     "bgl": "bgl:FORMAT",
@@ -42,13 +45,17 @@ _PLACES = {  # file:name; if no format is named, the first that recognises the f
     "flux": "flux:FORMAT",
 }
 FORMATS = LateTable[Format](__name__, _PLACES)
+#: placements as they are printed, which can be read and not written; their order is that of `matching` after `FORMATS`
+PRINTED = LateTable[Format](__name__, {"labels": "printed:LABELS", "xthi": "printed:THREADS",
+                                       "openmpi-map": "printed:JOB_MAP", "erf": "printed:ERF"})
+READABLE = ChainMap[str, Format](PRINTED, FORMATS)  # type: ignore[arg-type]  # a chain goes through its last table first
 
 
 def format_named(name: str) -> Format:
     """Return the format of that name. Raises MapfileError with the known names if the name is unknown."""
-    if name not in FORMATS:
-        raise MapfileError(f"format {name!r} is unknown{near(name, FORMATS)}; known are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    if name not in READABLE:
+        raise MapfileError(f"format {name!r} is unknown{near(name, READABLE)}; known are {', '.join(READABLE)}")
+    return READABLE[name]
 
 
 def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
@@ -66,16 +73,33 @@ def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str,
     Raises
     ------
     MapfileError
-        If the format is unknown, or cannot express the mapping.
+        If the format is unknown, or cannot express the mapping, or if its reader refuses the text: for a host name, for
+        example, that the launcher does not read.
     """
-    write_whole(path, mapping_text(mapping, format_name, job))
+    write_whole(path, mapping_text(mapping, format_name, job, str(path)))
 
 
-def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None) -> str:
-    """Return the text that `write_mapping` writes."""
+def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None, label: str = "the file") -> str:
+    """Return the text that `write_mapping` writes; `label` names the file in errors."""
     form = format_named(format_name)
+    if form.write is None:
+        raise MapfileError(f"format {format_name} can only be read; write one of {', '.join(FORMATS)}")
     _check_network(form, format_name, mapping.network)
-    return form.write(*_as_launched(form, mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
+    job = job or Job(Site(mapping.network, mapping.tasks_per_node))
+    text = form.write(*_as_launched(form, mapping, job))
+    _check_read(mapping, Document(text.encode(), label), job, format_name)
+    return text
+
+
+def _check_read(mapping, document, job, name):
+    """Raise MapfileError unless a text that is to be written is read as this mapping, if the format is named and if not."""
+    try:
+        for form in (name, None):
+            if not np.array_equal(mapping_of(document, job, mapping.grid, form).node_of_rank, mapping.node_of_rank):
+                raise document.refuse("is another placement if its format is not named")
+    except MapfileError as refusal:
+        raise MapfileError(f"{refusal}; so this placement cannot be written in format {name}: give the hosts other names "
+                           "with `hosts`, or take another format") from refusal
 
 
 def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job) -> Launch:
@@ -85,6 +109,7 @@ def launch_of(mapping: Mapping, path: str | PathLike[str], format_name: str, job
     """
     form = format_named(format_name)
     mapping, job = _as_launched(form, mapping, job)
+    assert form.launch  # of a format that was written
     return form.launch(mapping, job, path)
 
 
@@ -112,7 +137,7 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
     grid : ProcessGrid, optional
         A single row of all ranks of the file by default.
     format_name : str, optional
-        A name of `FORMATS`; detected from the content by default.
+        A name of `READABLE`; detected from the content by default.
 
     Raises
     ------
@@ -152,21 +177,39 @@ def matching(document: Document, expected: Iterable[str] = ()) -> list[str]:
             raise document.refuse("is empty; one place for each rank is needed")
         refuse_foreign(document, PLACEMENT)
         head = [(number, line[:MAX_LINE]) for number, line in lines[:3]]
-        if names := [name for name in dict.fromkeys((*expected, *FORMATS)) if FORMATS[name].looks_like(head)]:
+        if names := [name for name in dict.fromkeys((*expected, *READABLE)) if READABLE[name].looks_like(head)]:
             return names
     raise document.refuse(why_not_a_placement(head[0][1]) or f"the format is not recognised from "
-                          f"{lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}", lines[0][0])
+                          f"{lines[0][1].strip()[:40]!r}; name one of {', '.join(READABLE)}", lines[0][0])
 
 
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
     """Read a mapping from a document, as `read_mapping` does."""
     if format_name is None:
-        return _mapping_of(document, job, grid, recognise(document))
+        return read_first(document, job, grid, matching(document))[1]  # matching refuses an empty document
     _check_network(format_named(format_name), format_name, job.network)
     head = [(number, line[:MAX_LINE]) for number, line in document.lines(longest=None)[:3]]
-    looks_like = {name: partial(form.looks_like, head) for name, form in FORMATS.items()} if head else {format_name: bool}
+    looks_like = {name: partial(form.looks_like, head) for name, form in READABLE.items()} if head else {format_name: bool}
     with named_format(format_name, document, looks_like):
         return _mapping_of(document, job, grid, format_name)
+
+
+def read_first(document: Document, job: Job, grid: ProcessGrid | None, names: Iterable[str]) -> tuple[str, Mapping]:
+    """Return the first of some formats whose reader accepts a document, and the mapping. Raises the first refusal.
+
+    Numbers alone are host names if the hosts of the job have such names, and else Cray's ranks, for example.
+    """
+    refusal = None
+    words = [] if job.hosts.is_default else [line.strip() for _, line in document.lines(longest=None)]
+    if words and all(word.isdecimal() and job.hosts.node(word) is not None for word in words):
+        names = ("hostfile", *names)
+    for name in names:
+        try:
+            return name, _mapping_of(document, job, grid, name)
+        except MapfileError as error:
+            refusal = refusal or error
+    assert refusal
+    raise refusal
 
 
 def _mapping_of(document, job, grid, format_name):

@@ -15,6 +15,7 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch, shell
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.resources import names_hosts
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.launch_order import LaunchOrder
@@ -72,7 +73,8 @@ def _ranks(document, number, word, most):
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1])) and ";" not in lines[0][1]
+    return (bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1])) and ";" not in lines[0][1]
+            and not names_hosts(lines[1:]))
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

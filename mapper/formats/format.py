@@ -142,7 +142,8 @@ class Format:
     title : str
         A line for lists of formats.
     write, read, launch : callable
-        (mapping, job) -> text; (document, job) -> Places; (mapping, job, path) -> Launch.
+        (mapping, job) -> text; (document, job) -> Places; (mapping, job, path) -> Launch. A format that can only be read
+        has neither `write` nor `launch`.
     looks_like : callable
         First three lines of a document, cut at `MAX_LINE` characters -> bool.
     says_slots : bool
@@ -157,21 +158,24 @@ class Format:
         Whether the file has the shape of the process grid.
     launch_order : LaunchOrder, optional
         The order in which the launcher fills the nodes without such a file; None if there is no launcher.
+    launched_as : str
+        The format of the launcher that prints such files, if they can only be read.
     verdicts : callable, optional
         Document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher` alone.
     """
 
     title: str
-    write: Callable[[Mapping, Job], str]
+    write: Callable[[Mapping, Job], str] | None
     read: Callable[[Document, Job], Places]
     looks_like: Callable[[list[tuple[int, str]]], bool]
-    launch: Callable[[Mapping, Job, str | PathLike[str]], Launch]
+    launch: Callable[[Mapping, Job, str | PathLike[str]], Launch] | None
     says_slots: bool
     proof: str
     launcher: str
     by_coordinates: bool = False
     says_grid: bool = False
     launch_order: LaunchOrder | None = None
+    launched_as: str = ""
     verdicts: Callable[[Document], dict[str, str]] | None = None
 
     def judged(self, document: Document) -> dict[str, str]:

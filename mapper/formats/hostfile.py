@@ -3,6 +3,8 @@
 Hosts without given names have the coordinates as their last numbers, ``node-3-0-7``, like the hosts of the simulated
 torus. Slots are filled in the order of the lines. The launchers are SimGrid (``smpirun -hostfile FILE``), Open MPI
 (``mpirun --hostfile FILE --map-by seq``) and Slurm's arbitrary distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
+Without ``-N`` srun takes the nodes of the file; from 23.11 on it refuses the option (``_validate_arbitrary`` in
+src/common/slurm_opt.c), and 26.05 refuses topology/block (CHANGELOG/slurm-26.05.md).
 SimGrid reads counts, and Open MPI reads comments. Slurm reads comments, ``host*k``, and several hosts between commas, but
 takes a list in brackets for a single host. tests/launchers/test_verdicts.py runs each launcher.
 """
@@ -16,9 +18,9 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, sbatch, shell
 from pencilmap.mapper.formats.host_names import HostNames
-from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.resources import why_not_a_placement
+from pencilmap.mapper.formats.resources import names_hosts, why_not_a_placement
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.launch_order import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
@@ -147,13 +149,12 @@ def placed(document: Document, job: Job, entries: Iterable[tuple[int, int, str, 
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    word = lines[0][1].strip()
-    return bool(_ALONE.fullmatch(word) and re.search("[A-Za-z]", word))
+    return bool(_ALONE.fullmatch(lines[0][1].strip())) and names_hosts(lines)
 
 
 def looks_like_slurm(lines: list[tuple[int, str]]) -> bool:
     word = lines[0][1].strip()
-    return bool(_IN_A_LINE.fullmatch(word) and re.search("[A-Za-z]", word) and not re.search(r"[\w.-]\s+[\w.-]", word))
+    return bool(_IN_A_LINE.fullmatch(word) and not re.search(r"[\w.-]\s+[\w.-]", word)) and names_hosts(lines)
 
 
 def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
@@ -167,11 +168,12 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
 
 
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    n_nodes = len(set(mapping.node_of_rank.tolist()))
     place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
-    options = " ".join((f"-N {n_nodes} -n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary"))
+    options = " ".join((f"-n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary"))
+    blocks = ("srun inside a job that sbatch or salloc made: Slurm 26.05 and later allocate no nodes in this distribution "
+              "with topology/block",) if BLOCKS in job.network.notes else ()
     return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
-                  (*job.names_needed, "an allocation that holds these hosts",
+                  (*job.names_needed, "an allocation that holds these hosts", *blocks,
                    "Cray's PMI refuses this distribution; use format cray there"),
                   job_script=sbatch(mapping, job))
 
@@ -179,15 +181,12 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,
                   says_slots=False, launcher="SimGrid 3.32",
                   proof="run here with SimGrid 3.32, Open MPI 4.1.4 and 5.0.11: tests/launchers",
-                  verdicts=verdicts,
-                  launch_order=LaunchOrder(("nt",), "smpirun's order",
-                                           "smpirun of SimGrid: the hosts of the list in turn",
-                                           reason="format hostfile"))
+                  verdicts=verdicts)
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
                looks_like_slurm, launch_slurm, says_slots=False,
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
                launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
                                         "srun(1), --distribution: block is the default; run with 22.05.8: nodes are sorted "
-                                        "by name",
+                                        "by name; from 26.05 on by switch and then by name (CR_NO_DIST_TOPO_BLOCK: by name)",
                                         reason="format slurm"))

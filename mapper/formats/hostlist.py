@@ -8,19 +8,32 @@ comment of ``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box
 """
 
 import re
+from collections.abc import Iterable
+from functools import cmp_to_key
 from itertools import product
 from math import prod
+from os import PathLike
+from pathlib import Path
 from typing import NamedTuple
 
 from numpy import base_repr
 
 from pencilmap.mapper.base.hosts import MAX_NAME
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import MOST_HOSTS
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
+_DIGITS = re.compile("[0-9]+")
+_WORD = r"[A-Za-z0-9_][\w.-]*(?:\[[\w,-]+\][\w.-]*)*"
+_TYPED = re.compile(rf"(?=.*[\[,]){_WORD}(?:,{_WORD})*", re.ASCII)
 _BOX = re.compile(r"([0-9A-Z]{2,5})x([0-9A-Z]{2,5})")
+
+
+#: notes of networks from Slurm's files, on which the launch of a job depends
+BLOCKS = "Slurm's blocks are taken for leaves, and the network between them for one switch"
+BY_SWITCH = "Slurm sorts the nodes by switch or block (TopologyParam), in the order of the file"
 
 
 class _Run(NamedTuple):
@@ -96,6 +109,56 @@ def base_36(text: str) -> tuple[int, ...]:
     (0, 1, 10)
     """
     return tuple(int(character, 36) for character in text)
+
+
+def is_typed(text: str | PathLike[str]) -> bool:
+    """Return whether a text is a list of hosts, with brackets or commas, and no file has this name.
+
+    >>> is_typed("c[010-023,200]"), is_typed("a,b-1"), is_typed("hosts.txt"), is_typed("topology.conf,taper=2")
+    (True, True, False, False)
+    """
+    return bool(_TYPED.fullmatch(str(text))) and not Path(text).exists()
+
+
+def hosts_document(text: str | PathLike[str]) -> Document:
+    """Return a file of nodes, or a list of hosts that stands in its place, with a host in each line.
+
+    Raises
+    ------
+    MapfileError
+        If the file cannot be read, or if the list is malformed.
+    """
+    if not is_typed(text):
+        return read_document(text)
+    return Document("".join(f"{name}\n" for name in expand_hosts(str(text))).encode(), str(text))
+
+
+def sorted_by_slurm(names: Iterable[str]) -> list[str]:
+    """Return host names in the order of Slurm's table of nodes: ``strnatcmp`` of src/common/strnatcmp.c.
+
+    Runs of digits compare as numbers, unless one begins with 0; then they compare digit by digit.
+
+    >>> sorted_by_slurm(["n10", "n9", "m2", "n010", "n09"])
+    ['m2', 'n09', 'n010', 'n9', 'n10']
+    """
+    return sorted(names, key=cmp_to_key(_compared_by_slurm))
+
+
+def _compared_by_slurm(a: str, b: str) -> int:
+    at = 0
+    while at < min(len(a), len(b)):
+        one, other = (_DIGITS.match(name, at) for name in (a, b))
+        if one and other:
+            is_text = "0" in (one[0][0], other[0][0])
+            first, second = ((text[0] if is_text else f"{len(text[0]):03d}{text[0]}") for text in (one, other))
+            if first != second:
+                return -1 if first < second else 1
+            at = one.end()
+        elif a[at] != b[at]:
+            return -1 if a[at] < b[at] else 1
+        else:
+            at += 1
+    return len(a) - len(b)
 
 
 def split_hosts(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 _HOST = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)
-_HEAD = re.compile(r"\s*(\S+@)?[A-Za-z0-9][\w.-]*(:[0-9]+|(:[0-9]+)?(\s+(binding|user)=\S*)+)\s*", re.ASCII)
+_HEAD = re.compile(r"\s*(\S+@)?[A-Za-z0-9_][\w.-]*(:[0-9]+|(:[0-9]+)?(\s+(binding|user)=\S*)+)\s*", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][\w.-]*@", re.ASCII)
 _OPTION = re.compile(r"user=[A-Za-z0-9_][\w.-]*|binding=(?:none|rr|user:[0-9]+(?:[,+][0-9]+)*|"
                      r"(?:board|machine|numa|socket|core|hwthread|l[1-5]cache)(?::[0-9]+)?)", re.ASCII)

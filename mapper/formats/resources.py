@@ -18,3 +18,12 @@ def why_not_a_placement(line: str) -> str:
     return (f"{line.strip()[:40]!r} is of a hostfile of Open MPI, a list of resources and not a placement: options of "
             "mpirun decide where each rank runs. Write a HOST for each rank (format hostfile), or give the names of the "
             "nodes with `nodes` and make a placement")
+
+
+def names_hosts(lines: list[tuple[int, str]]) -> bool:
+    """Return whether one of the first lines of a file has a word that is a name and no number.
+
+    >>> names_hosts([(1, "0"), (2, "0a")]), names_hosts([(1, "0-3,7"), (2, "4")])
+    (True, False)
+    """
+    return any(re.search("[A-Za-z_.]", line) for _, line in lines)

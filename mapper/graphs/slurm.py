@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from pencilmap.mapper.base.hosts import check_name
+from pencilmap.mapper.formats.hostlist import BLOCKS, BY_SWITCH
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.slurm_conf import read_configuration
 from pencilmap.mapper.graphs.slurm_yaml import children_of, hosts_of, line_of, topologies, units_of
@@ -29,21 +30,26 @@ def looks_like(document: Document) -> bool:
 
 def read(document: Document, taper: int | None = None, up: int | None = None) -> Any:
     """Return the tree of switches or blocks. Raises MapfileError if the file has none."""
-    switches = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document)
-    return tree(document.label, switches, document.refuse, taper, up)
+    switches, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document)
+    graph = tree(document.label, switches, document.refuse, taper, up)
+    graph.graph["notes"] += notes
+    return graph
 
 
 def _of_conf(document):
+    """Return the switches, and notes."""
     cut = next((n for n, line in enumerate(document.text.split("\n"), 1) if line.rstrip().endswith("...")), None)
     if cut:
         raise document.refuse("ends in ..., for scontrol has shortened it; unset SLURM_TOPO_LEN and write it again",
                               cut)
-    units = read_configuration(document).units
+    found = read_configuration(document)
+    units, ranked = found.units, re.search("(switch|block)asnoderank", found.settings.get("topologyparam", "").lower())
+    notes = [BY_SWITCH] if ranked else []
     if "switchname" in units:
         return [Switch(name, () if unit.children else unit.hosts, unit.children, unit.line)
-                for name, unit in units["switchname"].items()]
+                for name, unit in units["switchname"].items()], notes
     if "blockname" in units:
-        return _blocks({name: (unit.hosts, unit.line) for name, unit in units["blockname"].items()})
+        return _blocks({name: (unit.hosts, unit.line) for name, unit in units["blockname"].items()}), [BLOCKS, *notes]
     raise document.refuse("names no switches and no blocks; lines SwitchName= or BlockName= with Nodes= are needed, as in "
                           "topology.conf")
 
@@ -57,8 +63,8 @@ def _of_yaml(document):
     hosts = {name: hosts_of(document, unit["nodes"], unit, "nodes") if "nodes" in unit else ()
              for name, unit in units.items()}
     if plugin == "block":
-        return _blocks({name: (hosts[name], line_of(document, name)) for name in units})
-    return [Switch(name, hosts[name], children_of(document, units, name), line_of(document, name)) for name in units]
+        return _blocks({name: (hosts[name], line_of(document, name)) for name in units}), [BLOCKS]
+    return [Switch(name, hosts[name], children_of(document, units, name), line_of(document, name)) for name in units], []
 
 
 def _blocks(found):

@@ -9,13 +9,14 @@ import numpy as np
 
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import (
-    FORMATS,
+    READABLE,
     Job,
     format_named,
     launch_of,
     mapping_of,
+    matching,
     read_document,
-    recognise,
+    read_first,
     write_mapping,
 )
 from pencilmap.mapper.formats.format import Launch
@@ -31,7 +32,7 @@ from pencilmap.scripts.command_line.tables import say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
-        format_option(("--from-format",), None, "Format of that file [recognised]."))
+        format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,9 @@ def converted(where: Setting, job: Job, file: str, from_format: str | None, to_f
         raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
                         f"{where.decomposition.usage}")
     document = read_document(file)
-    name = from_format or recognise(document)
-    mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, name)
+    given = parse_grid(grid, where.decomposition) if grid else None
+    name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
+        read_first(document, job, given, matching(document))
     where.site.check_mapping(mapping)
     write_mapping(mapping, output, to_format, job)
     return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),
@@ -82,9 +84,9 @@ def show_converted(found: Converted, form: Choice) -> None:
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
-    if not FORMATS[from_name].says_slots:
+    if not READABLE[from_name].says_slots:
         yield f"{from_name} does not give slots: the ranks of a node take them in order"
-    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+    if not READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
         yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
                "(traffic between nodes does not change)")

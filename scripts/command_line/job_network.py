@@ -28,8 +28,12 @@ TIMEOUT_S = 20         # of a command that is asked
 EXAMPLE = "512"        # transform in the command to type next
 
 
-def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
-    """Print what the environment and files say about the job's nodes; return 1 if nothing is found or written, else 0."""
+def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, order: str,
+             as_json: bool) -> int:
+    """Print what the environment and files say about the job's nodes; return 1 if nothing is found or written, else 0.
+
+    `order` is the order of the hosts, see `pencilmap.mapper.allocations.found.Picture.in_order`.
+    """
     with temporary_folder() as folder:
         asked = _hardware(folder, hardware) | _slurm_network(folder, bool(files or network))
         hosts = _kept(folder / "hosts", flux.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
@@ -39,7 +43,7 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
         made = COPY if asked.get(picture.path or "") == " ".join(SCONTROL) else None
         graph = picture.graph and replace(picture.graph, notes=tuple(n.replace(str(picture.path), made or str(picture.path))
                                                                      for n in picture.graph.notes))
-        picture = replace(picture, facts=(*facts, *_launch_order()), path=made or picture.path, graph=graph)
+        picture = replace(picture, facts=(*facts, *_launch_order()), path=made or picture.path, graph=graph).in_order(order)
     if output and picture.nodes is not None:
         write_whole(output, picture.table())
     if as_json:

@@ -1,7 +1,7 @@
 """Shared options about the launcher: names of hosts, processors of slots, the program."""
 
 import os
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -9,7 +9,6 @@ import click
 from pencilmap.mapper.format_choice import Choice, choose, expected
 from pencilmap.mapper.formats import FORMATS, Document, matching
 from pencilmap.mapper.formats.format import Launch
-from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
@@ -29,9 +28,9 @@ LAUNCHER = (
 )
 
 
-def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
+def format_option(name: tuple[str, ...], default: str | None, meaning: str, names: Iterable[str] = FORMATS) -> Decorator:
     """Return an option that takes the name of a format."""
-    return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
+    return click.option(*name, type=Name(list(names)), default=default, show_default=default is not None,
                         help=meaning)
 
 
@@ -59,11 +58,9 @@ def _machine(where):
     return load_machine(where.machine) if where.machine else None
 
 
-def of_launcher(where: Setting, name: str) -> Setting:
+def of_launcher(where: Setting, name: str, hosts: str | None) -> Setting:
     """Return the setting with the launch order of this format's launcher. A named machine keeps its own order."""
-    if where.machine:
-        return where
-    return replace(where, site=replace(where.site, launch=launch_order(where.site, None, name, os.environ)))
+    return where if where.machine else where.at_launch(name, os.environ, hosts)
 
 
 def show_launch(launch: Launch, form: Choice, has_gain: bool = True) -> None:

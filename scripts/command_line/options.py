@@ -154,7 +154,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
                                    click.get_current_context())
         if given.get("traffic"):
             _refuse_transform(click.get_current_context())
-        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
+        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"))
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
         return command(where=where, **given)

@@ -83,6 +83,7 @@ def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
     if found.is_one_message:
         notes.append("to limit: the limit divides each message among all links of a node; here no link carries more than "
                      "the largest message")
+    notes += [f"note: {note}" for note in where.notes if note not in where.network.notes]
     print_table(f"{path} on {where.where}", columns, rows, notes)
     say(found.advice)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.formats import Job, format_named
+from pencilmap.mapper.formats import Job, mapping_text
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
@@ -40,7 +40,7 @@ def entries() -> Iterator[tuple[dict[str, Any], str]]:
             where = setting(machine, network, tasks_per_node=tasks_per_node, launcher=format_name)
             product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
             yield (_entry(where, machine, network, product, format_name),
-                   format_named(format_name).write(as_mapping(product, str(product)), Job(where.site)))
+                   mapping_text(as_mapping(product, str(product)), format_name, Job(where.site)))
 
 
 def _entry(where, machine, network, product, format_name):

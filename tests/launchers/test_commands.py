@@ -50,7 +50,8 @@ def test_nodes_in_the_launchers_order_move_the_ranks_of_a_cray_file(tmp_path, pe
 
 def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
     (tmp_path / "names").write_text("alpha 0 0\nbeta 1 0\n0 1 gamma\n1 1 delta\n")
-    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"),
+    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"), ("n{node+1}", "n1\nn2\nn3\nn4\n"),
+                          ("r{y+1:02d}c{x+10}", "r01c10\nr01c11\nr02c10\nr02c11\n"),
                           (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
         status, _, err = pencilmap("map", "--network", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts",
                                    hosts,
@@ -60,8 +61,25 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
         assert pencilmap("check", tmp_path / "h", "--network", "2x2", "-g", "4x1", "--hosts", hosts)[0] == 0
 
 
+BLOCK_YAML = ("- topology: t\n  cluster_default: true\n  block:\n    block_sizes: [2]\n    blocks:\n"
+              "      - {block: b0, nodes: 'n[0-1]'}\n      - {block: b1, nodes: 'n[2-3]'}\n")
+
+
+@pytest.mark.parametrize("text, is_told", [
+    ("BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\n", True), (BLOCK_YAML, True),
+    ("SwitchName=b0 Nodes=n[0-1]\nSwitchName=b1 Nodes=n[2-3]\nSwitchName=top Switches=b[0-1]\n", False)])
+def test_srun_takes_the_nodes_of_the_file_and_needs_a_job_with_blocks(tmp_path, pencilmap_json, text, is_told):
+    """Slurm 23.11 and later refuse -N in this line; 26.05 and later allocate no nodes with topology/block."""
+    (tmp_path / "topology").write_text(text)
+    done = pencilmap_json.one("map", "--network", tmp_path / "topology", "-g", "2x2", "-p", "default", "-f", "slurm", "-o",
+                              tmp_path / "hosts")
+    assert " -N" not in done["launch"] and "srun -n 4 --distribution=arbitrary ./a.out" in done["launch"]
+    assert any("topology/block" in need for need in done["needs"]) == is_told
+
+
 TWO_HOSTS = "".join(f"nid{n} {n // 2 % 4} {n // 8}\n" for n in (2, 3, 0, 1, 6, 7, 4, 5))  # at each of the nodes 1, 0, 3, 2
-LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None, "slurm": "-N 8 -n 32",
+LAUNCHED = {"openmpi4": None, "openmpi5": None, "hydra": None, "intel": None, "hostfile": None,
+            "slurm": "srun -n 32 --distribution=arbitrary",
             "cray": "srun -N 8 -n 32 --ntasks-per-node=4", "flux": "-N 8 -n 32", "bgl": None}
 
 
@@ -195,6 +213,19 @@ def test_mpirun_decides_in_jobs_of_pbs_and_lsf(tmp_path, job, said, name):
     (tmp_path / "mpirun").unlink()
     assert choose(None, None, around).name == "cray"
     assert launch_order(Site(Torus((2,)), 2), environ={"PATH": str(tmp_path), "PBS_NODEFILE": "/gone"}) == USUAL
+
+
+@pytest.mark.parametrize("mpirun", ["", "mpiexec version 1.3.2 revision 7eee8b3", "mpirun (Open MPI) 5.0.3"])
+@pytest.mark.parametrize("mpiexec, variables", [("mpiexec version 1.3.2 revision 7eee8b3", {}), ("", {"PALS_APID": "7"})])
+def test_pals_is_a_launcher_of_cray(tmp_path, mpirun, mpiexec, variables):
+    """Beside another mpirun it is open which of both starts the ranks."""
+    (tmp_path / "nodes").write_text("n0\nn1\n")
+    for name, said in (("mpirun", mpirun), ("mpiexec", mpiexec)):
+        if said:
+            _program(tmp_path / name, f"printf '{said}\n'")
+    around = {"PATH": str(tmp_path), "PBS_NODEFILE": str(tmp_path / "nodes"), **variables}
+    title = launch_order(Site(Torus((2,)), 2), environ=around).title
+    assert title == (USUAL.title if "Open" in mpirun else "Cray's SMP order")
 
 
 def _program(path, command):

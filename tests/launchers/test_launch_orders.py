@@ -1,7 +1,6 @@
 """Launchers without a placement fill several hosts in the claimed order, also with settings of the job."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -131,25 +130,6 @@ def test_intel_mpi(tmp_path, setting):
         found = succeed([folder / "mpiexec.hydra", "-f", written(tmp_path, line, nodes), "-n", N_RANKS, REPORT],
                         {**environment, **setting})
         assert hosts_of_ranks(found) == claimed(nodes, "intel", setting)
-
-
-# ---- SimGrid -------------------------------------------------------------------------------------------------------------
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="z" routing="Full">{}</zone></platform>
-"""
-
-
-def test_smpirun(tmp_path):
-    needs("smpirun", "libsimgrid-dev")
-    succeed(["smpicc", Path(__file__).with_name("where.c"), "-o", tmp_path / "where"])
-    (tmp_path / "platform.xml").write_text(PLATFORM.format(
-        "".join(f'<host id="{name}" speed="1Gf"/>' for name in host_names(range(TORUS.n_nodes)))))
-    for nodes in LISTS:
-        found = succeed(["smpirun", "-np", N_RANKS, "-platform", "platform.xml", "-hostfile",
-                         written(tmp_path, "{}\n", nodes), "./where"], cwd=tmp_path)
-        assert hosts_of_ranks(found) == claimed(nodes, "hostfile")
 
 
 # ---- Slurm ---------------------------------------------------------------------------------------------------------------

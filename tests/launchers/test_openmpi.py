@@ -2,8 +2,10 @@
 
 import os
 
+import numpy as np
 import pytest
 
+from pencilmap.mapper.formats import parse_mapping
 from tests.launchers.conftest import AGENT, needs, open_mpi_5, succeed
 from tests.launchers.placed import TASKS, assert_bound_by_slot, assert_where_the_file_says, written
 
@@ -37,6 +39,15 @@ def test_open_mpi_4_follows_the_rankfile(tmp_path, hosts, open_mpi_4, alone):
     out = open_mpi_4(line, **({} if alone else {"OMPI_MCA_orte_default_hostfile": str(hosts)}))
     assert_where_the_file_says(out, mapping, job)
     assert_bound_by_slot(out, mapping)
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_check_reads_the_job_map(tmp_path, hosts, hosts_tmp, open_mpi_4, version):
+    mapping, job, line = written(tmp_path, f"openmpi{version}", 2, program="true")
+    line = line.replace("-np", f"{'--display-map' if version == 4 else '--display map'} -np")
+    used = open_mpi_4(line, OMPI_MCA_orte_default_hostfile=str(hosts)) if version == 4 else succeed(["sh", "-c", line], {
+        **open_mpi_5()[1], "PRTE_MCA_prte_default_hostfile": str(hosts), "HOSTS_TMP": hosts_tmp})
+    assert np.array_equal(parse_mapping(used.encode(), "used", job).node_of_rank, mapping.node_of_rank)
 
 
 def test_open_mpi_4_follows_the_hostfile_in_sequence(tmp_path, open_mpi_4):

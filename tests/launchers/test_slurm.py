@@ -6,10 +6,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pencilmap.mapper.allocations import look_around
-from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.formats import FORMATS, parse_mapping
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.model.network.fat_tree import FatTree
 from tests.documents import run_by
@@ -28,6 +29,12 @@ def test_srun_follows_the_hostfile(tmp_path, slurm, cores):
     assert ("--cpus-per-task=2" in line) == (cores == 2)
     out = succeed(["sh", "-c", line], slurm)
     assert_where_the_file_says(out, mapping, job)
+
+
+def test_check_reads_the_labels_of_srun(tmp_path, slurm):
+    mapping, job, line = written(tmp_path, "slurm", 3, program="printenv SLURMD_NODENAME")
+    used = succeed(["sh", "-c", line.replace("srun ", "srun -l ")], slurm)
+    assert np.array_equal(parse_mapping(used.encode(), "used", job).node_of_rank, mapping.node_of_rank)
 
 
 def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):

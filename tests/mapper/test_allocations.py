@@ -7,15 +7,17 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.allocations import READERS, combine, look_around, read_description
+from pencilmap.mapper.allocations import READERS, combine, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus, format_torus
 from tests.mapper.test_network_files import CORPUS
@@ -274,6 +276,13 @@ def test_a_list_of_devices_that_was_cut_is_refused(tmp_path, text):
         around(tmp_path=tmp_path, devices=text)
 
 
+@pytest.mark.parametrize("text", [DEVICES.replace("core_on_chip=0", "core_on_chip=0, slice_index=0", 2).replace(
+    "core_on_chip=0)", "core_on_chip=0, slice_index=1)"), DEVICES.replace("(0,1,0)", "(0,0,0)")])
+def test_devices_of_two_slices_are_refused(tmp_path, text):
+    with pytest.raises(PencilmapError, match="several slices, or a device twice, .* d.slice_index == 0"):
+        around(tmp_path=tmp_path, devices=text)
+
+
 def test_devices_one_in_a_line_are_whole(tmp_path):
     text = DEVICES.strip("[]\n").replace("), ", ")\n").replace("),\n", ")\n")
     assert around(tmp_path=tmp_path, devices=text).nodes.size == 4
@@ -305,7 +314,7 @@ def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
 def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
     picture = around(torus="4", tmp_path=tmp_path, affinity=text)
     assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
-    assert "LSF affinity" in picture.facts[-1].value
+    assert "LSF affinity" in next(fact.value for fact in picture.facts if fact.what == "processors of a task")
 
 
 def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
@@ -317,8 +326,35 @@ def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
 
 
 def test_hosts_with_fewer_tasks_are_told(tmp_path):
-    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "batch1 1 n0 42 n1 42"}).facts}
-    assert told["tasks per node"] == ("tasks per node", "42, but batch1 has 1", "LSB_MCPU_HOSTS")
+    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "n2 1 n0 42 n1 42"}).facts}
+    assert told["tasks per node"] == ("tasks per node", "42, but n2 has 1", "LSB_MCPU_HOSTS")
+
+
+@pytest.mark.parametrize("form", ["LSB_MCPU_HOSTS", "LSB_HOSTS", "LSB_DJOB_HOSTFILE"])
+@pytest.mark.parametrize("words, has_jsrun, hosts", [
+    ("batch2 1 h1 3 h2 3", False, "h1 h2"), ("h9 1 h1 3 h2 3", True, "h1 h2"), ("h9 1 h1 3 h2 3", False, "h9 h1 h2"),
+    ("batch2 2 h1 3 h2 3", True, "batch2 h1 h2"), ("batch2 1 h1 3 h2 2", True, "batch2 h1 h2"),
+    ("batch2 1 h1 1", True, "batch2 h1")])
+def test_the_launch_node_of_jsrun_is_no_host(tmp_path, form, words, has_jsrun, hosts):
+    each = words.split()
+    tasks = [name for name, count in zip(each[::2], each[1::2]) for _ in range(int(count))]
+    (tmp_path / "hosts").write_text("".join(f"{name}\n" for name in tasks))
+    (tmp_path / "jsrun").write_text("")
+    (tmp_path / "jsrun").chmod(0o755 if has_jsrun else 0o644)
+    given = {"LSB_MCPU_HOSTS": words, "LSB_HOSTS": " ".join(tasks), "LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}
+    environ = {form: given[form], "PATH": str(tmp_path)}
+    assert job_hosts(environ) == tuple(hosts.split())
+    assert ("launch node" in {fact.what for fact in around(environ).facts}) == (hosts == "h1 h2")
+
+
+@pytest.mark.parametrize("kind", ["HET", "PACK"])
+def test_a_heterogeneous_job_has_the_hosts_of_all_groups(kind):
+    environ = {f"SLURM_{kind}_SIZE": "3", "SLURM_JOB_NODELIST": "n[1-4]",
+               f"SLURM_JOB_NODELIST_{kind}_GROUP_0": "n[1-4]", f"SLURM_JOB_NODELIST_{kind}_GROUP_1": "g[1-2]",
+               f"SLURM_TASKS_PER_NODE_{kind}_GROUP_0": "2(x4)", f"SLURM_TASKS_PER_NODE_{kind}_GROUP_1": "8(x2)"}
+    assert job_hosts(environ) == ("n1", "n2", "n3", "n4", "g1", "g2")
+    told = {fact.what: fact.value for fact in around(environ).facts}
+    assert (told["group 1"], told["group 2"]) == ("g[1-2]", "not told: left out") and around(environ).tasks_per_node == 8
 
 
 @pytest.mark.parametrize("variable", ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])
@@ -332,6 +368,88 @@ def test_a_variable_that_names_a_lost_file_is_named(variable):
     ("r[0-1]n[0-1]-ib\n", ["r0n0-ib", "r0n1-ib", "r1n0-ib", "r1n1-ib"])])
 def test_a_node_list_of_slurm_is_read_from_a_file(text, hosts, tmp_path):
     assert read_description(tmp_path_of(tmp_path, text)).hosts == tuple(hosts)
+
+
+@pytest.mark.parametrize("text, hosts", [
+    ("c[010-011,200]", "c010 c011 c200"), ("a,b-1", "a b-1"), ("7a[1-2],x", "7a1 7a2 x")])
+def test_a_typed_list_stands_for_a_file_of_hosts(text, hosts, tmp_path, monkeypatch):
+    """Unless a file has this name."""
+    assert read_description(text).hosts == tuple(hosts.split())
+    monkeypatch.chdir(tmp_path)
+    Path(text).write_text("other\n")
+    assert read_description(text).hosts == ("other",)
+
+
+def test_typed_lists_name_nodes_and_failed_nodes(tmp_path):
+    (tmp_path / "tree").write_text("SwitchName=a Nodes=n[1-3]\nSwitchName=b Nodes=n[4-6]\nSwitchName=top Switches=a,b\n")
+    (tmp_path / "failed").write_text("n2\n")
+
+    def nodes(**given):
+        where = setting(network=tmp_path / "tree", **given)
+        return " ".join(where.network.host_names[node] for node in where.site.allocation.nodes.tolist())
+
+    assert nodes(nodes="n[6,2-3]") == "n6 n2 n3" and nodes(nodes="n4,n1") == "n4 n1"
+    for failed in ("n[2-3]", "n2,n3", "n2, 2", "n[2,3]"):
+        assert nodes(failed=failed) == "n1 n4 n5 n6"
+    assert nodes(failed=str(tmp_path / "failed")) == "n1 n3 n4 n5 n6"
+    (tmp_path / "named").write_text("a 0 0\nb 1 0\nc 0 1\n")
+    for failed in ("b,0-0", "1-0,a", "[a,b]"[1:-1]):
+        assert setting(network="2x2", nodes=tmp_path / "named", failed=failed).site.allocation.nodes.tolist() == [2]
+    with pytest.raises(PencilmapError, match=r"host list 'n\[4-2\]': range 4-2 runs backwards"):
+        nodes(nodes="n[4-2]")
+
+
+@pytest.mark.parametrize("order, hosts", [("list", "n6 n1 n5 n3 n10"), ("name", "n1 n3 n5 n6 n10"),
+                                          ("switch", "n1 n5 n6 n10 n3")])
+def test_hosts_are_sorted_by_switch_in_one_step(order, hosts, tmp_path, pencilmap):
+    """The switches of a pod follow each other, and the hosts of a switch stay in the order of their list."""
+    (tmp_path / "tree").write_text("SwitchName=a Nodes=n[1,5]\nSwitchName=b Nodes=n[2-3]\nSwitchName=c Nodes=n[6,10]\n"
+                                   "SwitchName=d Nodes=n[7-8]\nSwitchName=p Switches=a,c\nSwitchName=q Switches=b,d\n"
+                                   "SwitchName=top Switches=p,q\n")
+    (tmp_path / "cables").write_text("n1 a\nn5 a\nn6 b\nn10 b\nn3 c\na c\nb c\n" + "".join(
+        f"{switch} {{'kind': 'switch'}}\n" for switch in "abc"))
+    for network in ("tree", "cables,edge-list"):
+        assert pencilmap("network", "n6,n1,n[5,3,10]", "--network", tmp_path / network, "--no-hardware", "--order", order,
+                         "-o", tmp_path / "hosts")[0] == 0
+        assert (tmp_path / "hosts").read_text().split() == hosts.split()
+
+
+@pytest.mark.parametrize("words, said", [
+    (("n[0-3]", "--network", "4"), "a torus has no switches"), (("n[0-3]",), "their names or their network is not known")])
+def test_hosts_that_cannot_be_sorted_by_switch_are_told(words, said, tmp_path, pencilmap):
+    status, _, err = pencilmap("network", *words, "--no-hardware", "--order", "switch", "-o", tmp_path / "hosts")
+    assert status == 1 and said in err and not (tmp_path / "hosts").exists()
+
+
+@pytest.mark.parametrize("network, text, nodes", [
+    ("8:mesh", "node1\nnode4\n", [1, 4]), ("8:mesh", "node-1\n", None), ("4x4", "r1c2\n", [9]),
+    ("8:mesh", "node1 0\n", None)])
+def test_a_number_in_a_name_that_is_taken_for_a_coordinate_is_a_guess(network, text, nodes, tmp_path):
+    """And is said, unless the names are those that this package makes."""
+    (tmp_path / "hosts").write_text(text)
+    said = "the numbers in names of hosts are taken for"
+    for notes in (setting(network=network, nodes=tmp_path / "hosts").notes,
+                  setting(network=network, names=tmp_path / "hosts").notes,
+                  [fact.value for fact in look_around({}, [tmp_path / "hosts"], network).facts]):
+        assert any(said in note for note in notes) == (nodes is not None)
+    if nodes:
+        assert setting(network=network, nodes=tmp_path / "hosts").site.allocation.nodes.tolist() == nodes
+
+
+def test_names_that_count_from_1_get_the_advice_of_a_table(tmp_path):
+    (tmp_path / "hosts").write_text("node1\nnode2\n")
+    with pytest.raises(MapfileError, match=r"write lines NAME x, e.g. node2 1, or .* node\{node\+1\} as `hosts`"):
+        setting(network="2:mesh", nodes=tmp_path / "hosts")
+    assert "lines NAME x, e.g. node2 1" in look_around({}, [tmp_path / "hosts"], "2:mesh").missing
+
+
+@pytest.mark.parametrize("hosts, network, names", [
+    ("h[1-4]", "4:mesh", "h1 h2 h3 h4"), ("h[3,1,2,0]", "4:mesh", "h0 h1 h2 h3"), ("h[3,1,2,9]", "4:mesh", "h3 h1 h2 h9"),
+    ("h[1-4]", "fat-tree:leaves=2,hosts=2,up=1", "h1 h2 h3 h4"), ("h[1-3]", "4:mesh", "node-0 node-1 node-2 node-3")])
+def test_a_job_with_as_many_hosts_names_the_nodes_of_a_text(hosts, network, names):
+    where = setting(network=network, environ={"SLURM_JOB_NODELIST": hosts})
+    assert where.job().hosts.names(range(4)) == names.split()
+    assert any("4 hosts of this job are taken for the nodes" in note for note in where.notes) == ("node" not in names)
 
 
 def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats import FORMATS, Job, parse_mapping
+from pencilmap.mapper.formats import FORMATS, Job, mapping_text, parse_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand
@@ -50,6 +50,36 @@ def test_what_is_written_is_read_again(name):
         assert form.launch(mapping, job, "file").line
 
     check()
+
+
+NAMES = (st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,5}", fullmatch=True)
+         | st.from_regex("0{0,2}[1-9][0-9]?", fullmatch=True))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_for_any_names_of_hosts_is_accepted(name):
+    """Names with ``_``, ``-``, ``.``, upper case, digits alone, leading zeros: read by name and unnamed, or not written."""
+    written = set()
+
+    @REPRODUCIBLE
+    @given(st.data())
+    def check(data):
+        torus = Torus((2, 2, 1, 1, 1) if name == "bgq" else (2, 2))
+        hosts = Hosts(torus, table=dict(enumerate(data.draw(st.lists(NAMES, min_size=4, max_size=4, unique=True)))))
+        job = Job(Site(torus), hosts)
+        mapping = Mapping(torus, ProcessGrid(2, 2), 1, np.array(data.draw(st.permutations(range(4)))), np.zeros(4, int))
+        try:
+            text = mapping_text(mapping, name, job)
+        except PencilmapError as error:
+            assert "cannot be written in format" in str(error)
+            return
+        written.add(text)
+        for form in (name, None):
+            assert np.array_equal(parse_mapping(text.encode(), "file", job, mapping.grid, form).node_of_rank,
+                                  mapping.node_of_rank)
+
+    check()
+    assert written
 
 
 WORDS = st.sampled_from(["0", "1", "7", "-1", "0-3", "99999999999999", "(0,0,0)", "(", "node-0-0-0", "node-1-0-0:2",

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.formats import FORMATS, mapping_text
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import setting
 from pencilmap.model.machines.files import machine_names
@@ -65,7 +65,7 @@ MACHINES = {  # the possible orders of the launcher, and the options of a small 
 }
 LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],
              "slurm": [FILLS, (filled, last_axis_fastest)],
-             "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
+             "flux": [FILLS], "hostfile": [FILLS], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
 ALIKE = ("openmpi5", "rankmap", "intel", "hostfile", "cray")  # formats that share their files with another launcher
 SETTINGS = [  # variables of a job, and the loops of its launcher; None if no order can express these loops
@@ -126,11 +126,11 @@ def test_a_gain_on_a_machine_is_one_over_its_launch_order(name, pencilmap):
 
 
 def test_every_machine_has_a_launch_order():
-    """A machine of switches has that of its launcher."""
+    """A machine of switches has that of its launcher, if its file names one."""
     tori = {name for name in machine_names() if isinstance(load_machine(name).network, Torus)}
     assert set(MACHINES) == tori and all(load_machine(name).figures["launch_order"].source for name in tori)
     for name in set(machine_names()) - tori:
-        assert FORMATS[load_machine(name).figures["formats"].value[0]].launch_order is not None
+        assert (form := load_machine(name).figures["formats"].value[0]) == "hostfile" or FORMATS[form].launch_order
 
 
 def test_crays_get_the_file_of_cray_mpich_first():
@@ -141,9 +141,9 @@ def test_crays_get_the_file_of_cray_mpich_first():
 
 
 def test_every_launcher_has_a_launch_order():
-    """Except Scotch, which launches nothing."""
+    """Except Scotch, which launches nothing, and lists of hosts, which many launchers read."""
     assert set(LAUNCHERS) == set(FORMATS)
-    assert {name for name, form in FORMATS.items() if form.launch_order is None} == {"scotch"}
+    assert {name for name, form in FORMATS.items() if form.launch_order is None} == {"scotch", "hostfile"}
     assert all(form.launch_order.source for form in FORMATS.values() if form.launch_order)
 
 
@@ -202,7 +202,7 @@ OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an 
     ("RUNJOB_MAPPING", "ABCDET", ("bgq",))]
 
 
-@pytest.mark.parametrize("launcher", [name for name in FORMATS if name != "scotch"])
+@pytest.mark.parametrize("launcher", [name for name, form in FORMATS.items() if form.launch_order])
 @pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
 def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
     """Run with both versions of Open MPI: neither reads the variables of the other one or of Slurm."""
@@ -226,11 +226,11 @@ def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(penci
     (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
     words = ("--network", "4", "-g", "2x2")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format slurm)" in out and "also valid as format hostfile" in out and "Slurm's block order" in out
+    assert "valid for Slurm 22.05, SimGrid 3.32, Open MPI" in out and "(format slurm)" in out and "Slurm's block" in out
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format slurm)" in out and "also valid as format hostfile" in out and "Slurm's" in out
+    assert "(format slurm)" in out and "Slurm's" in out
     assert "(format hydra or intel)" in pencilmap("check", tmp_path / "counts", "--network", "4", "-g", "2x4", "-t", "2")[1]
 
 
@@ -249,6 +249,49 @@ def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_nam
     ring = check_gains(pencilmap, ["--network", "16", "-t", "2", "-g", "16x2", "--bandwidth", "1 GB/s"],
                        setting(**{**options, "network": "16"}), [(in_turn, first_axis_fastest)])
     assert ring.count("Slurm's cyclic order") == 1
+
+
+TREE = "SwitchName=a Nodes=n[1,3,5,10]\nSwitchName=b Nodes=n[2,4,6,8]\nSwitchName=top Switches=a,b\n"
+BY_NAME, BY_FILE = "n1 n2 n3 n4 n5 n6 n8 n10", "n1 n3 n5 n10 n2 n4 n6 n8"
+SOME = "n8 n1 n2 n3"
+
+
+@pytest.mark.parametrize("launcher", ["slurm", "openmpi4", "hostfile"])
+@pytest.mark.parametrize("head, nodes, variables, by_slurm, by_list", [
+    ("", None, "", BY_NAME, BY_FILE), ("", "8", "", BY_NAME, BY_FILE),
+    ("", SOME, "", "n1 n2 n3 n8", SOME), ("", None, "n[1-6,8,10]", BY_NAME, BY_NAME),
+    ("", None, "n[1-3,8]", "n1 n2 n3 n8", "n1 n2 n3 n8"), ("", SOME, "n[1-3,8]", "n1 n2 n3 n8", SOME),
+    ("", None, "n[10,5,3,1,2,4,6,8]", "n10 n5 n3 n1 n2 n4 n6 n8", "n10 n5 n3 n1 n2 n4 n6 n8"),
+    ("TopologyParam=SwitchAsNodeRank\n", None, "", BY_FILE, BY_FILE),
+    ("TopologyParam=SwitchAsNodeRank\n", SOME, "", "n1 n3 n2 n8", SOME)])
+def test_nodes_are_in_the_order_of_the_launcher_however_they_are_given(launcher, head, nodes, variables, by_slurm, by_list,
+                                                                        tmp_path):
+    """Slurm sorts them by name, or by switch, and tells its order in the job. Other launchers take their list."""
+    (tmp_path / "tree").write_text(head + TREE)
+    if nodes and " " in nodes:
+        (tmp_path / "nodes").write_text(nodes.replace(" ", "\n"))
+        nodes = tmp_path / "nodes"
+    environ = {"SLURM_JOB_NODELIST": variables} if variables else {}
+    is_slurm = launcher == "slurm" or (launcher == "hostfile" and environ)  # srun starts a job of Slurm
+    where = setting(network=tmp_path / "tree", nodes=nodes, launcher=launcher, environ=environ)
+    names = " ".join(where.network.host_names[node] for node in where.place("default", where.grid(f"{where.n_slots}x1")
+                                                                           ).node_of_rank.tolist())
+    assert names == (by_slurm if is_slurm else by_list)
+
+
+def test_names_of_hosts_decide_the_order_of_slurm(tmp_path):
+    """Two hosts at each node keep their places; names by a template or a file."""
+    options = {"network": "4", "launcher": "slurm"}
+    for names in ("n{node:d}", "NAMES"):
+        (tmp_path / "names").write_text("n2 0\nn10 1\nn1 2\nn3 3\n")
+        where = setting(**options, names=tmp_path / "names" if names == "NAMES" else names)
+        wanted = [2, 0, 3, 1] if names == "NAMES" else [0, 1, 2, 3]
+        assert where.place("default", where.grid("4x1")).node_of_rank.tolist() == wanted
+    (tmp_path / "two").write_text("b1 0\na2 1\nb0 0\na1 1\n")
+    where = setting(network="2", launcher="slurm", nodes=tmp_path / "two", tasks_per_node=2)
+    placed, job = where.place("default", where.grid("4x1")), where.job()
+    assert placed.node_of_rank.tolist() == [1, 1, 0, 0]
+    assert mapping_text(placed, "slurm", job).split() == ["a1", "a2", "b0", "b1"]
 
 
 def test_an_order_without_a_list_is_assumed_if_nodes_failed(pencilmap):

@@ -131,7 +131,7 @@ def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_j
 def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap_json):
     nodes, written = tmp_path / "job.nodes", tmp_path / "job.hosts"
     nodes.write_text("nid7 3 1 0\nnid5 0 0 0\n")
-    job = ("--network", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "slurm")
+    job = ("--network", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "hostfile")
     pencilmap_json.one("map", *job, "--placement", "default", "-o", written)
     assert written.read_text() == "nid7\nnid5\n"
     assert pencilmap_json.one("check", written, *job)["valid"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from pencilmap.mapper.formats import FORMATS, mapping_of, read_document
+from pencilmap.mapper.formats import READABLE, mapping_of, read_document, read_first
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
@@ -37,8 +37,8 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "RxC tasks in rows and columns; for slabs P.")
-@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
+@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
+              *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
 @with_options(WIDE, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
@@ -55,19 +55,20 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     document = read_document(file)
     also: list[str] = []
-    if format_name is None:
-        format_name, *also = formats_of(document, where)
-        where = of_launcher(where, format_name)
     job = where.job(hosts, cores_per_task, hwloc)
-    mapping = mapping_of(document, job, tasks, format_name)
+    if format_name is None:
+        format_name, mapping = read_first(document, job, tasks, names := formats_of(document, where))
+        where, also = of_launcher(where, format_name, hosts), [name for name in names if name != format_name]
+    else:
+        mapping = mapping_of(document, job, tasks, format_name)
     where.site.check_mapping(mapping)
     alike = _read_alike(document, job, mapping, also)
     if format_name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
-        format_name, where, alike = REAL, of_launcher(where, REAL), [SIMULATED, *(o for o in alike if o != REAL)]
+        format_name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
     same = [other for other in alike if _orders(other) == _orders(format_name)]
-    judged = FORMATS[format_name].judged(document)
+    judged = READABLE[format_name].judged(document)
     for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
-        judged |= FORMATS[other].judged(document)
+        judged |= READABLE[other].judged(document)
     formats = " or ".join([format_name, *same])
     accepted = [launcher for launcher, why in judged.items() if not why]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
@@ -96,13 +97,13 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
-        for line in _ways_faster(where, mapping, found[0], launch, question, FORMATS[format_name].says_grid):
+        for line in _ways_faster(where, mapping, found[0], launch, question, READABLE[format_name].says_grid):
             say(line)
 
 
 def _orders(name):
     """Return the launch orders of a format, None if the format has none."""
-    order = FORMATS[name].launch_order
+    order = READABLE[name].launch_order
     return order and order.orders
 
 

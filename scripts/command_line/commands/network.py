@@ -4,7 +4,7 @@ import click
 
 from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
 
 
 @click.command("network", cls=Page)
@@ -16,10 +16,12 @@ from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, O
 @click.option("--network", metavar="TEXT", help="If no source gives it, or a source is wrong.")
 @click.option("--no-hardware", is_flag=True, help="Do not ask lstopo for this node's processors.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes: a file for --nodes and --hosts.")
+@click.option("--order", type=Name(("list", "name", "switch")), default="list", show_default=True,
+              help="Order of the hosts in --output: the launcher's, by name, or switch after switch.")
 @with_options(WIDE, JSON)
 @click.pass_context
 def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, machines: bool, nodes: str | None,
-            network: str | None, no_hardware: bool, output: str | None, wide: bool, as_json: bool) -> int:
+            network: str | None, no_hardware: bool, output: str | None, order: str, wide: bool, as_json: bool) -> int:
     """Show the network of this job, or of a machine.
 
     Without arguments, the environment of the job and this node are asked, and each fact is shown with its source. FILES
@@ -29,8 +31,9 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         raise click.UsageError(f"{named!r} is a machine; write --machine {named}", ctx)
     if nodes and not machine:
         raise click.UsageError("--nodes needs a machine: name it with --machine", ctx)
-    if (machine or machines) and (files or network or output):
-        raise click.UsageError("files, --network and --output are for the network of a job; leave --machine out", ctx)
+    if (machine or machines) and (files or network or output or order != "list"):
+        raise click.UsageError("files, --network, --output and --order are for the network of a job; leave --machine out",
+                               ctx)
     if machine or machines:
         from pencilmap.scripts.command_line.machines import show_machine, show_machines
 
@@ -46,4 +49,4 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         files, network = (network, *files), None
     elif network:
         given_network(network)  # raises an error that also tells of files
-    return show_job(files, network, not no_hardware, output, as_json)
+    return show_job(files, network, not no_hardware, output, order, as_json)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.formats.lines import read_document
+from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
 from pencilmap.mapper.given_nodes import given_nodes
 from pencilmap.mapper.plan import LONGEST_RING
 from pencilmap.mapper.setting import figures_used
@@ -98,8 +98,8 @@ def _count(text: str) -> int | None:
     given = given_nodes(text)
     if given.shape:
         return parse_torus(given.shape).n_nodes
-    if given.count is None and Path(text).is_file():
-        return len(read_document(text).lines())
+    if given.count is None and (Path(text).is_file() or is_typed(text)):
+        return len(hosts_document(text).lines())
     return given.count
 
 
