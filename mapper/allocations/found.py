@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
+from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.base.errors import AllocationError, GraphError, printable
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
@@ -61,6 +62,8 @@ class Found:
         Switches and hosts, in place of a torus.
     path : str
         The file of the network.
+    parts : PartsError
+        In place of a network, if no cable joins some hosts of the file.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -73,6 +76,7 @@ class Found:
     missing: str | None = None
     network: GraphNetwork | None = None
     path: str | None = None
+    parts: PartsError | None = None
 
 
 @dataclass(frozen=True)
@@ -186,9 +190,14 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
     graph = named if named and shape is None else first("network")
+    jobs = [*environment, *(f for f in files if f.network is None and f.parts is None)]
+    if shape is None and graph is None and (parts := first("parts")):
+        try:
+            graph = parts.holding(first("hosts", jobs) or ())
+        except GraphError as error:
+            return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=str(error), **common)
     if shape is None and graph is not None:
         path = first("path") if named is None else text
-        jobs = [*environment, *(f for f in files if f.network is None)]
         nodes, held, missing = _in_graph(graph, path, first("hosts", jobs))
         return Picture(torus=None, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, graph=graph, path=path,
                        **common)

@@ -134,10 +134,14 @@ def _where(network, node):
     return tuple(network.coordinates(node).tolist())
 
 
+_DECIMAL = re.compile(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # the weight of an edge, and no name
+
+
 def looks_like(document: Document) -> bool:
-    """Return whether the first line is a node: coordinates, with or without a name."""
-    integers = [is_integer(word) for word, _ in words(document.lines(longest=None)[0][1])]
-    return any(integers) and integers.count(False) <= 1
+    """Return whether the first line is a node: coordinates, with or without a name, which is no number such as 1.5."""
+    found = [word for word, _ in words(document.lines(longest=None)[0][1])]
+    names = [word for word in found if not is_integer(word)]
+    return len(names) < len(found) and len(names) <= 1 and not any(map(_DECIMAL.fullmatch, names))
 
 
 _HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
@@ -157,6 +161,15 @@ def _refuse_affinity(document):
         if is_integer(policy) and int(policy) > 0:
             raise document.refuse("may be coordinates or LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY); for "
                                   "coordinates, begin the file with the comment # NAME x y z", lines[0][0])
+
+
+EITHER = "coordinates of nodes; if its lines are the edges of a graph, name it as the network: --network {label}"
+
+
+def _may_be_edges(places, coordinates):
+    """Return whether lines of coordinates may also be edges: two numbers, perhaps with a weight, which are never equal."""
+    return (not places and len(coordinates) > 1 and len(coordinates[0]) in (2, 3)
+            and all(where[0] != where[1] for where in coordinates))
 
 
 def find(document: Document) -> Found:
@@ -181,5 +194,6 @@ def find(document: Document) -> Found:
         if name:
             places[name] = where
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             *box_facts("nodes", coordinates, document.label))
+             *([Fact("read as", EITHER.format(label=document.label), document.label)] if _may_be_edges(places, coordinates)
+               else []), *box_facts("nodes", coordinates, document.label))
     return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))

@@ -34,6 +34,12 @@ class Level:
     name: str  #: "leaf", "pod", "group"
     unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
     names: tuple[str, ...] = field(repr=False)  #: name of each unit
+    implied: int = 0  #: units of which each is an implied switch, see `GraphNetwork`
+
+    @property
+    def count(self) -> int:
+        """Number of units that the network really has."""
+        return len(self.names) - self.implied
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +71,8 @@ class GraphNetwork:
     link_classes: tuple[str, ...] = ("link",)
     class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
     levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
+    #: switches of the model alone, each on a cable that passes a level; they are neither counted nor named
+    implied: frozenset[int] = field(default=frozenset(), repr=False)
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
 
     axes = "v"                    # nodes have a number instead of coordinates
@@ -183,8 +191,20 @@ class GraphNetwork:
         return self.link_number(int(self._links_of_class[i][position]))
 
     def link_number(self, number: int) -> GraphLink:
-        """Return the link with a number in `source` and `target`."""
-        return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
+        """Return the link with a number in `source` and `target`; a part of a cable past a level is the whole cable."""
+        a, b = int(self.source[number]), int(self.target[number])
+        return GraphLink(self.vertices[self._real_end(a, b)], self.vertices[self._real_end(b, a)])
+
+    def _real_end(self, end, other):
+        """Return the switch at the end of a cable from `other` to an implied switch."""
+        while end in self.implied:
+            end, other = int(next(v for v in self.target[self.source == end] if v != other)), end
+        return end
+
+    @property
+    def real_switches(self) -> int:
+        """Number of switches that the network really has."""
+        return len(self.vertices) - self.n_nodes - len(self.implied)
 
     def arcs(self) -> Arcs:
         """Return all links as the arcs of a directed graph."""
@@ -201,8 +221,9 @@ class GraphNetwork:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
-        return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
-                "links": len(self.source)}
+        parts = np.isin(np.minimum(self.source, self.target), list(self.implied))  # of a cable, above an implied switch
+        return {"graph": self.name, "hosts": self.n_nodes, "switches": self.real_switches,
+                "links": len(self.source) - int(parts.sum())}
 
     def __str__(self) -> str:
         return f"graph {self.name}"

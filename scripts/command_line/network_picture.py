@@ -71,9 +71,9 @@ def _levels(network):
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
-        yield f"{'  ' * i}{counted(len(level.names), level.name)}, {_span(hosts, 'host')} each"
-    n = len(network.vertices) - network.n_nodes
-    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {counted(n, 'switch')}"
+        yield f"{'  ' * i}{counted(level.count, level.name)}, {_span(hosts, 'host')} each"
+    switches = counted(network.real_switches, "switch")
+    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
 
 
 @_levels.register
@@ -82,12 +82,19 @@ def _levels_of_tree(tree: FatTree):
     depth = len(tree.above)
     yield f"{counted(tree.switches[-1], 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
-        name, cables = tree.levels[i].name, tree.cables_up[i]
+        name = tree.levels[i].name
+        cables = np.delete(tree.cables_up[i], _implied(tree, i))
         switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
         yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each")
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
+
+
+def _implied(tree, i):
+    """Return the units of level i that end in an implied switch, which is in no unit of the level below."""
+    return sorted({int(tree.levels[i].unit[v]) for v in tree.implied
+                   if tree.levels[i].unit[v] >= 0 > tree.levels[i - 1].unit[v]})
 
 
 def _span(numbers, word=""):

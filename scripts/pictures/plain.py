@@ -169,8 +169,11 @@ def loads_text(loads: LinkLoads) -> list[str]:
     else:
         cables = np.array([float(c) for c in network.cables])
         values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables * scale
-        order = np.argsort(-values, kind="stable")[:LINES]
-        rows = [(str(network.link_number(link)), values[link], "") for link in order.tolist()]
+        order = np.argsort(-values, kind="stable").tolist()
+        named: dict[str, int] = {}
+        while order and len(named) < LINES:
+            named.setdefault(str(network.link_number(link := order.pop(0))), link)
+        rows = [(name, values[link], "") for name, link in named.items()]
     return _bars(rows)
 
 
