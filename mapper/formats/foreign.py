@@ -19,6 +19,8 @@ HEAD = 1 << 16  # characters in which a format shows itself
 _EDGES = "for `network` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
 _FABRIC = "for `network` write the output of ibnetdiscover to a file"
 _DISCOVER = "pencilmap network FILE reads it"
+_INSIDE = ("it tells the inside of a node: give that as `hwloc` FILE, from lstopo --of xml, and the cables between nodes "
+           "as `network`")
 _NAMED = "name it with `network`"
 _COLUMNS = {"source", "target", "src", "dst", "rank", "slot", "hostname", "bandwidth", "weight", "latency"}
 _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", "type"}  # also names of vertices
@@ -124,7 +126,22 @@ def _is_table_without_head(document):
 def _is_json_graph(document):
     """Return whether a file has nodes, and edges under the names that networkx and D3 use."""
     text = document.text
-    return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+    return (text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+            and not _is_flux(document))
+
+
+def _is_flux(document):
+    """Return whether JSON is a set of resources of Flux, RFC 20, or its graph with paths of containment, RFC 40."""
+    text = document.text
+    return text[:HEAD].lstrip().startswith("{") and ('"R_lite"' in text or ('"graph"' in text and '"containment"' in text))
+
+
+_YAML = _begins(r"(---[^\n]*\n\s*)?[A-Za-z_][\w-]*:([ \t][^\n]*)?\n\s*(-[ \t]|[A-Za-z_][\w-]*:(\s|$))")
+_SLURM_UNITS = re.compile(r"^[ \t]+(toruses|switches|blocks|rings)[ \t]*:", re.MULTILINE)  # below the name of a plugin
+
+
+def _is_other_yaml(document):
+    return _YAML(document) and _SLURM_UNITS.search(document.text[:HEAD]) is None
 
 
 _MACHINE = [re.compile(rf"^[ \t]*{line}", re.MULTILINE) for line in (
@@ -135,6 +152,7 @@ def _is_machine(document):
     return all(line.search(document.text[:HEAD]) for line in _MACHINE)
 
 
+FABRIC_HEAD = r'^(Switch|Ca|Hca|Rt)\s+[0-9]{1,5}\s+"[^"\n]+"'  # of a node, in the output of ibnetdiscover
 TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
            "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
 FOREIGN = (
@@ -146,12 +164,13 @@ FOREIGN = (
     Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
             "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
     Foreign("a GEXF graph", _begins(r"<gexf\b"), "convert it to GraphML, e.g. by networkx.read_gexf and write_graphml"),
-    Foreign("a JSON graph", _is_json_graph, "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
+    Foreign("a JSON graph", _is_json_graph,
+            "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES, (TRAFFIC,)),
     Foreign("a SimGrid platform", _begins(r"<platform\b"), _NAMED, (GRAPH, DESCRIPTION)),
-    Foreign("the output of ibnetdiscover", _has_line(r"(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"), _NAMED, (GRAPH, DESCRIPTION)),
+    Foreign("the output of ibnetdiscover", _has_line(FABRIC_HEAD.removeprefix("^")), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("the output of ibnetdiscover -l or -p", _has_line(r"((Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
                                                               r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"),
             "run ibnetdiscover without this option, and name the file with `network`"),
@@ -179,6 +198,17 @@ FOREIGN = (
     Foreign("a trace of traffic", _begins(r"pencilmap traffic [0-9]"), "give it as `traffic` FILE", (TRAFFIC,)),
     Foreign("Open MPI's monitoring", _has_line(r"[EI]\t[0-9]+\t[0-9]+\t[0-9]+ bytes"), "give it as `traffic` FILE",
             (TRAFFIC,)),
+    Foreign("NCCL's or RCCL's topology of a node", _begins(r"<(system|graphs) version="), _INSIDE),
+    Foreign("the output of nvidia-smi topo -m or rocm-smi --showtopo",
+            _has_line(r"((\x1b\[4m)?GPU0[ \t\x1b].*(CPU Affinity|GPU1|[ \t]X[ \t])|=+ ?ROCm System Management Interface)"),
+            _INSIDE),
+    Foreign("the output of NetQ (netq show)", _has_line(r"Matching \S+ records:"),
+            "for `network` write Hostname and Peer Hostname of each line, and leaf01 {'kind': 'switch'} for each switch"),
+    Foreign("a file of DIMACS", _has_line(r"p[ \t]+(edges?|col|sp|max|min|asn|tw|td)[ \t]+[0-9]+[ \t]+[0-9]+[ \t]*$"),
+            _EDGES),
+    Foreign("resources of Flux (R or its JGF)", _is_flux,
+            "write the hosts to a file, as flux hostlist prints them; edges of its graph tell containment, not cables"),
+    Foreign("YAML of another tool", _is_other_yaml, _EDGES),
     Foreign("the images of a placement", _begins(r"image\s+\S"), "name the placement images:FILE"),
     Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
 )

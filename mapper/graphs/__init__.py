@@ -14,7 +14,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
+from pencilmap.mapper.graphs.attributes import refuse_one_way, refuse_unmarked_switches
 from pencilmap.mapper.graphs.fat_trees import fat_tree_of, without_implied
 from pencilmap.mapper.graphs.parts import PartsError, parts_of
 from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
@@ -161,6 +161,7 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
         network_of = partial(_network, document, form, bandwidth, has_kinds)
         if len(parts := parts_of(graph)) > 1:
             raise PartsError(document.label, graph, parts, network_of)
+        refuse_one_way(document, graph)
         return network_of(graph)
 
 

@@ -54,7 +54,10 @@ class PartsError(GraphError):
             If the hosts lie in several parts, or in none.
         """
         part_of = {name: i for i, names in enumerate(self.hosts) for name in names}
-        found = {part_of[host]: host for host in hosts if host in part_of}
+        found = dict[int, str]()
+        for host in hosts:
+            if host in part_of:
+                found.setdefault(part_of[host], host)
         if not found:
             raise self
         if len(found) > 1:

@@ -298,7 +298,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
     for vertex, kind in kinds.items():
         if kind not in KINDS:
-            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
+            others = ", ".join(sorted({other[:20] for other in kinds.values() if other not in KINDS}))[:80]
+            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind[:20]!r}; a vertex is a "
+                             f"{' or a '.join(KINDS)}: write kind=host or kind=switch in place of {others}")
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
     rates: dict[str, dict[tuple[int, int], list[tuple[int, Fraction | None]]]] = {}  # by class, by link

@@ -65,6 +65,22 @@ EXAMPLES = {  # name: title, text
     "block topology": (SLURM, "BlockName=b0 Nodes=n[0-3]\nBlockSizes=4\n"),
     "slurm.conf": (SLURM, "# of a site\n" * 2000 + "nodename=n[0-3] CPUs=4\n"),
     "topology.yaml": (SLURM, "---\n- topology: tree\n  tree:\n    switches: []\n"),
+    "nccl": ("NCCL's or RCCL's topology of a node",
+             "<system version=\"2\">\n <cpu numaid=\"0\" arch=\"x86_64\"/>\n</system>\n"),
+    "nvidia-smi": ("the output of nvidia-smi topo -m or rocm-smi --showtopo",
+                   "\tGPU0\tNIC0\tCPU Affinity\nGPU0\t X \tSYS\t0-31\n"),
+    "rocm-smi": ("the output of nvidia-smi topo -m or rocm-smi --showtopo",
+                 "\n===== ROCm System Management Interface =====\n==== Weight between two GPUs ====\n"),
+    "netq": ("the output of NetQ (netq show)", "\nMatching lldp records:\nHostname  Interface  Peer Hostname\n"
+             "h1  eth1  leaf01\n"),
+    "dimacs": ("a file of DIMACS", "c mine\np edge 3 2\ne 1 2\ne 2 3\n"),
+    "dimacs paths": ("a file of DIMACS", "p sp 2 1\na 1 2 5\n"),
+    "flux R": ("resources of Flux (R or its JGF)", '{"version": 1, "execution": {"R_lite": [], "nodelist": ["n[0-1]"]}}'),
+    "flux jgf": ("resources of Flux (R or its JGF)",
+                 '{"graph": {"nodes": [{"id": "0", "metadata": {"paths": {"containment": "/c0"}}}], '
+                 '"edges": []}}'),
+    "containerlab": ("YAML of another tool", "name: ft\ntopology:\n  nodes:\n    h1: {kind: linux}\n  links:\n"
+                     "    - endpoints: [\"leaf1:eth1\", \"h1:eth1\"]\n"),
     "gexf": ("a GEXF graph", "\n".join(nx.generate_gexf(TREE))),
     "json": ("a JSON graph", json.dumps(nx.node_link_data(TREE), indent=2)),
     "simgrid with a comment": ("a SimGrid platform", "<?xml version='1.0'?>\n<!-- 2 -> 3 -->\n<platform version='4.1'/>\n"),

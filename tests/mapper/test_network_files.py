@@ -176,6 +176,24 @@ def test_a_fabric_tells_its_cables_and_rates():
     assert tree.notes == ("ibnetdiscover: 1 aggregation nodes of switches run no tasks and are left out",)
 
 
+def test_warnings_among_the_lines_of_a_fabric_are_left_out_with_a_note():
+    lines = FABRIC.split("\n")
+    lines[6:6] = ["ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1)"]
+    lines[2:2] = ["src/query_smp.c:227; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out"]
+    tree = parse_graph(Document("\n".join(lines).encode(), "net"))
+    assert tree.vertices == network("ibnetdiscover").vertices
+    assert any("2 warnings of ibnetdiscover, e.g. 'src/query_smp.c:227;" in note for note in tree.notes)
+
+
+def test_a_file_for_ibsim_is_a_fabric():
+    text = """Switch 8 "S1"\n[1] "H1"[1]\n[2]\t"H2" [1]\n[7] "S2"[7]\n[8] "S2"[8] w=1\n
+Switch 8 "S2"\n[1] "H3"[1]\n[7] "S1"[7]\n[8] "S1"[8]\n
+Hca 2 "H1"\n[1] "S1"[1]\n\nHca 2 "H2"\n[1] "S1"[2]\n\nHca 2 "H3"\n[1] "S2"[1]\n"""
+    fabric = parse_graph(Document(text.encode(), "net"))
+    assert fabric.vertices == ("H1", "H2", "H3", "S1", "S2") and sum(fabric.cables) == 2 * 5
+    assert any("widths and speeds of ibsim, e.g. w=1, are not read" in note for note in fabric.notes)
+
+
 def test_cards_of_a_host_are_one_host_with_several_links():
     text = FABRIC.replace("cn02 mlx5_0", "cn01 mlx5_1").replace("cn04 mlx5_0", "cn03 mlx5_1")
     tree = parse_graph(Document(text.encode(), "fabric"))

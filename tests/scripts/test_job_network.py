@@ -103,7 +103,7 @@ def test_a_file_of_numbers_that_may_be_edges_is_told_so(job, pencilmap):
 def test_a_job_in_parts_of_a_network_says_which(job, pencilmap):
     (job / "topology.conf").write_text("SwitchName=a Nodes=tux[1-3]\nSwitchName=b Nodes=tux[4-12]\n")
     status, out, _ = pencilmap("network", "--no-hardware", "--network", "topology.conf")
-    assert status == 1 and "tux2 in part 1, tux4 in part 2" in " ".join(out.split())
+    assert status == 1 and "the nodes of this job lie in 2 of them: tux2 in part 1, tux4 in part 2" in " ".join(out.split())
 
 
 def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):
