@@ -17,6 +17,7 @@ from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.kinds import network_named
 from pencilmap.model.placement.allocation import Allocation
 
+MOST_PLACES = 1 << 22  # of a box around nodes; the largest machines have 160,000 nodes
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
               "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument")
 NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
@@ -187,6 +188,10 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
     named: Any = network_named(text) if text else None
     shape = logical(named) if named and named.has_coordinates else None
+    if torus is None and shape is not None and shape.n_nodes > MOST_PLACES:
+        raise AllocationError(f"the box around the nodes, {text}, has more than {MOST_PLACES} places; correct the "
+                              "coordinates, give the shape with `network`, or, if the lines are edges, name their file with "
+                              "`network`")
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
     graph = named if named and shape is None else first("network")

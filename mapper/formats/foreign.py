@@ -73,6 +73,9 @@ def is_metis(document: Document) -> bool:
     The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a
     weight. Each of the m edges is listed from both ends.
     """
+    first = next((line for _, line in document.head(1, "%")), "")
+    if not 1 <= (_numbers(first[:100]) or [0])[0] <= document.text.count("\n"):
+        return False
     lines = [line for line in document.text.splitlines() if not line.startswith("%")]
     head = _numbers(lines[0][:100]) if lines else None
     while lines and head and not lines[-1].strip() and len(lines) > head[0] + 1:
@@ -91,7 +94,7 @@ def is_metis(document: Document) -> bool:
 
 
 def _is_scotch_graph(document):
-    lines = document.lines("\n", None)[:3]
+    lines = document.head(3, "\n")
     numbers = [_numbers(line[:100]) for _, line in lines]
     return (len(lines) == 3 and numbers[0] == [0] and len(numbers[1] or ()) == 2
             and re.fullmatch(r"\s*[01]\s+[01]{3}\s*", lines[2][1]) is not None)
@@ -104,7 +107,7 @@ def _is_csv(document):
     """
     if _is_table_without_head(document):
         return True
-    lines = [line for _, line in document.lines("\n", None)[:2]]
+    lines = [line for _, line in document.head(2, "\n")]
     for separator in ",;\t":
         cells = [cell.strip(" \"'").lower() for cell in lines[0][:HEAD].split(separator)] if lines else []
         known = _COLUMNS if separator == "\t" else _COLUMNS | _WORDS
@@ -114,7 +117,7 @@ def _is_csv(document):
 
 
 def _is_table_without_head(document):
-    lines = [line.strip() for _, line in document.lines("\n", None)[:1000]]
+    lines = [line.strip() for _, line in document.head(1000, "\n")]
     cell = r"[\w.:/ \"'-]*"
     for separator in ",;":
         row = re.compile(rf"[\"']?[A-Za-z_][\w.-]*[\"']?({separator}{cell})+", re.ASCII)
@@ -137,7 +140,7 @@ def _is_flux(document):
 
 
 _YAML = _begins(r"(---[^\n]*\n\s*)?[A-Za-z_][\w-]*:([ \t][^\n]*)?\n\s*(-[ \t]|[A-Za-z_][\w-]*:(\s|$))")
-_SLURM_UNITS = re.compile(r"^[ \t]+(toruses|switches|blocks|rings)[ \t]*:", re.MULTILINE)  # below the name of a plugin
+_SLURM_UNITS = re.compile(r"(^[ \t]+|\{[ \t]*)(toruses|switches|blocks|rings)[ \t]*:", re.MULTILINE)
 
 
 def _is_other_yaml(document):

@@ -182,7 +182,7 @@ def _network(document, form, bandwidth, has_kinds, graph):
     network = from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
     if not has_kinds:
         refuse_unmarked_switches(document, graph)
-    return replace(network, notes=tuple(graph.graph.get("notes", ())))
+    return network
 
 
 def _plain_rates(rates):

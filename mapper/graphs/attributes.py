@@ -29,12 +29,14 @@ def refuse_unmarked_switches(document: Document, graph: Any) -> None:
     """
     if any("kind" in data for _, data in graph.nodes(data=True)):
         return
-    near = {vertex: set(graph.adj[vertex]) | set(graph.pred[vertex] if graph.is_directed() else ()) - {vertex}
-            for vertex in graph}
-    for leaf, neighbours in near.items():
-        for vertex in neighbours:
-            others = len(near[vertex]) - 1
-            if len(neighbours) == 1 and others:
+    def near(vertex):
+        return {*graph.adj[vertex], *(graph.pred[vertex] if graph.is_directed() else ())} - {vertex}
+
+    for leaf in graph:
+        neighbours = near(leaf)
+        for vertex in neighbours if len(neighbours) == 1 else ():
+            others = len(near(vertex)) - 1
+            if others:
                 raise GraphError(f"{document.label} does not say which vertices are switches, but {str(vertex)[:40]!r} "
                                  f"carries the leaf {str(leaf)[:40]!r} and {others} other neighbour{'s' * (others > 1)}; "
                                  f"give {str(vertex)[:40]!r} the kind switch, or, if all vertices are hosts, give it the "

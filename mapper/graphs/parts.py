@@ -31,7 +31,11 @@ class PartsError(GraphError):
 
     def __init__(self, label: str, graph: Any, parts: Sequence[set[Any]], network_of: Callable[[Any], GraphNetwork]) -> None:
         self.label, self.graph, self.parts, self.network_of = label, graph, parts, network_of
-        self.hosts = [[str(v) for v in graph if v in part and _is_host(graph, v)] for part in parts]
+        number = {v: i for i, part in enumerate(parts) for v in part}
+        self.hosts: list[list[str]] = [[] for _ in parts]
+        for v in graph:
+            if v in number and _is_host(graph, v):
+                self.hosts[number[v]].append(str(v))
         super().__init__(f"{label} is {self.summary}: {self._listed()}. A job in one of them has this part as its network: "
                          f"run this command in the job, or list the nodes of one part with `nodes` FILE. Else add "
                          f"{_joint(graph, parts)}")
@@ -95,8 +99,8 @@ def _joint(graph, parts):
     """Return what joins parts: the switch above the tops of trees, else a cable."""
     tops = graph.graph.get("tops")
     if tops:
-        above = [next(top for top in tops if top in part) for part in parts]
-        return f"the switch above them, for Slurm as SwitchName=top Switches={','.join(map(str, above[:SHOWN]))[:80]}" + (
-            ",..." * (len(above) > SHOWN))
+        above = [next(top for top in tops if top in part) for part in parts[:SHOWN]]
+        return f"the switch above them, for Slurm as SwitchName=top Switches={','.join(map(str, above))[:80]}" + (
+            ",..." * (len(parts) > SHOWN))
     ends = [next((v for v in part if not _is_host(graph, v)), next(iter(part))) for part in parts[:2]]
     return f"the cables between them, e.g. from {' to '.join(str(end)[:40] for end in ends)}"

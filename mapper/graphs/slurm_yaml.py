@@ -17,7 +17,7 @@ UNITS = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": (
 PLUGINS = (*UNITS, "flat")
 _NAME = re.compile(r"\btopology[ \t]*:[ \t]*[^\s#{\[]")
 _PLUGIN = re.compile(rf"(^|[{{,])[ \t]*(-[ \t]+)?({'|'.join(PLUGINS)})[ \t]*:", re.MULTILINE)
-_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:[^\n]*\n[ \t]+{listed}[ \t]*:" for plugin, (listed, _) in UNITS.items()),
+_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:\s*\{{?\s*{listed}[ \t]*:" for plugin, (listed, _) in UNITS.items()),
                     re.MULTILINE)
 
 

@@ -13,6 +13,7 @@ from pencilmap.model.base.errors import GraphError, PencilmapError
 from pencilmap.model.network.graph import MOST_CABLES
 
 OPTIONS = ("taper", "up")
+MOST_LEVELS = 32
 TOP = "top"  # name of a switch that a file implies
 ASSUMED = ("as many cables up as down are assumed for {label}, which tells none; write taper=2 (half as many) or up=8 (of "
            "each leaf) after the name of the file: {label},taper=2")
@@ -97,6 +98,9 @@ def _heights(named, refuse):
             continue
         if ready:
             height[name] = 1 + max((height[child] for child in named[name].children), default=-1)
+            if height[name] >= MOST_LEVELS:
+                raise refuse(f"switch {name[:40]} is on level {height[name]}; at most {MOST_LEVELS} levels are read",
+                             named[name].line)
         elif name in begun:
             raise refuse(f"switch {name[:40]} is below itself", named[name].line)
         else:

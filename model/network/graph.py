@@ -24,6 +24,7 @@ from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
+FAR = 64
 MOST_CABLES = 1 << 20  # most cables of one edge
 
 
@@ -249,17 +250,30 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def _reached(n, source, target):
-    """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import."""
+    """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import.
+
+    Vertices at the same distance are handled together, up to `FAR` links. Beyond it there are few at each distance, as on a
+    ring, and they are handled one by one.
+    """
     order = np.argsort(source, kind="stable")
     start, head = np.searchsorted(source[order], np.arange(n + 1)), target[order]
     found, last = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
     found[last] = True
-    while last.size:
+    for _ in range(FAR):
+        if not last.size:
+            return found
         many = start[last + 1] - start[last]
         links = np.arange(many.sum()) + np.repeat(start[last] - np.cumsum(many) + many, many)
         last = np.unique(head[links][~found[head[links]]])
         found[last] = True
-    return found
+    waiting, known, heads, starts = last.tolist(), found.tolist(), head.tolist(), start.tolist()
+    while waiting:
+        vertex = waiting.pop()
+        for other in heads[starts[vertex]:starts[vertex + 1]]:
+            if not known[other]:
+                known[other] = True
+                waiting.append(other)
+    return np.array(known)
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] | None = None) -> GraphNetwork:
@@ -270,8 +284,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
         second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
-        ("link"). An undirected edge is a link each way; parallel edges of one class add up; edges from a vertex to itself
-        carry nothing and are omitted.
+        ("link"). The graph may have ``notes``, a sequence of sentences. An undirected edge is a link each way; parallel
+        edges of one class add up; edges from a vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
     bandwidth : float or dict, optional
@@ -322,6 +336,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
                          "them with `bandwidth`")
     return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
                         source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=sum(cables, ()),
+                        notes=tuple(graph.graph.get("notes", ())),
                         bandwidth=None if None in fastest else tuple(map(float, fastest)), link_classes=tuple(rates),
                         class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None)
 

@@ -14,6 +14,7 @@ from pencilmap.scripts.pictures.plain import planes_text
 MOST_UNITS = 24  # units with a line each
 WIDTH = 40       # columns of the line of a unit
 COLUMNS = 80     # of a picture of planes
+MOST_DRAWN = 1 << 22  # nodes of a torus
 USED, FREE = "#", "."
 
 
@@ -58,6 +59,9 @@ def _planes(torus, nodes):
     """Yield the planes of a torus and the nodes of the job in them."""
     yield torus.title
     if nodes is None or nodes.size == torus.n_nodes:
+        return
+    if torus.n_nodes > MOST_DRAWN:
+        yield f"nodes of the job: {nodes.size} of {torus.n_nodes}; at most {MOST_DRAWN} are drawn"
         return
     yield f"nodes of the job: {USED} {nodes.size} of {torus.n_nodes}"
     mark = np.full(torus.n_nodes, FREE)
