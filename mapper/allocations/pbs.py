@@ -32,7 +32,8 @@ def hosts_in(document: Document) -> list[str]:
     for number, line in document.lines():
         found = line.split()
         if len(found) != 1 or not _is_name(found[0]):
-            raise document.refuse(f"{line.strip()[:40]!r} is not a host alone, as in the lines above", number)
+            raise document.refuse(f"{line.strip()[:40]!r} is not a host alone, as in the lines above; write a "
+                                  "host in each line, as often as it has tasks", number)
         hosts.append(found[0])
     return hosts
 

@@ -139,14 +139,28 @@ def _is_flux(document):
     return text[:HEAD].lstrip().startswith("{") and ('"R_lite"' in text or ('"graph"' in text and '"containment"' in text))
 
 
-_YAML = _begins(r"(---[^\n]*\n\s*)?[A-Za-z_][\w-]*:([ \t][^\n]*)?\n\s*(-[ \t]|[A-Za-z_][\w-]*:(\s|$))")
-_SLURM_UNITS = re.compile(r"(^[ \t]+|\{[ \t]*)(toruses|switches|blocks|rings)[ \t]*:", re.MULTILINE)
+_KEY = re.compile(r"(- )?[A-Za-z_][\w-]*:(\s.*)?|- .*")
+SLURM_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:\s*\{{?\s*{units}[ \t]*:" for plugin, units in (
+    ("tree", "switches"), ("block", "blocks"), ("ring", "rings"), ("torus3d", "toruses"))), re.MULTILINE)
 
 
 def _is_other_yaml(document):
-    return _YAML(document) and _SLURM_UNITS.search(document.text[:HEAD]) is None
+    """Return whether the first two lines are keys of YAML, the first at its left end, but not of Slurm's topology.yaml."""
+    lines = [line for _, line in document.head(3) if line.strip() != "---"][:2]
+    return (len(lines) == 2 and all(_KEY.fullmatch(line.strip()[:HEAD]) for line in lines) and not lines[0][0].isspace()
+            and ":" in lines[0] + lines[1] and SLURM_UNITS.search(document.text[:HEAD]) is None
+            and not _SLURM(document))
 
 
+def _is_other_json(document):
+    """Return whether a text is JSON of none of the formats that are known by name."""
+    text = document.text
+    return (re.match(r"[{\[]\s*[\"\[{]", text[:HEAD].lstrip()) is not None and not text.lstrip().startswith("{'")
+            and '"network_layers"' not in text and '"node_info"' not in text
+            and not any(form.looks_like(document) for form in FOREIGN if form.looks_like is not _is_other_json))
+
+
+_SLURM = _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)")
 _MACHINE = [re.compile(rf"^[ \t]*{line}", re.MULTILINE) for line in (
     r'title[ \t]*=[ \t]*"', r"(\[link_bandwidth\]|link_bandwidth[ \t]*=)", r"(\[tasks_per_node\]|tasks_per_node[ \t]*=)")]
 
@@ -189,8 +203,7 @@ FOREIGN = (
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
             "for `network` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
     Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
-            _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
-            _NAMED, (GRAPH, DESCRIPTION)),
+            _SLURM, _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
     Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
@@ -212,6 +225,9 @@ FOREIGN = (
     Foreign("resources of Flux (R or its JGF)", _is_flux,
             "write the hosts to a file, as flux hostlist prints them; edges of its graph tell containment, not cables"),
     Foreign("YAML of another tool", _is_other_yaml, _EDGES),
+    Foreign("JSON of another tool", _is_other_json, _EDGES, (PLACEMENT, NODES, TRAFFIC)),
+    Foreign("a table of addresses (/etc/hosts)", _begins(r"[0-9]{1,3}(\.[0-9]{1,3}){3}[ \t]+[A-Za-z]"),
+            "write the names of the hosts alone, one in each line"),
     Foreign("the images of a placement", _begins(r"image\s+\S"), "name the placement images:FILE"),
     Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
 )

@@ -8,7 +8,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import GraphError
 
 EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
-_DEVICE = r"(?i)switch|router|host|server|compute|leaf|spine"
+_DEVICE = re.compile(r"switch|router|host|server|compute|leaf|spine", re.IGNORECASE)
 _RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.IGNORECASE)
 
 
@@ -41,7 +41,7 @@ def refuse_unmarked_switches(document: Document, graph: Any) -> None:
                                  f"carries the leaf {str(leaf)[:40]!r} and {others} other neighbour{'s' * (others > 1)}; "
                                  f"give {str(vertex)[:40]!r} the kind switch, or, if all vertices are hosts, give it the "
                                  f"kind host{_types(graph)}")
-    if (types := _types(graph)) and re.search(_DEVICE, types):
+    if (types := _types(graph)) and _DEVICE.search(types.partition(": write")[0]):
         raise GraphError(f"{document.label} does not say which vertices are switches{types}")
 
 
@@ -66,7 +66,7 @@ def refuse_one_way(document: Document, graph: Any) -> None:
 def _types(graph):
     """Return a sentence about other attributes that may tell hosts from switches; "" if there are none."""
     for key in ("type", "role", "node_type", "device_type", "device", "class", "category"):
-        found = Counter(str(data[key]) for _, data in graph.nodes(data=True) if key in data)
+        found = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
         if len(found) > 1:
             told = ", ".join(f"{name[:20]} ({count})" for name, count in found.most_common(4))
             return f"; its vertices have {key} {told}{', ...' * (len(found) > 4)}: write kind=host or kind=switch for each"

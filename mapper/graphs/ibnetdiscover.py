@@ -56,7 +56,15 @@ def read(document: Document) -> Any:
     for identity, _port, other, rate in _each_cable(document, nodes):
         if identity in names and other in names:
             graph.add_edge(names[identity], names[other], cables=1, **({"bandwidth": rate} if rate else {}))
+    unnamed = [nodes[identity].name for identity, name in names.items()
+               if nodes[identity].kind == "Ca" and name == identity and nodes[identity].name]
+    if unnamed:
+        notes.append(f"{document.label}: {counted(len(unnamed), 'card')} whose description names no host, e.g. "
+                     f"{unnamed[0][:40]!r}, are taken for a host each")
     graph.graph["notes"] = [*notes, *_left_out(graph, aggregation, document.label)]
+    if not any(kind == "host" for _, kind in graph.nodes(data="kind")):
+        raise GraphError(f"{document.label} has no card of a host (Ca) with a cable; run ibnetdiscover for the whole "
+                         "fabric, without options")
     return graph
 
 
@@ -101,6 +109,7 @@ def _names(nodes):
             aggregation.append(identity)
         elif node.kind == "Ca":
             is_card = len(words) > 1 and _CARD.match(words[1]) is not None
+            is_card = is_card and not words[0].startswith("localhost")  # the name of several hosts
             plain[identity] = words[0] if is_card or len(words) == 1 else ""
             cards |= {identity} if is_card else set()
         else:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from pencilmap.mapper.base.hosts import check_name
+from pencilmap.mapper.formats.foreign import SLURM_UNITS
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
@@ -17,8 +18,6 @@ UNITS = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": (
 PLUGINS = (*UNITS, "flat")
 _NAME = re.compile(r"\btopology[ \t]*:[ \t]*[^\s#{\[]")
 _PLUGIN = re.compile(rf"(^|[{{,])[ \t]*(-[ \t]+)?({'|'.join(PLUGINS)})[ \t]*:", re.MULTILINE)
-_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:\s*\{{?\s*{listed}[ \t]*:" for plugin, (listed, _) in UNITS.items()),
-                    re.MULTILINE)
 
 
 def looks_like(document: Document) -> bool:
@@ -27,7 +26,7 @@ def looks_like(document: Document) -> bool:
     Other tools have a list below ``topology:``.
     """
     text = document.text
-    return bool((_NAME.search(text) and _PLUGIN.search(text)) or _UNITS.search(text))
+    return bool((_NAME.search(text) and _PLUGIN.search(text)) or SLURM_UNITS.search(text))
 
 
 def topologies(document: Document) -> list[tuple[dict[str, Any], str]]:

@@ -81,6 +81,10 @@ EXAMPLES = {  # name: title, text
                  '"edges": []}}'),
     "containerlab": ("YAML of another tool", "name: ft\ntopology:\n  nodes:\n    h1: {kind: linux}\n  links:\n"
                      "    - endpoints: [\"leaf1:eth1\", \"h1:eth1\"]\n"),
+    "ansible": ("YAML of another tool", "---\n# mine\n- hosts: all\n  gather_facts: no\n"),
+    "switches of another tool": ("YAML of another tool", "# core\nswitches:\n  core:\n    labels:\n      a.b/c: us\n"),
+    "other json": ("JSON of another tool", '[\n {"cables": [{"id": "a:1-*-b:2"}]}]\n'),
+    "addresses": ("a table of addresses (/etc/hosts)", "127.0.0.1 localhost\n172.20.20.20\tworker0\n"),
     "gexf": ("a GEXF graph", "\n".join(nx.generate_gexf(TREE))),
     "json": ("a JSON graph", json.dumps(nx.node_link_data(TREE), indent=2)),
     "simgrid with a comment": ("a SimGrid platform", "<?xml version='1.0'?>\n<!-- 2 -> 3 -->\n<platform version='4.1'/>\n"),

@@ -302,6 +302,11 @@ def test_types_that_are_not_read_are_named_with_the_words_to_write(text):
         parse_graph(Document(text.encode(), "given"))
 
 
+def test_types_that_tell_no_switches_do_not_matter():
+    text = "graph { a [type=small]; b [type=large]; c [type=large]; a -- b -- c -- a }"
+    assert parse_graph(Document(text.encode(), "given")).n_nodes == 3
+
+
 def test_a_processor_without_cores_has_its_pus():
     text = ('<topology><object type="Machine" cpuset="0xf" allowed_cpuset="0x7" allowed_nodeset="0x1">'
             '<object type="NUMANode" cpuset="0x3" nodeset="0x1"/><object type="NUMANode" cpuset="0xc" nodeset="0x2"/>'

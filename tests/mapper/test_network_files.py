@@ -185,6 +185,17 @@ def test_warnings_among_the_lines_of_a_fabric_are_left_out_with_a_note():
     assert any("2 warnings of ibnetdiscover, e.g. 'src/query_smp.c:227;" in note for note in tree.notes)
 
 
+def test_cards_without_the_name_of_a_host_are_hosts_of_their_own_with_a_note():
+    lines = [f'Ca 1 "H-{i}" # "{name}"\n[1](0) "S-1"[{i}] # lid 1 4xHDR' for i, name in enumerate(
+        ["n1 mlx5_0", "n1 mlx5_1", "localhost mlx5_0", "localhost mlx5_0", "MT4129 ConnectX7 Mellanox", "n2 HCA-1"], 1)]
+    fabric = parse_graph(Document("\n".join([*lines, 'Switch 40 "S-1" # "leaf"']).encode(), "net"))
+    assert fabric.vertices == ("n1", "H-3", "H-4", "H-5", "n2", "leaf")
+    assert any("3 cards whose description names no host, e.g. 'localhost mlx5_0', are taken for a host each" in note
+               for note in fabric.notes)
+    with pytest.raises(GraphError, match="has no card of a host .Ca. with a cable; run ibnetdiscover for the whole fabric"):
+        parse_graph(Document(b'Ca 1 "H-1" # "n1 HCA-1"\nSwitch 40 "S-1" # "leaf"\n', "net"))
+
+
 def test_a_file_for_ibsim_is_a_fabric():
     text = """Switch 8 "S1"\n[1] "H1"[1]\n[2]\t"H2" [1]\n[7] "S2"[7]\n[8] "S2"[8] w=1\n
 Switch 8 "S2"\n[1] "H3"[1]\n[7] "S1"[7]\n[8] "S1"[8]\n
