@@ -163,7 +163,8 @@ def _refuse_affinity(document):
                                   "coordinates, begin the file with the comment # NAME x y z", lines[0][0])
 
 
-EITHER = "coordinates of nodes; if its lines are the edges of a graph, name it as the network: --network {label}"
+EDGES = "its lines are the edges of a graph, name it as the network: --network {label}"
+TASKS = "the numbers are tasks of hosts, write HOST:TASKS in each line"
 
 
 def _may_be_edges(places, coordinates):
@@ -193,7 +194,12 @@ def find(document: Document) -> Found:
         coordinates.append(where)
         if name:
             places[name] = where
+    is_line = bool(places) and len(coordinates[0]) == 1 and len(coordinates) > 1
+    if is_line and len(line_of) < len(coordinates):
+        raise document.refuse("gives several hosts the same number, which is no coordinate on a line of nodes; if the "
+                              "numbers are tasks, write HOST:TASKS in each line")
+    told = TASKS if is_line else EDGES.format(label=document.label) if _may_be_edges(places, coordinates) else None
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             *([Fact("read as", EITHER.format(label=document.label), document.label)] if _may_be_edges(places, coordinates)
-               else []), *box_facts("nodes", coordinates, document.label))
+             *box_facts("nodes", coordinates, document.label),
+             *([Fact("read as", f"coordinates of nodes; if {told}", document.label)] if told else []))
     return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))
