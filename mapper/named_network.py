@@ -1,10 +1,12 @@
 """The network of a question, as the option `network` names it: a text or a file, alone or on a machine."""
 
 import re
+from collections.abc import Callable, Iterable
 from os import PathLike, fspath
 
 from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import file_and_words, read_named
+from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import is_folded
@@ -14,7 +16,13 @@ from pencilmap.model.network.network import Network
 USAGE = "a shape such as 8x8x8, 8x8x8:mesh or 6 (a ring), or a file of its cables"
 
 
-def given_network(network: str | PathLike[str], bandwidth: str | None = None) -> Network:
+def nobody() -> tuple[str, ...]:
+    """Return the hosts of no job."""
+    return ()
+
+
+def given_network(network: str | PathLike[str], bandwidth: str | None = None,
+                  hosts: Callable[[], Iterable[str]] = nobody) -> Network:
     """Return the network of a text or a file.
 
     Parameters
@@ -24,11 +32,14 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
         `pencilmap.mapper.graphs.GRAPHS`.
     bandwidth : str, optional
         Rate of every link, or of each class of links; in a file, of links without a rate.
+    hosts : callable, optional
+        Returns the hosts of the job. It is called if no cable joins some hosts of a file.
 
     Raises
     ------
     NetworkError, TorusError, GraphError
-        If the text is neither a network nor a file, or if the file is not understood.
+        If the text is neither a network nor a file, if the file is not understood, or if its hosts are in several parts and
+        those of the job not in one of them.
 
     Examples
     --------
@@ -38,7 +49,10 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None) ->
     text = fspath(network)
     if not is_network(text):
         if names_file(text):
-            return read_named(text, bandwidth)
+            try:
+                return read_named(text, bandwidth)
+            except PartsError as parts:
+                return parts.holding(hosts())
         if not text[:1].isdigit():
             nearest = near(text.partition(":")[0], KINDS)
             raise NetworkError(f"network {text[:60]!r} is neither a file nor a network{nearest}; give {USAGE}")
@@ -50,10 +64,12 @@ def names_file(text: str) -> bool:
     return is_file(file_and_words(text)[0])
 
 
-def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None) -> Network:
+def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth: str | None = None,
+               hosts: Callable[[], Iterable[str]] = nobody) -> Network:
     """Return a network of a machine: one of its partitions if the text is a plain shape, else the wraps that it names.
 
-    None stands for the usual shape of the machine. A network of another kind, or of a file, gets the machine's rates.
+    None stands for the usual shape of the machine. A network of another kind, or of a file, gets the machine's rates. For
+    `hosts` see `given_network`.
 
     Raises
     ------
@@ -68,15 +84,15 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
     is_shape = not is_network(text) and not names_file(text)
     if is_shape and machine.network.has_coordinates:
         return with_bandwidth(_shaped(machine, text), bandwidth)
-    return given_network(text, bandwidth or _rates(machine, text))
+    return given_network(text, bandwidth or _rates(machine, text, hosts), hosts)
 
 
-def _rates(machine, text):
+def _rates(machine, text, hosts):
     """Return the machine's rates for the links of another network, as the option `bandwidth` gives them."""
     rates, classes = machine.network.bandwidth, machine.network.link_classes
     if len(set(rates)) == 1:
         return f"{rates[0]:g} B/s"
-    found = given_network(text)
+    found = given_network(text, hosts=hosts)
     if found.link_classes == classes:
         return ",".join(f"{name}={rate:g} B/s" for name, rate in zip(classes, rates))
     own = ", ".join(f"{name} {rate / 1e9:g} GB/s" for name, rate in zip(classes, rates))

@@ -4,7 +4,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping as Variables, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping as Variables, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,6 +20,7 @@ from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
+from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes, is_file, network_text
 from pencilmap.mapper.launch_orders import at_launch
 from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
@@ -284,7 +285,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     listed_by = given_nodes(nodes)
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
-    described, shape = _network(machine, network, bandwidth)
+    hosts = (lambda: _listed_names(listed_by.path)) if listed_by.path else (lambda: job_hosts(environ or {}))
+    described, shape = _network(machine, network, bandwidth, hosts)
     first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         if (listed_by.count or 0) > shape.n_nodes:
@@ -423,14 +425,20 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
     return [key for key in known if key not in replaced]
 
 
-def _network(machine: str | None, network: str | None, bandwidth: str | None) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and the network."""
+def _listed_names(path: str | PathLike[str]) -> list[str]:
+    """Return the words of a list of nodes that are names."""
+    return [word for _, line in read_document(path).lines() for word in line.split() if not word.isdecimal()]
+
+
+def _network(machine: str | None, network: str | None, bandwidth: str | None,
+             hosts: Callable[[], Iterable[str]]) -> tuple[Machine | None, Network]:
+    """The machine, None when there is none, and the network, or its part with the hosts of the job."""
     if machine is None:
         if network is None:
             raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
-        return None, given_network(network, bandwidth)
+        return None, given_network(network, bandwidth, hosts)
     described = load_machine(machine)
-    return described, network_on(described, network, bandwidth)
+    return described, network_on(described, network, bandwidth, hosts)
 
 
 def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None,

@@ -109,7 +109,8 @@ def job_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),
-                torus: str | None = None, job: Iterable[str | PathLike[str]] = ()) -> Picture:
+                torus: str | None = None, job: Iterable[str | PathLike[str]] = (),
+                network: str | None = None) -> Picture:
     """Ask every reader about the job.
 
     Parameters
@@ -122,6 +123,8 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
         The shape, or the text of another network, if no source gives one or a source is wrong.
     job : iterable of path
         Files with the hosts of the job, which come before the hosts of other files.
+    network : str, optional
+        A file that is named as the network, ``FILE[,FORMAT][,taper=2]``.
 
     Raises
     ------
@@ -131,19 +134,25 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     with reading("the environment", AllocationError):
         told = [found for reader in READERS.values() if reader.from_environment
                 if (found := reader.from_environment(environ)) is not None]
-    return combine([read_description(path) for path in paths], [*map(read_description, job), *told], torus)
+    files = [*([_named(network)] if network else []), *map(read_description, paths)]
+    return combine(files, [*map(read_description, job), *told], torus)
+
+
+def _named(text):
+    """Return the network of ``FILE[,FORMAT][,taper=2]``, with other facts that the file tells."""
+    found = Found()
+    with suppress(PencilmapError):  # the network alone may be understood
+        found = read_description(file_and_words(text)[0])
+    return late(f"{__name__}.network_file:named")(text, found)
 
 
 def read_description(path: str | PathLike[str]) -> Found:
     """Read one file with the first reader that recognises the content, the network of ``FILE,taper=2``, or typed hosts."""
-    file, words = file_and_words(str(path))
+    words = file_and_words(str(path))[1]
     if is_typed(path) and not set(words) & set(GRAPHS):
         return late(f"{__name__}.slurm:of_list")(str(path), str(path))
     if words:
-        found = Found()
-        with suppress(PencilmapError):  # the network alone may be understood
-            found = read_description(file)
-        return late(f"{__name__}.network_file:with_words")(found, str(path))
+        return _named(str(path))
     document = read_document(path)
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):
@@ -154,4 +163,4 @@ def read_description(path: str | PathLike[str]) -> Found:
                 return reader.find(document)
     known = ", ".join(reader.title.partition(":")[0] for reader in READERS.values() if reader.find)
     raise AllocationError(f"{path} is not recognised; files that are read: {known}. A table has a line of coordinates for "
-                          "each node, with or without its name: NAME x y z")
+                          "each node, with or without its name: NAME x y z. Name a list of edges with `network`")

@@ -9,8 +9,9 @@ import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.mapper.formats.hostlist import sorted_by_slurm
+from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.base.errors import AllocationError, GraphError, printable
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
@@ -18,6 +19,7 @@ from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation
 
+MOST_PLACES = 1 << 22  # of a box around nodes; the largest machines have 160,000 nodes
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
               "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument")
 NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
@@ -63,6 +65,8 @@ class Found:
         Switches and hosts, in place of a torus.
     path : str
         The file of the network.
+    parts : PartsError
+        In place of a network, if no cable joins some hosts of the file.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -75,6 +79,7 @@ class Found:
     missing: str | None = None
     network: GraphNetwork | None = None
     path: str | None = None
+    parts: PartsError | None = None
 
 
 @dataclass(frozen=True)
@@ -214,12 +219,21 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
     named: Any = network_named(text) if text else None
     shape = logical(named) if named and named.has_coordinates else None
+    if torus is None and shape is not None and shape.n_nodes > MOST_PLACES:
+        raise AllocationError(f"the box around the nodes, {text}, has more than {MOST_PLACES} places; correct the "
+                              "coordinates, give the shape with `network`, or, if the lines are edges, name their file with "
+                              "`network`")
     common = {"facts": facts, "cores": first("cores")}
     tasks = first("tasks_per_node")
     graph = named if named and shape is None else first("network")
+    jobs = [*environment, *(f for f in files if f.network is None and f.parts is None)]
+    if shape is None and graph is None and (parts := first("parts")):
+        try:
+            graph = parts.holding(first("hosts", jobs) or ())
+        except GraphError as error:
+            return Picture(torus=None, nodes=None, hosts={}, tasks_per_node=tasks, missing=str(error), **common)
     if shape is None and graph is not None:
         path = first("path") if named is None else text
-        jobs = [*environment, *(f for f in files if f.network is None)]
         nodes, held, missing = _in_graph(graph, path, first("hosts", jobs))
         return Picture(torus=None, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, graph=graph, path=path,
                        **common)

@@ -1,8 +1,10 @@
 """hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots.
 
-Cores that the job may not use (``lstopo --disallowed``) get no number, as in hwloc and launchers.
+Cores that the job may not use (``lstopo --disallowed``) get no number, as in hwloc and launchers. Some systems tell no
+cores: then each PU is taken for one.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from os import PathLike
 from xml.etree import ElementTree
@@ -10,7 +12,7 @@ from xml.etree import ElementTree
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
-from pencilmap.mapper.graphs.processor_sets import allowed, closest
+from pencilmap.mapper.graphs.processor_sets import allowed, allowed_memory, closest, unit_of_tasks
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import parse_xml, reading
 from pencilmap.model.base.units import counted
@@ -34,26 +36,29 @@ def find(document: Document) -> Found:
         raise document.refuse(f"is not XML: {error}", line, column + 1) from error
     cores = tuple(_cores(root))
     if not cores:
-        raise document.refuse("has no object of type Core")
+        raise document.refuse("has no object of type Core or PU that the job may use")
     machine = root.find("object")
     name = next((info.get("value") for info in (machine.findall("info") if machine is not None else [])
                  if info.get("name") == "HostName"), "the node")
-    numa = max(1, sum(each.get("type") == "NUMANode" for each in root.iter("object")))  # hwloc 1 writes no single node
+    objects = Counter(each.get("type") for each in root.iter("object"))
+    numa = max(1, sum(map(allowed_memory(root), root.iter("object"))))  # hwloc 1 writes no single node
     packages = len({core.package for core in cores})
-    told = ", ".join((counted(packages, "package"), counted(numa, "NUMA node"), counted(len(cores), "core")))
+    told = ", ".join((*([counted(packages, "package")] if objects["Package"] + objects["Socket"] else []),
+                      counted(numa, "NUMA node"), counted(len(cores), "core" if objects["Core"] else "PU")))
     facts = (Fact(f"processors of {name}", told, document.label),)
     return Found(facts, cores=cores)
 
 
 def _cores(root):
-    """Return cores in logical order, the order of the tree. Without recursion, because the tree may be deep."""
+    """Return cores, or PUs of a file without cores, in the order of the tree. Without recursion, because it may be deep."""
     numa_of, usable = closest(root), allowed(root)
+    wanted = unit_of_tasks(root)
     package, numbered, stack = -1, 0, [root]
     while stack:
         element = stack.pop()
         kind = element.get("type")
         package += kind in ("Package", "Socket")
-        if kind == "Core" and usable(element):
+        if kind == wanted and usable(element):
             yield Core(numbered, max(package, 0), numa_of(element))
             numbered += 1
             if numbered > MAX_CORES:

@@ -20,7 +20,8 @@ HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 def looks_like(document: Document) -> bool:
     head = document.text[:4000]
     if "<graphml" in head:  # other graphs are networks without types of nodes
-        return bool(re.search(r"""attr\.name=["']type["']""", head))
+        return (re.search(r"""attr\.name=["']type["']""", head) is not None
+                and re.search(r">\s*(host|ca|netloc_node_type_host)\s*</data>", document.text, re.IGNORECASE) is not None)
     return bool(re.search(r"<(network|netloc|subnet|machine|topology)\b[^>]*>.{0,2000}?<node\b", head, re.DOTALL))
 
 

@@ -1,15 +1,20 @@
 """PBS, Torque and ALPS: ``PBS_NODEFILE`` holds a line for each task or each node, hosts in the launcher's order.
 
-The reader also recognises such a file by its content: a host alone in each line.
+The reader also recognises such a file by its content: a host in each line, alone or with its number of tasks as in the
+host files of Open MPI (``n1 slots=4``) and MPICH (``n1:4``).
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pencilmap.mapper.allocations.found import Fact, Found, shortened
 from pencilmap.mapper.base.hosts import check_name
-from pencilmap.mapper.formats.lines import Document, is_integer, read_document
+from pencilmap.mapper.formats.lines import MAX_LINE, MAX_PLACES, Document, is_integer, read_document
 from pencilmap.model.base.errors import MapfileError
+
+_LINE = re.compile(r"(?P<host>[^\s:=]+)(?::(?P<count>[1-9][0-9]{0,6}))?(?P<rest>(\s+[A-Za-z_-]+=\S+)*)")
+_SLOTS = r"(?<![\w-])(slots|cpus?|count)\s*=\s*([0-9]{1,7})\b"
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
@@ -17,9 +22,9 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def looks_like(document: Document) -> bool:
-    """Return whether the first line is a host alone."""
-    found = document.lines(longest=None)[0][1].split()
-    return len(found) == 1 and not is_integer(found[0]) and _is_name(found[0])
+    """Return whether the first line is a host, alone or with its number of tasks."""
+    found = _LINE.fullmatch(document.head(1)[0][1].strip()[:MAX_LINE])
+    return found is not None and not is_integer(found["host"]) and _is_name(found["host"])
 
 
 def find(document: Document) -> Found:
@@ -27,13 +32,21 @@ def find(document: Document) -> Found:
 
 
 def hosts_in(document: Document) -> list[str]:
-    """Return the host of each line."""
-    hosts = []
+    """Return the host of each line, as often as it has tasks."""
+    hosts, kinds = list[str](), set[bool]()
     for number, line in document.lines():
-        found = line.split()
-        if len(found) != 1 or not _is_name(found[0]):
-            raise document.refuse(f"{line.strip()[:40]!r} is not a host alone, as in the lines above", number)
-        hosts.append(found[0])
+        found = _LINE.fullmatch(line.strip())
+        if found is None or not _is_name(found["host"]):
+            raise document.refuse(f"{line.strip()[:40]!r} is not a host, as in the lines above; write a host in each "
+                                  "line, as often as it has tasks", number)
+        slots = re.search(_SLOTS, found["rest"])
+        kinds |= {slots is not None} if "=" in found["rest"] or slots else {*kinds} or {False}
+        if len(kinds) > 1:
+            raise document.refuse(f"{line.strip()[:40]!r}: some hosts have slots=, and others have none; give all of them "
+                                  "slots=", number)
+        hosts += [found["host"]] * int(found["count"] or (slots[2] if slots else 1))
+        if len(hosts) > MAX_PLACES:
+            raise document.refuse(f"more than {MAX_PLACES} tasks", number)
     return hosts
 
 

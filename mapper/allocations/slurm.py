@@ -17,10 +17,10 @@ from pencilmap.mapper.allocations.network_file import with_network
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.slurm_conf import UNITS, Configuration, read_configuration
+from pencilmap.mapper.graphs.slurm_yaml import looks_like as looks_like_yaml
 from pencilmap.model.base.reading import MOST_HOSTS
 from pencilmap.model.base.units import counted
 
-_YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"
                    r"ClusterName)[ \t]*=", re.MULTILINE | re.IGNORECASE)
 
@@ -104,7 +104,7 @@ def tasks_per_node(text: str) -> list[int]:
 
 
 def looks_like(document: Document) -> bool:
-    return bool(_CONF.search(document.text) or _YAML.search(document.text) or _LIST.fullmatch(document.text))
+    return bool(_CONF.search(document.text) or looks_like_yaml(document) or _LIST.fullmatch(document.text))
 
 
 def find(document: Document) -> Found:

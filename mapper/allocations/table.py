@@ -150,10 +150,14 @@ def _where(network, node):
     return tuple(network.coordinates(node).tolist())
 
 
+_DECIMAL = re.compile(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # the weight of an edge, and no name
+
+
 def looks_like(document: Document) -> bool:
-    """Return whether the first line is a node: coordinates, with or without a name."""
-    integers = [is_integer(word) for word, _ in words(document.lines(longest=None)[0][1])]
-    return any(integers) and integers.count(False) <= 1
+    """Return whether the first line is a node: coordinates, with or without a name, which is no number such as 1.5."""
+    found = [word for word, _ in words(document.lines(longest=None)[0][1])]
+    names = [word for word in found if not is_integer(word)]
+    return len(names) < len(found) and len(names) <= 1 and not any(map(_DECIMAL.fullmatch, names))
 
 
 _HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
@@ -173,6 +177,16 @@ def _refuse_affinity(document):
         if is_integer(policy) and int(policy) > 0:
             raise document.refuse("may be coordinates or LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY); for "
                                   "coordinates, begin the file with the comment # NAME x y z", lines[0][0])
+
+
+EDGES = "its lines are the edges of a graph, name it as the network: --network {label}"
+TASKS = "the numbers are tasks of hosts, write HOST:TASKS in each line"
+
+
+def _may_be_edges(places, coordinates):
+    """Return whether lines of coordinates may also be edges: two numbers, perhaps with a weight, which are never equal."""
+    return (not places and len(coordinates) > 1 and len(coordinates[0]) in (2, 3)
+            and all(where[0] != where[1] for where in coordinates))
 
 
 def find(document: Document) -> Found:
@@ -196,6 +210,12 @@ def find(document: Document) -> Found:
         coordinates.append(where)
         if name:
             places[name] = where
+    is_line = bool(places) and len(coordinates[0]) == 1 and len(coordinates) > 1
+    if is_line and len(line_of) < len(coordinates):
+        raise document.refuse("gives several hosts the same number, which is no coordinate on a line of nodes; if the "
+                              "numbers are tasks, write HOST:TASKS in each line")
+    told = TASKS if is_line else EDGES.format(label=document.label) if _may_be_edges(places, coordinates) else None
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             *box_facts("nodes", coordinates, document.label))
+             *box_facts("nodes", coordinates, document.label),
+             *([Fact("read as", f"coordinates of nodes; if {told}", document.label)] if told else []))
     return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))

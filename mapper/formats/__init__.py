@@ -172,11 +172,11 @@ def matching(document: Document, expected: Iterable[str] = ()) -> list[str]:
         If the document is empty or matches no format.
     """
     with reading(document.label, MapfileError, len(document.text)):
-        lines = document.lines(longest=None)
+        lines = document.head(3)
         if not lines:
             raise document.refuse("is empty; one place for each rank is needed")
         refuse_foreign(document, PLACEMENT)
-        head = [(number, line[:MAX_LINE]) for number, line in lines[:3]]
+        head = [(number, line[:MAX_LINE]) for number, line in lines]
         if names := [name for name in dict.fromkeys((*expected, *READABLE)) if READABLE[name].looks_like(head)]:
             return names
     raise document.refuse(why_not_a_placement(head[0][1]) or f"the format is not recognised from "
@@ -188,7 +188,7 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     if format_name is None:
         return read_first(document, job, grid, matching(document))[1]  # matching refuses an empty document
     _check_network(format_named(format_name), format_name, job.network)
-    head = [(number, line[:MAX_LINE]) for number, line in document.lines(longest=None)[:3]]
+    head = [(number, line[:MAX_LINE]) for number, line in document.head(3)]
     looks_like = {name: partial(form.looks_like, head) for name, form in READABLE.items()} if head else {format_name: bool}
     with named_format(format_name, document, looks_like):
         return _mapping_of(document, job, grid, format_name)
@@ -216,7 +216,7 @@ def _mapping_of(document, job, grid, format_name):
     form = format_named(format_name)
     _check_network(form, format_name, job.network)
     with reading(document.label, MapfileError, len(document.text)):
-        if not document.lines(longest=None):
+        if not document.head(1):
             raise document.refuse("is empty; one place for each rank is needed")
         hosts = job if form.by_coordinates else job_of_hosts(job)
         places = form.read(document, hosts)

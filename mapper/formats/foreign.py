@@ -19,6 +19,8 @@ HEAD = 1 << 16  # characters in which a format shows itself
 _EDGES = "for `network` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
 _FABRIC = "for `network` write the output of ibnetdiscover to a file"
 _DISCOVER = "pencilmap network FILE reads it"
+_INSIDE = ("it tells the inside of a node: give that as `hwloc` FILE, from lstopo --of xml, and the cables between nodes "
+           "as `network`")
 _NAMED = "name it with `network`"
 _COLUMNS = {"source", "target", "src", "dst", "rank", "slot", "hostname", "bandwidth", "weight", "latency"}
 _WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", "type"}  # also names of vertices
@@ -71,6 +73,9 @@ def is_metis(document: Document) -> bool:
     The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a
     weight. Each of the m edges is listed from both ends.
     """
+    first = next((line for _, line in document.head(1, "%")), "")
+    if not 1 <= (_numbers(first[:100]) or [0])[0] <= document.text.count("\n"):
+        return False
     lines = [line for line in document.text.splitlines() if not line.startswith("%")]
     head = _numbers(lines[0][:100]) if lines else None
     while lines and head and not lines[-1].strip() and len(lines) > head[0] + 1:
@@ -89,7 +94,7 @@ def is_metis(document: Document) -> bool:
 
 
 def _is_scotch_graph(document):
-    lines = document.lines("\n", None)[:3]
+    lines = document.head(3, "\n")
     numbers = [_numbers(line[:100]) for _, line in lines]
     return (len(lines) == 3 and numbers[0] == [0] and len(numbers[1] or ()) == 2
             and re.fullmatch(r"\s*[01]\s+[01]{3}\s*", lines[2][1]) is not None)
@@ -102,7 +107,7 @@ def _is_csv(document):
     """
     if _is_table_without_head(document):
         return True
-    lines = [line for _, line in document.lines("\n", None)[:2]]
+    lines = [line for _, line in document.head(2, "\n")]
     for separator in ",;\t":
         cells = [cell.strip(" \"'").lower() for cell in lines[0][:HEAD].split(separator)] if lines else []
         known = _COLUMNS if separator == "\t" else _COLUMNS | _WORDS
@@ -112,7 +117,7 @@ def _is_csv(document):
 
 
 def _is_table_without_head(document):
-    lines = [line.strip() for _, line in document.lines("\n", None)[:1000]]
+    lines = [line.strip() for _, line in document.head(1000, "\n")]
     cell = r"[\w.:/ \"'-]*"
     for separator in ",;":
         row = re.compile(rf"[\"']?[A-Za-z_][\w.-]*[\"']?({separator}{cell})+", re.ASCII)
@@ -124,9 +129,38 @@ def _is_table_without_head(document):
 def _is_json_graph(document):
     """Return whether a file has nodes, and edges under the names that networkx and D3 use."""
     text = document.text
-    return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+    return (text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+            and not _is_flux(document))
 
 
+def _is_flux(document):
+    """Return whether JSON is a set of resources of Flux, RFC 20, or its graph with paths of containment, RFC 40."""
+    text = document.text
+    return text[:HEAD].lstrip().startswith("{") and ('"R_lite"' in text or ('"graph"' in text and '"containment"' in text))
+
+
+_KEY = re.compile(r"(- )?[A-Za-z_][\w-]*:(\s.*)?|- .*")
+SLURM_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:\s*\{{?\s*{units}[ \t]*:" for plugin, units in (
+    ("tree", "switches"), ("block", "blocks"), ("ring", "rings"), ("torus3d", "toruses"))), re.MULTILINE)
+
+
+def _is_other_yaml(document):
+    """Return whether the first two lines are keys of YAML, the first at its left end, but not of Slurm's topology.yaml."""
+    lines = [line for _, line in document.head(3) if line.strip() != "---"][:2]
+    return (len(lines) == 2 and all(_KEY.fullmatch(line.strip()[:HEAD]) for line in lines) and not lines[0][0].isspace()
+            and ":" in lines[0] + lines[1] and SLURM_UNITS.search(document.text[:HEAD]) is None
+            and not _SLURM(document))
+
+
+def _is_other_json(document):
+    """Return whether a text is JSON of none of the formats that are known by name."""
+    text = document.text
+    return (re.match(r"[{\[]\s*[\"\[{]", text[:HEAD].lstrip()) is not None and not text.lstrip().startswith("{'")
+            and '"network_layers"' not in text and '"node_info"' not in text
+            and not any(form.looks_like(document) for form in FOREIGN if form.looks_like is not _is_other_json))
+
+
+_SLURM = _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)")
 _MACHINE = [re.compile(rf"^[ \t]*{line}", re.MULTILINE) for line in (
     r'title[ \t]*=[ \t]*"', r"(\[link_bandwidth\]|link_bandwidth[ \t]*=)", r"(\[tasks_per_node\]|tasks_per_node[ \t]*=)")]
 
@@ -135,6 +169,7 @@ def _is_machine(document):
     return all(line.search(document.text[:HEAD]) for line in _MACHINE)
 
 
+FABRIC_HEAD = r'^(Switch|Ca|Hca|Rt)\s+[0-9]{1,5}\s+"[^"\n]+"'  # of a node, in the output of ibnetdiscover
 TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
            "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
 FOREIGN = (
@@ -146,12 +181,13 @@ FOREIGN = (
     Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
             "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
     Foreign("a GEXF graph", _begins(r"<gexf\b"), "convert it to GraphML, e.g. by networkx.read_gexf and write_graphml"),
-    Foreign("a JSON graph", _is_json_graph, "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
+    Foreign("a JSON graph", _is_json_graph,
+            "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES, (TRAFFIC,)),
     Foreign("a SimGrid platform", _begins(r"<platform\b"), _NAMED, (GRAPH, DESCRIPTION)),
-    Foreign("the output of ibnetdiscover", _has_line(r"(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"), _NAMED, (GRAPH, DESCRIPTION)),
+    Foreign("the output of ibnetdiscover", _has_line(FABRIC_HEAD.removeprefix("^")), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("the output of ibnetdiscover -l or -p", _has_line(r"((Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
                                                               r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"),
             "run ibnetdiscover without this option, and name the file with `network`"),
@@ -167,8 +203,7 @@ FOREIGN = (
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
             "for `network` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
     Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
-            _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
-            _NAMED, (GRAPH, DESCRIPTION)),
+            _SLURM, _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
     Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
@@ -179,6 +214,20 @@ FOREIGN = (
     Foreign("a trace of traffic", _begins(r"pencilmap traffic [0-9]"), "give it as `traffic` FILE", (TRAFFIC,)),
     Foreign("Open MPI's monitoring", _has_line(r"[EI]\t[0-9]+\t[0-9]+\t[0-9]+ bytes"), "give it as `traffic` FILE",
             (TRAFFIC,)),
+    Foreign("NCCL's or RCCL's topology of a node", _begins(r"<(system|graphs) version="), _INSIDE),
+    Foreign("the output of nvidia-smi topo -m or rocm-smi --showtopo",
+            _has_line(r"((\x1b\[4m)?GPU0[ \t\x1b].*(CPU Affinity|GPU1|[ \t]X[ \t])|=+ ?ROCm System Management Interface)"),
+            _INSIDE),
+    Foreign("the output of NetQ (netq show)", _has_line(r"Matching \S+ records:"),
+            "for `network` write Hostname and Peer Hostname of each line, and leaf01 {'kind': 'switch'} for each switch"),
+    Foreign("a file of DIMACS", _has_line(r"p[ \t]+(edges?|col|sp|max|min|asn|tw|td)[ \t]+[0-9]+[ \t]+[0-9]+[ \t]*$"),
+            _EDGES),
+    Foreign("resources of Flux (R or its JGF)", _is_flux,
+            "write the hosts to a file, as flux hostlist prints them; edges of its graph tell containment, not cables"),
+    Foreign("YAML of another tool", _is_other_yaml, _EDGES),
+    Foreign("JSON of another tool", _is_other_json, _EDGES, (PLACEMENT, NODES, TRAFFIC)),
+    Foreign("a table of addresses (/etc/hosts)", _begins(r"[0-9]{1,3}(\.[0-9]{1,3}){3}[ \t]+[A-Za-z]"),
+            "write the names of the hosts alone, one in each line"),
     Foreign("the images of a placement", _begins(r"image\s+\S"), "name the placement images:FILE"),
     Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
 )

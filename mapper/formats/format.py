@@ -1,7 +1,7 @@
 """The interface of a placement format, and the values that its functions take and return."""
 
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class Places(NamedTuple):
         Node of each rank.
     slot : int array, shape (P,), or None
         None if the file gives no slots; then the ranks of a node take its slots in order.
-    line : list of int
+    line : sequence of int
         The line that places each rank.
     row : int, optional
         Ranks in each row, if the file has the shape of the grid.
@@ -36,7 +36,7 @@ class Places(NamedTuple):
 
     node: Ints
     slot: Ints | None
-    line: list[int]
+    line: Sequence[int]
     row: int | None = None
 
 

@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from functools import cached_property
+from io import StringIO
 from os import PathLike
 
 import numpy as np
@@ -16,7 +17,9 @@ from pencilmap.model.base.reading import MOST_BYTES, read_whole
 MAX_LINE = 4096
 MAX_PLACES = 1 << 23  # lines or list entries; the values made from them take about a hundred times the memory
 MAX_DIGITS = 12
-_PLAIN = frozenset("0123456789+- \t\r\n")  # bytes of a file that has only integers, which is read as a whole
+HEAD = 1 << 16  # characters that are divided into lines to see the first ones
+_PLAIN = frozenset("0123456789+- \t\n")  # characters of a file that has only integers, which is read as a whole
+_LONG_WORD = re.compile(rf"[^\s]{{{MAX_DIGITS + 1}}}")
 
 
 class Document:
@@ -77,41 +80,65 @@ class Document:
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Return number and text of the lines that are not blank or comments; `comment` ends a line."""
-        if longest:
-            for number, line in enumerate(self._split, 1):
-                if len(line) > longest:
-                    raise self.refuse(f"{len(line)} characters long; at most {longest} are read", number)
+        if longest and self._longest > longest:
+            number, line = next((i, line) for i, line in enumerate(_split(self.text), 1) if len(line) > longest)
+            raise self.refuse(f"{len(line)} characters long; at most {longest} are read", number)
+        comment = comment if comment in self.text else "\n"
+        if comment == "\n" and self.text.count("\n") > MAX_PLACES and not re.search(r"\n\s*?\n", self.text):
+            raise self._too_many(MAX_PLACES + 1)
         if comment not in self._found:
-            self._found[comment] = self._without(comment)
+            self._found[comment] = self._without(_split(self.text), comment)
         return self._found[comment]
 
-    @cached_property
-    def _split(self) -> list[str]:
-        """All lines, with any line ending."""
-        return re.split("\r\n|\n|\r", self.text) if "\r" in self.text else self.text.split("\n")
+    def head(self, count: int, comment: str = "#") -> list[tuple[int, str]]:
+        """Return the first lines that are not blank or comments, at most `count`, without a look at the others."""
+        size = HEAD
+        while size < len(self.text):
+            found = self._without(_split(self.text[:size])[:-1], comment)
+            if len(found) >= count:
+                return found[:count]
+            size *= 4
+        return self.lines(comment, None)[:count]
 
-    def _without(self, comment):
-        found = []
-        for number, line in enumerate(self._split, 1):
-            line = line.partition(comment)[0]
-            if line and not line.isspace():
-                found.append((number, line))
-                if len(found) > MAX_PLACES:
-                    raise self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
+    @cached_property
+    def _longest(self) -> int:
+        """Characters of the longest line."""
+        return max(map(len, _split(self.text)))
+
+    def _without(self, lines, comment):
+        found = [(number, line) for number, text in enumerate(lines, 1)
+                 if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
+        if len(found) > MAX_PLACES:
+            raise self._too_many(found[MAX_PLACES][0])
         return found
 
-    def integers(self, count: int, meaning: str) -> tuple[Ints, list[int]]:
+    def _too_many(self, number):
+        return self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Return whether the text has only integers of a reasonable length, and not too many lines."""
+        if not self.text or self.text.isspace() or self.text.count("\n") > MAX_PLACES or "\r" in self.text:
+            return False
+        return set(self.text) <= _PLAIN and not _LONG_WORD.search(self.text)
+
+    def integers(self, count: int, meaning: str) -> tuple[Ints, Sequence[int]]:
         """Return `count` integers of every line that is not blank, shape (lines, count), and the numbers of the lines."""
-        lines = self.lines()
-        numbers = [number for number, _ in lines]
-        if lines and set(self.text) <= _PLAIN and not re.search(rf"[^\s]{{{MAX_DIGITS + 1}}}", self.text):
+        if self._is_plain and self._longest <= MAX_LINE:
             try:
-                table = np.loadtxt([line for _, line in lines], dtype=np.int64, ndmin=2, comments=None)
-                if table.shape == (len(lines), count):
-                    return table, numbers
+                table = np.loadtxt(StringIO(self.text), dtype=np.int64, ndmin=2, comments=None)
+                if table.shape == (self.text.rstrip().count("\n") + 1, count):  # otherwise there are blank lines
+                    return table, range(1, len(table) + 1)
             except ValueError:
                 pass                                              # the loop below finds the fault and its line
+        lines = self.lines()
+        numbers = [number for number, _ in lines]
         return columns([integers(line, number, self.label, count, meaning) for number, line in lines], count), numbers
+
+
+def _split(text: str) -> list[str]:
+    """Return all lines, with any line ending."""
+    return re.split("\r\n|\n|\r", text) if "\r" in text else text.split("\n")
 
 
 def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:

@@ -14,8 +14,9 @@ from typing import Any
 
 from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
-from pencilmap.mapper.graphs.fat_trees import fat_tree_of
+from pencilmap.mapper.graphs.attributes import refuse_one_way, refuse_unmarked_switches
+from pencilmap.mapper.graphs.fat_trees import fat_tree_of, without_implied
+from pencilmap.mapper.graphs.parts import PartsError, parts_of
 from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
 from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.late import late_of
@@ -137,6 +138,8 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
 
     Raises
     ------
+    PartsError
+        If no cable joins some of its hosts.
     GraphError
         If the document is not understood.
     """
@@ -154,8 +157,12 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
         graph = form.read(document, **option(document.label, options or {}))
         if isinstance(graph, Torus):
             return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
-        tree = fat_tree_of(graph, Path(document.label).name, bandwidth) if form.switches else None
-        return tree or _as_graph(document, graph, bandwidth)
+        has_kinds = any("kind" in data for _, data in graph.nodes(data=True))
+        network_of = partial(_network, document, form, bandwidth, has_kinds)
+        if len(parts := parts_of(graph)) > 1:
+            raise PartsError(document.label, graph, parts, network_of)
+        refuse_one_way(document, graph)
+        return network_of(graph)
 
 
 def _named(document, name):
@@ -167,10 +174,15 @@ def _named(document, name):
     return named_format("hwloc" if name.startswith("hwloc") else name, document, tests, GraphError)
 
 
-def _as_graph(document, graph, bandwidth):
-    network = from_networkx(graph, Path(document.label).name, _plain_rates(bandwidth))
-    refuse_unmarked_switches(document, graph)
-    return replace(network, notes=tuple(graph.graph.get("notes", ())))
+def _network(document, form, bandwidth, has_kinds, graph):
+    """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind."""
+    name = Path(document.label).name
+    if form.switches and (tree := fat_tree_of(graph, name, bandwidth)):
+        return tree
+    network = from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
+    if not has_kinds:
+        refuse_unmarked_switches(document, graph)
+    return network
 
 
 def _plain_rates(rates):

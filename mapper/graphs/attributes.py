@@ -1,12 +1,14 @@
 """Attributes of vertices and edges that a file must give, because a guess would change the answer."""
 
 import re
+from collections import Counter
 from typing import Any
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import GraphError
 
 EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
+_DEVICE = re.compile(r"switch|router|host|server|compute|leaf|spine", re.IGNORECASE)
 _RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.IGNORECASE)
 
 
@@ -27,16 +29,48 @@ def refuse_unmarked_switches(document: Document, graph: Any) -> None:
     """
     if any("kind" in data for _, data in graph.nodes(data=True)):
         return
-    near = {vertex: set(graph.adj[vertex]) | set(graph.pred[vertex] if graph.is_directed() else ()) - {vertex}
-            for vertex in graph}
-    for leaf, neighbours in near.items():
-        for vertex in neighbours:
-            others = len(near[vertex]) - 1
-            if len(neighbours) == 1 and others:
+    def near(vertex):
+        return {*graph.adj[vertex], *(graph.pred[vertex] if graph.is_directed() else ())} - {vertex}
+
+    for leaf in graph:
+        neighbours = near(leaf)
+        for vertex in neighbours if len(neighbours) == 1 else ():
+            others = len(near(vertex)) - 1
+            if others:
                 raise GraphError(f"{document.label} does not say which vertices are switches, but {str(vertex)[:40]!r} "
                                  f"carries the leaf {str(leaf)[:40]!r} and {others} other neighbour{'s' * (others > 1)}; "
                                  f"give {str(vertex)[:40]!r} the kind switch, or, if all vertices are hosts, give it the "
-                                 "kind host")
+                                 f"kind host{_types(graph)}")
+    if (types := _types(graph)) and _DEVICE.search(types.partition(": write")[0]):
+        raise GraphError(f"{document.label} does not say which vertices are switches{types}")
+
+
+def refuse_one_way(document: Document, graph: Any) -> None:
+    """Raise GraphError if edges of a directed graph have no edge back and some host does not reach another, as from yEd.
+
+    The attribute ``both_ways`` of the graph says how to write edges of both directions.
+    """
+    import networkx as nx  # slow to import, and only graphs need networkx
+
+    if not graph.is_directed():
+        return
+    hosts = [vertex for vertex, kind in graph.nodes(data="kind", default="host") if kind != "switch"]
+    single = next(((a, b) for a, b in graph.edges() if not graph.has_edge(b, a)), None)
+    if single and not any(part.issuperset(hosts) for part in nx.strongly_connected_components(graph)):
+        a, b = (str(end)[:40] for end in single)
+        raise GraphError(f"{document.label}: the graph is directed, and edge {a!r} -> {b!r} has no edge back; if each edge "
+                         f"is a cable that carries both directions, "
+                         f"{graph.graph.get('both_ways', 'list each edge from both ends')}")
+
+
+def _types(graph):
+    """Return a sentence about other attributes that may tell hosts from switches; "" if there are none."""
+    for key in ("type", "role", "node_type", "device_type", "device", "class", "category"):
+        found = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
+        if len(found) > 1:
+            told = ", ".join(f"{name[:20]} ({count})" for name, count in found.most_common(4))
+            return f"; its vertices have {key} {told}{', ...' * (len(found) > 4)}: write kind=host or kind=switch for each"
+    return ""
 
 
 def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:

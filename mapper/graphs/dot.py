@@ -29,6 +29,8 @@ _TOKEN = re.compile(r'(?P<space>\s+|//[^\n]*|^\#[^\n]*|/\*.*?\*/)|(?P<edge>--|->
 _DRAWN = re.compile(r"x?label\w*|weight|len|penwidth|fontsize|minlen|arrowsize|constraint|color\w*|style|dir"
                     r"|tooltip|URL|headport|tailport|headlabel|taillabel|pos|lp|id|class|comment|decorate|key")
 _KEYWORDS = ("graph", "node", "edge", "subgraph", "digraph", "strict")
+BOTH_WAYS = "write graph and -- in place of digraph and ->"
+VERTEX = ("kind", "type", "role")  # attributes of a vertex; without any kind, a refusal tells the others
 MOST_PAIRS = 1 << 20  # of all edges, because a single line may join two sets of vertices
 
 
@@ -96,7 +98,7 @@ class _Parser:
         self.at += strict
         self.directed = self._next("graph", "digraph").text.lower() == "digraph"
         several, one = (nx.MultiDiGraph, nx.DiGraph) if self.directed else (nx.MultiGraph, nx.Graph)
-        self.network = one() if strict else several()
+        self.network = one(both_ways=BOTH_WAYS) if strict else several(both_ways=BOTH_WAYS)
         if self._peek().text != "{":
             self._id()
         self._body({}, {}, 0)
@@ -142,7 +144,7 @@ class _Parser:
             found.update(some)
         if len(ends) == 1:
             for vertex in ends[0]:
-                self.network.nodes[vertex].update({key: value for key, value in own.items() if key == "kind"})
+                self.network.nodes[vertex].update({key: value for key, value in own.items() if key in VERTEX})
             return
         data = self._checked({**edges, **own}, token.line)
         for left, right, line in zip(ends, ends[1:], lines[1:]):
@@ -164,7 +166,7 @@ class _Parser:
             self.at += 1
             self._id()
         if name not in self.network:
-            self.network.add_node(name, **{key: value for key, value in nodes.items() if key == "kind"})
+            self.network.add_node(name, **{key: value for key, value in nodes.items() if key in VERTEX})
         return {name: None}
 
     def _attributes(self):

@@ -52,6 +52,9 @@ def read(document: Document) -> Any:
     attributes: dict[tuple[bool, str], dict[str, Any]] = {}
     for number, line in document.lines():
         a, b, rest = _parts(document, number, line)
+        if a == b:
+            raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} joins {a[:40]!r} to itself; if the "
+                             "lines are coordinates of nodes, name the file with `nodes`, else delete the line")
         kind = b is None, rest
         if kind not in attributes and b and _WEIGHT.fullmatch(rest):
             kind = False, ""

@@ -63,7 +63,30 @@ def fat_tree_of(graph: Any, name: str, bandwidth: Rates | None = None) -> FatTre
         if "evenly" in str(error):  # the switches of a unit do not share its cables
             return None
         raise
-    return replace(tree, notes=tuple(graph.graph.get("notes", ()))) if _same(tree, joined) else None
+    if not _same(tree, joined):
+        return None
+    number = {name: i for i, name in enumerate(tree.vertices)}
+    implied = [v for v, data in graph.nodes(data=True) if data.get("implied")]
+    passed = Counter(level[v] for v in implied)
+    return replace(tree, notes=tuple(graph.graph.get("notes", ())), implied=frozenset(number[str(v)] for v in implied),
+                   levels=tuple(replace(each, implied=passed[i]) for i, each in enumerate(tree.levels)))
+
+
+def without_implied(graph: Any) -> Any:
+    """Return the graph with one cable in place of two cables and the implied switch between them.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Vertices with the attribute ``implied`` have two neighbours.
+    """
+    implied = [v for v, data in graph.nodes(data=True) if data.get("implied")]
+    graph = graph.copy() if implied else graph
+    for v in implied:
+        (a, data), (b, _) = graph.adj[v].items()
+        graph.remove_node(v)
+        graph.add_edge(a, b, **data)
+    return graph
 
 
 def _cables(graph):

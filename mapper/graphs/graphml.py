@@ -27,22 +27,12 @@ def read(document: Document) -> Any:
         If the document is not GraphML or has such numbers.
     """
     graph = read_any(document)
-    _refuse_one_way(document, graph)
+    graph.graph["both_ways"] = 'write edgedefault="undirected"'
     for a, b, data in graph.edges(data=True):
         where = f"{document.label}: edge {str(a)[:40]!r} - {str(b)[:40]!r}"
         refuse_bare_number(where, data)
         refuse_other_numbers(where, data)
     return graph
-
-
-def _refuse_one_way(document, graph):
-    """Refuse edges without any edge back, as yEd writes them, unless all vertices reach each other, as on a ring."""
-    import networkx as nx  # slow to import, and only graphs need networkx
-
-    if (graph.is_directed() and graph.number_of_edges() and not any(graph.has_edge(b, a) for a, b in graph.edges())
-            and not nx.is_strongly_connected(graph)):
-        raise GraphError(f'{document.label}: the graph is directed and has no edge back; if each edge is a cable that '
-                         'carries both directions, write edgedefault="undirected"')
 
 
 def read_any(document: Document, directed: bool = False) -> Any:

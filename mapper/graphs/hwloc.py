@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs.processor_sets import allowed, closest
+from pencilmap.mapper.graphs.processor_sets import allowed, closest, unit_of_tasks
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.reading import parse_xml
 
@@ -25,8 +25,8 @@ def looks_like(document: Document) -> bool:
 
 
 def read_cores(document: Document) -> Any:
-    """Return the tree with a task on each core."""
-    return _tree(document, ("Core",))
+    """Return the tree with a task on each core, or on each PU if the file has no cores, as in some virtual machines."""
+    return _tree(document, ())
 
 
 def read_numa(document: Document) -> Any:
@@ -43,11 +43,13 @@ def _tree(document, kinds):
     import networkx as nx  # slow to import, and only graphs need networkx
 
     root = _root(document)
+    kinds = kinds or (unit_of_tasks(root),)
     hosts = _hosts(root, kinds)
     holding = _holding(root, hosts)
     if root not in holding:
-        raise GraphError(f"{document.label} has no object of type {' or '.join(kinds)}")
-    graph, number = nx.Graph(), Counter()
+        raise GraphError(f"{document.label} has no object of type {' or '.join(kinds).replace('PU', 'Core or PU')}")
+    notes = [f"{document.label} has no cores: tasks are on its PUs"] if kinds == ("PU",) else []
+    graph, number = nx.Graph(notes=notes), Counter()
     stack = [(root, None)]
     while stack:
         element, above = stack.pop()
@@ -74,9 +76,9 @@ def _root(document):
 
 def _hosts(root, kinds):
     """Return objects of these kinds whose processors the job may use. A NUMA node must be the closest to some core."""
-    usable, numa_of = allowed(root), closest(root)
+    usable, numa_of, unit = allowed(root), closest(root), unit_of_tasks(root)
     objects = list(root.iter("object"))
-    close = {numa_of(each) for each in objects if each.get("type") == "Core" and usable(each)}
+    close = {numa_of(each) for each in objects if each.get("type") == unit and usable(each)}
     numa = [each for each in objects if each.get("type") == "NUMANode"]
     far = {each for i, each in enumerate(numa) if close and i not in close}
     return {each for each in objects if each.get("type") in kinds and usable(each) and each not in far}

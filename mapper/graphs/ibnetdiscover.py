@@ -2,8 +2,10 @@
 
 A line ``Switch 36 "S-..." # "name" ...`` or ``Ca 1 "H-..." # "name" ...`` begins a switch or a card of a host, and each
 line ``[port] "id"[port] # ... 4xHDR`` below it is a cable. Cards of one host, as their descriptions name it (``n1 HCA-1``,
-``n1 mlx5_0``), are one host with several links. Cards inside switches (aggregation nodes) are left out.
-Sources: ibnetdiscover(8) of infiniband-diags 43, and its sample of a topology file.
+``n1 mlx5_0``), are one host with several links. Cards inside switches (aggregation nodes) are left out, and so are warnings
+of the command among the lines. A file for ibsim is read too: its cards are called ``Hca``, and its ids are any names.
+Sources: ibnetdiscover(8) of infiniband-diags 43, its sample of a topology file, and libibnetdisc for warnings; net-examples
+of ibsim 0.12.
 """
 
 import re
@@ -11,15 +13,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from pencilmap.mapper.formats.foreign import FABRIC_HEAD as HEAD
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.netloc import bandwidth
 from pencilmap.model.base.errors import GraphError
+from pencilmap.model.base.units import counted
 
-_NODE = re.compile(r'(?P<kind>Switch|Ca|Rt)\s+(?P<ports>[0-9]{1,5})\s+"(?P<id>[^"]+)"\s*(?:#\s*"(?P<name>[^"]*)".*)?')
-_CABLE = re.compile(r'\[(?P<port>[0-9]{1,5})\](?:\([0-9a-fA-F]+\))?\s+"(?P<id>[^"]+)"\[(?P<to>[0-9]{1,5})\]'
+_NODE = re.compile(r'(?P<kind>Switch|Ca|Hca|Rt)\s+(?P<ports>[0-9]{1,5})\s+"(?P<id>[^"]+)"\s*(?:#\s*"(?P<name>[^"]*)".*)?')
+_CABLE = re.compile(r'\[(?P<port>[0-9]{1,5})\](?:\([0-9a-fA-F]+\))?\s+"(?P<id>[^"]+)"\s*\[(?P<to>[0-9]{1,5})\]'
                     r'(?:\([0-9a-fA-F]+\))?(?P<rest>.*)')
 _SPEED = re.compile(r"([0-9]{1,2}x)([A-Z0-9]+)\s*(?:s=\S+\s*)?$")
-_IGNORED = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(Non-)?Chassis\b|\s*$")
+_IGNORED = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid|hcaguids)=|(Non-)?Chassis\b|\s*$")
+_WARNING = re.compile(r"(ibwarn|iberror|ibpanic|ibdebug|ibnetdiscover): |\S+\.[ch]:[0-9]+[;:] ")
 _CARD = re.compile(r"(HCA-[0-9]+|mlx[0-9]*_\w+|hfi[0-9]*_?\w*|ib[0-9]*_?\w*|qib\w*|bnxt\w*)\b")
 
 
@@ -32,14 +37,14 @@ class _Node:
 
 
 def looks_like(document: Document) -> bool:
-    return re.search(r'^(Switch|Ca|Rt)\s+[0-9]+\s+"[SHR]-', document.text, re.MULTILINE) is not None
+    return re.search(HEAD, document.text, re.MULTILINE) is not None
 
 
 def read(document: Document) -> Any:
     """Return the fabric. Raises GraphError with the line that is not understood."""
     import networkx as nx  # slow to import, and only graphs need networkx
 
-    nodes = _nodes(document)
+    nodes, notes = _nodes(document)
     names, aggregation = _names(nodes)
     graph = nx.MultiGraph()
     for identity, node in nodes.items():
@@ -51,30 +56,48 @@ def read(document: Document) -> Any:
     for identity, _port, other, rate in _each_cable(document, nodes):
         if identity in names and other in names:
             graph.add_edge(names[identity], names[other], cables=1, **({"bandwidth": rate} if rate else {}))
-    _leave_out(graph, aggregation, document.label)
+    unnamed = [nodes[identity].name for identity, name in names.items()
+               if nodes[identity].kind == "Ca" and name == identity and nodes[identity].name]
+    if unnamed:
+        notes.append(f"{document.label}: {counted(len(unnamed), 'card')} whose description names no host, e.g. "
+                     f"{unnamed[0][:40]!r}, are taken for a host each")
+    graph.graph["notes"] = [*notes, *_left_out(graph, aggregation, document.label)]
+    if not any(kind == "host" for _, kind in graph.nodes(data="kind")):
+        raise GraphError(f"{document.label} has no card of a host (Ca) with a cable; run ibnetdiscover for the whole "
+                         "fabric, without options")
     return graph
 
 
 def _nodes(document):
+    """Return the nodes by their ids, and notes about lines that are left out."""
     found: dict[str, _Node] = {}
-    node = None
+    node, warnings, options = None, list[str](), list[str]()
     for number, line in document.lines("\0"):
         text = line.strip()
         if text.startswith("#") or _IGNORED.match(text):
+            continue
+        if _WARNING.match(text):
+            warnings.append(text)
             continue
         if head := _NODE.fullmatch(text):
             if head["id"] in found:
                 raise GraphError(f"{document.label} line {number}: {head['id'][:40]} is already in line "
                                  f"{found[head['id']].line}")
-            node = found[head["id"]] = _Node(head["kind"], head["name"] or "", number)
+            node = found[head["id"]] = _Node("Ca" if head["kind"] == "Hca" else head["kind"], head["name"] or "", number)
         elif node and (cable := _CABLE.fullmatch(text)):
             speed = _SPEED.search(cable["rest"])
             rate = bandwidth(speed[1], speed[2]) if speed else None
             node.cables[int(cable["port"])] = cable["id"], int(cable["to"]), rate, number
+            options += [cable["rest"].strip()] if re.match(r"\s*[a-z]+=", cable["rest"]) else []
         else:
             raise GraphError(f"{document.label} line {number}: {text[:40]!r} is neither a node nor a cable of "
                              'ibnetdiscover, e.g. [1] "S-0002c9"[22] # "leaf1" lid 6 4xHDR')
-    return found
+    label = document.label
+    return found, [
+        *([f"{label}: {counted(len(warnings), 'warning')} of ibnetdiscover, e.g. {warnings[0][:80]!r}; parts of the fabric "
+           "may be missing"] if warnings else []),
+        *([f"{label}: widths and speeds of ibsim, e.g. {options[0][:20]}, are not read; name rates with `bandwidth`"]
+          if options else [])]
 
 
 def _names(nodes):
@@ -86,6 +109,7 @@ def _names(nodes):
             aggregation.append(identity)
         elif node.kind == "Ca":
             is_card = len(words) > 1 and _CARD.match(words[1]) is not None
+            is_card = is_card and not words[0].startswith("localhost")  # the name of several hosts
             plain[identity] = words[0] if is_card or len(words) == 1 else ""
             cards |= {identity} if is_card else set()
         else:
@@ -117,8 +141,8 @@ def _each_cable(document, nodes):
                 yield identity, port, other, rate
 
 
-def _leave_out(graph, aggregation, label):
-    """Remove switches and hosts without cables, and note what is not part of the network."""
+def _left_out(graph, aggregation, label):
+    """Remove switches and hosts without cables, and return notes on what is not part of the network."""
     alone = [vertex for vertex in graph if not graph.adj[vertex]]
     graph.remove_nodes_from(alone)
     notes = []
@@ -127,4 +151,4 @@ def _leave_out(graph, aggregation, label):
     if alone:
         notes.append(f"{label}: {alone[0]} and {len(alone) - 1} others have no cable and are left out" if len(alone) > 1 else
                      f"{label}: {alone[0]} has no cable and is left out")
-    graph.graph["notes"] = notes
+    return notes

@@ -39,6 +39,19 @@ def allowed(root: Element) -> Callable[[Element], bool]:
         bits(element.get("cpuset", "")).tolist())
 
 
+def allowed_memory(root: Element) -> Callable[[Element], bool]:
+    """Return a test whether an object is a NUMA node whose memory the job may use."""
+    machine, usable = root.find("object"), allowed(root)
+    nodes = set(bits(machine.get("allowed_nodeset", "")).tolist()) if machine is not None else set()
+    return lambda element: element.get("type") == "NUMANode" and (
+        not nodes.isdisjoint(bits(element.get("nodeset", "")).tolist()) if nodes else usable(element))
+
+
+def unit_of_tasks(root: Element) -> str:
+    """Return the type of the objects that run tasks: cores, or PUs if the file has no cores."""
+    return "Core" if any(each.get("type") == "Core" for each in root.iter("object")) else "PU"
+
+
 def closest(root: Element) -> Callable[[Element], int]:
     """Return a function from a core to the number of its closest NUMA node, in the order of the file, else 0."""
     sets = [bits(e.get("cpuset", "")) for e in root.iter("object") if e.get("type") == "NUMANode"]

@@ -15,17 +15,17 @@ from typing import Any
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import BLOCKS, BY_SWITCH
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs import slurm_yaml
 from pencilmap.mapper.graphs.slurm_conf import read_configuration
 from pencilmap.mapper.graphs.slurm_yaml import children_of, hosts_of, line_of, topologies, units_of
 from pencilmap.mapper.graphs.switch_tree import TOP, Switch, tree
 
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|AggregatedBlock|NodeName|PartitionName|TopologyPlugin)[ \t]*=",
                    re.MULTILINE | re.IGNORECASE)
-_YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 
 
 def looks_like(document: Document) -> bool:
-    return bool(_CONF.search(document.text) or _YAML.search(document.text))
+    return _CONF.search(document.text) is not None or slurm_yaml.looks_like(document)
 
 
 def read(document: Document, taper: int | None = None, up: int | None = None) -> Any:

@@ -3,9 +3,11 @@
 Sources: topology.yaml(5) and the topology guide.
 """
 
+import re
 from typing import Any
 
 from pencilmap.mapper.base.hosts import check_name
+from pencilmap.mapper.formats.foreign import SLURM_UNITS
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
@@ -14,6 +16,17 @@ from pencilmap.model.base.reading import MOST_HOSTS, in_a_line, parse_yaml
 UNITS = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": ("rings", "ring"),
          "torus3d": ("toruses", "name")}  # of a plugin: the key of its list, and the key of a name in this list
 PLUGINS = (*UNITS, "flat")
+_NAME = re.compile(r"\btopology[ \t]*:[ \t]*[^\s#{\[]")
+_PLUGIN = re.compile(rf"(^|[{{,])[ \t]*(-[ \t]+)?({'|'.join(PLUGINS)})[ \t]*:", re.MULTILINE)
+
+
+def looks_like(document: Document) -> bool:
+    """Return whether a file has a topology with a name and a plugin, or a plugin with its units.
+
+    Other tools have a list below ``topology:``.
+    """
+    text = document.text
+    return bool((_NAME.search(text) and _PLUGIN.search(text)) or SLURM_UNITS.search(text))
 
 
 def topologies(document: Document) -> list[tuple[dict[str, Any], str]]:

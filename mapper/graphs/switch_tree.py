@@ -1,7 +1,8 @@
 """A tree of switches from a file that names switches and hosts, but neither cables nor speeds.
 
 The number of cables upwards follows from an option, or is assumed: as many cables leave a switch as enter it from below.
-A switch whose hosts are fewer levels below than others of its level gets a unit of its own on the levels between.
+A cable that passes a level, because the hosts below a switch are fewer levels below than others, goes through an implied
+switch on this level, which is not counted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from pencilmap.model.base.errors import GraphError, PencilmapError
 from pencilmap.model.network.graph import MOST_CABLES
 
 OPTIONS = ("taper", "up")
+MOST_LEVELS = 32
 TOP = "top"  # name of a switch that a file implies
 ASSUMED = ("as many cables up as down are assumed for {label}, which tells none; write taper=2 (half as many) or up=8 (of "
            "each leaf) after the name of the file: {label},taper=2")
@@ -32,7 +34,7 @@ Refuse = Callable[[str, int | None], PencilmapError]
 
 
 def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | None = None, up: int | None = None) -> Any:
-    """Return the networkx graph of a tree.
+    """Return the networkx graph of a tree, or of several trees; ``tops`` of the graph are the switches at their tops.
 
     Parameters
     ----------
@@ -51,14 +53,14 @@ def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | No
     Raises
     ------
     PencilmapError
-        If the switches are not one tree.
+        If a switch is below two others or below itself, or a name is that of a host and a switch.
     """
     import networkx as nx  # slow to import, and only graphs need networkx
 
     named = {switch.name: switch for switch in switches}
     above = _above(named, refuse)
     height = _heights(named, refuse)
-    graph = nx.Graph(notes=[_note(label, taper, up)])
+    graph = nx.Graph(notes=[_note(label, taper, up)], tops=[name for name in named if name not in above])
     for switch in switches:
         for host in switch.hosts:
             if host in named:
@@ -82,10 +84,6 @@ def _above(named, refuse):
                 raise refuse(f"switch {child[:40]} is below both {above[child][:40]} and {name[:40]}; name the switches "
                              "that share the switches below as one switch", switch.line)
             above[child] = name
-    tops = [name for name in named if name not in above]
-    if len(tops) > 1:
-        raise refuse(f"switches {tops[0][:40]} and {tops[1][:40]} are not joined: the file names no switch above both; add "
-                     f"it, for Slurm as SwitchName={TOP} Switches={','.join(tops[:2])[:60]}", named[tops[1]].line)
     return above
 
 
@@ -100,6 +98,9 @@ def _heights(named, refuse):
             continue
         if ready:
             height[name] = 1 + max((height[child] for child in named[name].children), default=-1)
+            if height[name] >= MOST_LEVELS:
+                raise refuse(f"switch {name[:40]} is on level {height[name]}; at most {MOST_LEVELS} levels are read",
+                             named[name].line)
         elif name in begun:
             raise refuse(f"switch {name[:40]} is below itself", named[name].line)
         else:
@@ -120,9 +121,9 @@ def _cables(named, height, taper, up):
 
 
 def _join(graph, name, above, height, cables):
-    """Add the cables to the switch above, through a switch of its own on each level that this switch does not reach."""
+    """Add the cables to the switch above, through an implied switch on each level that this switch does not reach."""
     chain = [name, *(f"{name}+{level}" for level in range(1, height[above] - height[name]))]
-    graph.add_nodes_from(chain[1:], kind="switch")
+    graph.add_nodes_from(chain[1:], kind="switch", implied=True)
     for lower, upper in zip(chain, [*chain[1:], above]):
         graph.add_edge(lower, upper, cables=cables)
 

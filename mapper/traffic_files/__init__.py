@@ -12,6 +12,7 @@ from os.path import exists
 from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.traffic_files import dense, matrix_market, monitoring, sparse, traced
+from pencilmap.mapper.traffic_files.columns import without_head
 from pencilmap.model.base.errors import TrafficError, near
 from pencilmap.model.base.reading import reading
 from pencilmap.model.traffic.program import Traffic
@@ -37,8 +38,10 @@ TRAFFIC_FILES = {
                                    matrix_market.read),
     "dense": TrafficFormat("line i has the bytes of rank i to each rank, as fft_runner --byte-matrix writes it",
                            dense.looks_like, dense.read),
-    "sparse": TrafficFormat("from to bytes [messages] in each line", sparse.looks_like, sparse.read),
+    "sparse": TrafficFormat("from to bytes [messages] in each line, or a table whose head names these columns",
+                            sparse.looks_like, sparse.read),
 }
+TABLES = ("dense", "sparse")  # formats whose numbers may have commas between them and a head above
 _KNOWN = "; ".join(f"{name}: {form.title}" for name, form in TRAFFIC_FILES.items())
 
 
@@ -74,6 +77,10 @@ def parse_traffic(document: Document, format_name: str | None = None) -> Traffic
     with reading(document.label, TrafficError, len(document.text)):
         if not document.text.strip():
             raise TrafficError(f"{document.label} is empty; formats of traffic are {_KNOWN}")
+        if format_name in TABLES or not (format_name or any(form.looks_like(document) for name, form in TRAFFIC_FILES.items()
+                                                            if name not in TABLES)):
+            document, told = without_head(document)
+            format_name = format_name or told
         name = format_name or recognise(document)
         if name not in TRAFFIC_FILES:
             raise TrafficError(f"traffic format {name!r} is unknown{near(name, TRAFFIC_FILES)}; known are "

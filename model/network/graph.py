@@ -26,6 +26,7 @@ from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
+FAR = 64
 MOST_CABLES = 1 << 20  # most cables of one edge
 
 
@@ -36,6 +37,12 @@ class Level:
     name: str  #: "leaf", "pod", "group"
     unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
     names: tuple[str, ...] = field(repr=False)  #: name of each unit
+    implied: int = 0  #: units of which each is an implied switch, see `GraphNetwork`
+
+    @property
+    def count(self) -> int:
+        """Number of units that the network really has."""
+        return len(self.names) - self.implied
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,8 @@ class GraphNetwork:
     class_of_link: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); None: one class
     count: Ints | None = field(default=None, repr=False)  #: int array, shape (L,); cables of each link; None: one each
     levels: tuple[Level, ...] = field(default=(), repr=False)  #: from the smallest units to the largest
+    #: switches of the model alone, each on a cable that passes a level; they are neither counted nor named
+    implied: frozenset[int] = field(default=frozenset(), repr=False)
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
 
     axes = "v"                    # nodes have a number instead of coordinates
@@ -186,8 +195,20 @@ class GraphNetwork:
         return self.link_number(int(self._links_of_class[i][position]))
 
     def link_number(self, number: int) -> GraphLink:
-        """Return the link with a number in `source` and `target`."""
-        return GraphLink(self.vertices[self.source[number]], self.vertices[self.target[number]])
+        """Return the link with a number in `source` and `target`; a part of a cable past a level is the whole cable."""
+        a, b = int(self.source[number]), int(self.target[number])
+        return GraphLink(self.vertices[self._real_end(a, b)], self.vertices[self._real_end(b, a)])
+
+    def _real_end(self, end, other):
+        """Return the switch at the end of a cable from `other` to an implied switch."""
+        while end in self.implied:
+            end, other = int(next(v for v in self.target[self.source == end] if v != other)), end
+        return end
+
+    @property
+    def real_switches(self) -> int:
+        """Number of switches that the network really has."""
+        return len(self.vertices) - self.n_nodes - len(self.implied)
 
     def arcs(self) -> Arcs:
         """Return all links as the arcs of a directed graph."""
@@ -205,8 +226,9 @@ class GraphNetwork:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
-        return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
-                "links": len(self.source)}
+        parts = np.isin(np.minimum(self.source, self.target), list(self.implied))  # of a cable, above an implied switch
+        return {"graph": self.name, "hosts": self.n_nodes, "switches": self.real_switches,
+                "links": len(self.source) - int(parts.sum())}
 
     def __str__(self) -> str:
         return f"graph {self.name}"
@@ -232,17 +254,30 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def _reached(n, source, target):
-    """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import."""
+    """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import.
+
+    Vertices at the same distance are handled together, up to `FAR` links. Beyond it there are few at each distance, as on a
+    ring, and they are handled one by one.
+    """
     order = np.argsort(source, kind="stable")
     start, head = np.searchsorted(source[order], np.arange(n + 1)), target[order]
     found, last = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
     found[last] = True
-    while last.size:
+    for _ in range(FAR):
+        if not last.size:
+            return found
         many = start[last + 1] - start[last]
         links = np.arange(many.sum()) + np.repeat(start[last] - np.cumsum(many) + many, many)
         last = np.unique(head[links][~found[head[links]]])
         found[last] = True
-    return found
+    waiting, known, heads, starts = last.tolist(), found.tolist(), head.tolist(), start.tolist()
+    while waiting:
+        vertex = waiting.pop()
+        for other in heads[starts[vertex]:starts[vertex + 1]]:
+            if not known[other]:
+                known[other] = True
+                waiting.append(other)
+    return np.array(known)
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] | None = None) -> GraphNetwork:
@@ -253,8 +288,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
         second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
-        ("link"). An undirected edge is a link each way; parallel edges of one class and bandwidth add up; edges from a
-        vertex to itself carry nothing and are omitted.
+        ("link"). The graph may have ``notes``, a sequence of sentences. An undirected edge is a link each way; parallel
+        edges of one class and bandwidth add up; edges from a vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
     bandwidth : float or dict, optional
@@ -281,7 +316,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
     for vertex, kind in kinds.items():
         if kind not in KINDS:
-            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
+            others = ", ".join(sorted({other[:20] for other in kinds.values() if other not in KINDS}))[:80]
+            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind[:20]!r}; a vertex is a "
+                             f"{' or a '.join(KINDS)}: write kind=host or kind=switch in place of {others}")
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
     rates: dict[str, dict[tuple[int, int], list[tuple[int, Fraction | None]]]] = {}  # by class, by link
@@ -303,6 +340,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
                          "them with `bandwidth`")
     return GraphNetwork(name, vertices=tuple(str(v) for v in ordered), n_nodes=sum(k == "host" for k in kinds.values()),
                         source=ends[:, 0].copy(), target=ends[:, 1].copy(), cables=sum(cables, ()),
+                        notes=tuple(graph.graph.get("notes", ())),
                         bandwidth=None if None in fastest else tuple(map(float, fastest)), link_classes=tuple(rates),
                         class_of_link=np.repeat(np.arange(len(rates)), list(map(len, cables))) if len(rates) > 1 else None,
                         count=np.array(list(chain(*count)), dtype=np.int64))

@@ -88,7 +88,7 @@ class SwitchedNetwork(GraphNetwork):
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
         return {**super().as_dict(), "links_per_host": self.links_per_host, "use": self.use,
-                "classes": list(self.link_classes), "levels": {level.name: len(level.names) for level in self.levels}}
+                "classes": list(self.link_classes), "levels": {level.name: level.count for level in self.levels}}
 
     @property
     def title(self) -> str:

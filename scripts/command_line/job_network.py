@@ -16,6 +16,7 @@ from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
+from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.scripts.command_line.network_picture import network_lines
 from pencilmap.scripts.command_line.plain_options import spelled
@@ -37,7 +38,9 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     with temporary_folder() as folder:
         asked = _hardware(folder, hardware) | _slurm_network(folder, bool(files or network))
         hosts = _kept(folder / "hosts", flux.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
-        picture = look_around(os.environ, [*files, *asked], network, hosts)
+        is_file = network and names_file(network)
+        text, file = (None, network) if is_file else (network, None)
+        picture = look_around(os.environ, [*files, *asked], text, hosts, file)
         asked |= hosts
         facts = [f._replace(source=asked.get(f.source, f.source)) for f in picture.facts]  # readers know temporary names
         made = COPY if asked.get(picture.path or "") == " ".join(SCONTROL) else None
@@ -49,11 +52,11 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     if as_json:
         print_json(as_dict(picture, output))
     else:
-        _show(picture, files, output)
+        _show(picture, [*files, *(["--network", network] if network else [])], output)
     unwritten = output and picture.nodes is None
     if unwritten:
         say(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
-    return 0 if picture.facts and not unwritten else 1
+    return 0 if picture.facts and not unwritten and (picture.network or not file) else 1
 
 
 def _launch_order():
@@ -129,7 +132,7 @@ def _options(picture, path):
     return spelled(" ".join(f"`{name}` {value}" for name, value in picture.arguments(path).items()))
 
 
-def _show(picture, files, output):
+def _show(picture, words, output):
     if not picture.facts:
         known = "\n".join(f"  {reader.title}" for reader in READERS.values())
         say(f"found nothing; inside a job, or with files, these are read:\n{known}")
@@ -154,17 +157,17 @@ def _show(picture, files, output):
         paste(f"  {options}")
     if picture.network is not None:
         say(f"next, e.g. for a transform of {EXAMPLE}^3:")
-        for line in _next(picture, files, output):
+        for line in _next(picture, words, output):
             paste(f"  {line}")
 
 
-def _next(picture, files, output):
-    """Yield the commands that lead to a plan for this job."""
+def _next(picture, words, output):
+    """Yield the commands that lead to a plan for this job. `words` are the sources that were named to this command."""
     if picture.path == COPY:
         yield f"{' '.join(SCONTROL)} > {COPY}"
     given = picture.arguments(output or "nodes.txt")
     if "nodes" in given and not output:
-        words = [COPY] if picture.path == COPY else files
+        words = [COPY] if picture.path == COPY else words
         yield shlex.join(["pencilmap", "network", *words, "-o", given["nodes"]])
     options = " ".join(f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in given.items()
                        if name != "hosts")

@@ -14,6 +14,7 @@ from pencilmap.scripts.pictures.plain import planes_text
 MOST_UNITS = 24  # units with a line each
 WIDTH = 40       # columns of the line of a unit
 COLUMNS = 80     # of a picture of planes
+MOST_DRAWN = 1 << 22  # nodes of a torus
 USED, FREE = "#", "."
 
 
@@ -59,6 +60,9 @@ def _planes(torus, nodes):
     yield torus.title
     if nodes is None or nodes.size == torus.n_nodes:
         return
+    if torus.n_nodes > MOST_DRAWN:
+        yield f"nodes of the job: {nodes.size} of {torus.n_nodes}; at most {MOST_DRAWN} are drawn"
+        return
     yield f"nodes of the job: {USED} {nodes.size} of {torus.n_nodes}"
     mark = np.full(torus.n_nodes, FREE)
     mark[nodes] = USED
@@ -71,9 +75,9 @@ def _levels(network):
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
-        yield f"{'  ' * i}{counted(len(level.names), level.name)}, {_span(hosts, 'host')} each"
-    n = len(network.vertices) - network.n_nodes
-    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {counted(n, 'switch')}"
+        yield f"{'  ' * i}{counted(level.count, level.name)}, {_span(hosts, 'host')} each"
+    switches = counted(network.real_switches, "switch")
+    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
 
 
 @_levels.register
@@ -82,12 +86,19 @@ def _levels_of_tree(tree: FatTree):
     depth = len(tree.above)
     yield f"{counted(tree.switches[-1], 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
-        name, cables = tree.levels[i].name, tree.cables_up[i]
+        name = tree.levels[i].name
+        cables = np.delete(tree.cables_up[i], _implied(tree, i))
         switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
         yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each")
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
+
+
+def _implied(tree, i):
+    """Return the units of level i that end in an implied switch, which is in no unit of the level below."""
+    return sorted({int(tree.levels[i].unit[v]) for v in tree.implied
+                   if tree.levels[i].unit[v] >= 0 > tree.levels[i - 1].unit[v]})
 
 
 def _span(numbers, word=""):

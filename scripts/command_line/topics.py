@@ -12,7 +12,7 @@ WIDTH = 80
 TOPIC_OF_OPTION = {  # parameter of a command: the topic that explains its values
     "network": "networks", "machine": "machines", "nodes": "nodes", "fft": "transforms", "decomposition": "decompositions",
     "placement": "placements", "routing": "routings", "exchange": "exchanges", "schedule": "schedules",
-    "format_name": "formats", "bandwidth": "units"}
+    "format_name": "formats", "traffic": "traffic", "bandwidth": "units"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,14 @@ def _formats() -> Iterator[tuple[str, str]]:
         yield name, form.title
 
 
+def _traffic() -> Iterator[tuple[str, str]]:
+    from pencilmap.mapper.traffic_files import TRAFFIC_FILES
+
+    yield "FILE", "a file of bytes between ranks; its format is recognised, or named as FILE,FORMAT:"
+    for name, form in TRAFFIC_FILES.items():
+        yield f"FILE,{name}", form.title
+
+
 def _units() -> Iterator[tuple[str, str]]:
     yield "rates of bytes", "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, bit/s, Mbit/s, Gbit/s"
     yield "bytes", "B, kB, MB, GB, KiB, MiB, GiB"
@@ -140,6 +148,8 @@ TOPICS = {
     "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
     "schedules": Topic("Schedules", "--schedule", _schedules),
     "formats": Topic("Placement formats", "--format", _formats),
+    "traffic": Topic("Traffic", "--traffic", _traffic, (
+        "Numbers may have commas between them and a head above them: from,to,bytes.",)),
     "headings": Topic("Headings", "tables such as that of plan", _headings, ("More: docs/reference/command-line.md.",)),
     "units": Topic("Units", "options such as --bandwidth '25 GB/s'", _units),
 }

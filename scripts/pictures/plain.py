@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,12 @@ def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list
     while True:
         blocks = Blocks(tuple(-(-n // edge) for n, edge in zip(torus.shape, edges)), torus.axes, tuple(edges),
                         tuple(torus.shape))
-        lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
-        if len(lines) <= MOST_LINES and max(map(len, lines)) <= width:
-            break
+        if prod(blocks.shape) <= MOST_LINES * width:
+            lines = _planes(blocks, np.full(prod(blocks.shape), strength[0]), width)
+            if len(lines) <= MOST_LINES and max(map(len, lines)) <= width:
+                break
         edges[max(range(len(edges)), key=lambda i: (blocks.shape[i], -i))] += 1
+    lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
     if max(edges) > 1:
         shown = " ".join(sign for sign in reversed(strength) if sign in mark)
         lines += ["", f"a mark stands for {'x'.join(map(str, edges))} nodes: the first of {shown} among them"]
@@ -105,7 +108,7 @@ def _coarse(torus, mark, blocks, strength):
     coordinates = torus.coordinates(np.arange(torus.n_nodes)) // np.array(blocks.edges)
     number = np.ravel_multi_index(tuple(coordinates.T), blocks.shape, order="F")
     strongest = np.zeros(int(np.prod(blocks.shape)), dtype=int)
-    np.maximum.at(strongest, number, np.array([strength.index(sign) for sign in mark.tolist()]))
+    np.maximum.at(strongest, number, sum((mark == sign) * i for i, sign in enumerate(strength)))
     return np.array(list(strength))[strongest]
 
 
@@ -169,8 +172,11 @@ def loads_text(loads: LinkLoads) -> list[str]:
     else:
         cables = np.array([float(c) for c in network.cables])
         values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables * scale
-        order = np.argsort(-values, kind="stable")[:LINES]
-        rows = [(str(network.link_number(link)), values[link], "") for link in order.tolist()]
+        order = np.argsort(-values, kind="stable").tolist()
+        named: dict[str, int] = {}
+        while order and len(named) < LINES:
+            named.setdefault(str(network.link_number(link := order.pop(0))), link)
+        rows = [(name, values[link], "") for name, link in named.items()]
     return _bars(rows)
 
 

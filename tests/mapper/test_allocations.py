@@ -804,3 +804,28 @@ def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap_json, tmp_pat
 
 def test_torus_of_the_user_goes_first():
     assert look_around({"PJM_NODE_X": "4"}, torus="4").torus == Torus((4,))
+
+
+@pytest.mark.parametrize("text", ["n1:4\nn2:4\n", "n1 slots=4 max_slots=8\nn2 slots=4\n",
+                                  "n1 max-slots=8 count=4\nn2 cpu=4\n",
+                                  "n1:4\n" + "n2\n" * 4, "n1:4 ifhn=ib1\nn2:4 ifhn=ib2\n"])
+def test_a_host_may_have_its_number_of_tasks(text, tmp_path):
+    (tmp_path / "hosts").write_text(text)
+    found = read_description(tmp_path / "hosts")
+    assert found.hosts == ("n1", "n2") and found.tasks_per_node == 4
+
+
+@pytest.mark.parametrize("text, words", [
+    ("a slots=4\nb max_slots=4\n", "line 2: 'b max_slots=4': some hosts have slots=, and others have none"),
+    ("a 4\nb 4\n", "gives several hosts the same number, .* write HOST:TASKS in each line"),
+    ("a:9999999\nb:9999999\n", "more than 8388608 tasks")])
+def test_numbers_of_tasks_that_are_no_answer_are_refused(text, words, tmp_path):
+    (tmp_path / "hosts").write_text(text)
+    with pytest.raises(MapfileError, match=words):
+        read_description(tmp_path / "hosts")
+
+
+def test_numbers_of_hosts_that_may_be_tasks_are_told_so(tmp_path):
+    (tmp_path / "hosts").write_text("a 4\nb 8\n")
+    assert any("if the numbers are tasks of hosts, write HOST:TASKS" in fact.value
+               for fact in read_description(tmp_path / "hosts").facts)

@@ -9,6 +9,7 @@ from random import Random
 import networkx as nx
 import pytest
 
+from pencilmap.mapper.allocations import hwloc
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
 from pencilmap.mapper.graphs.netloc import bandwidth
@@ -187,7 +188,7 @@ BROKEN = {
     "a netloc link to a long name": (b"1\nfe80\n\n1\na,1,0,,x,x\na," + b"b" * 50 + b",2.0,,1,1,2,3,4x,QDR,2,d,9,\n",
                                      "netloc", f"ends at '{'b' * 40}', not one of the 1 nodes"),
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
-    "a network in two parts": (b"a b\nc d\n", None, "there is no path"),
+    "a network in two parts": (b"a b\nc d\n", None, "2 parts that no cable joins: a, b (2 hosts); c, d"),
     "CSV without a head": (b"a,b,12.5 GB/s\nb,a,12.5 GB/s\n", None,
                            "looks like a CSV table, which is not read as a graph"),
     "semicolons": (b"a;b\n", None, "line 1: 'a;b' looks like a line of a CSV table"),
@@ -258,7 +259,7 @@ def test_every_format_says_what_it_is():
     assert all(form.title for form in GRAPHS.values())
 
 
-@pytest.mark.parametrize("text", ["0 1 0 1\n1 0 1 0\n", "a b c d\n", "GPU0\tGPU1\tCPU Affinity\n",
+@pytest.mark.parametrize("text", ["0 1 0 1\n1 0 1 0\n", "a b c d\n", "CPU0\tCPU1\tCPU Affinity\n",
                                   "a b\nNodeGUID Port Type Name\n", "node1\tnode2\tbandwidth\n"])
 def test_a_line_with_more_words_than_an_edge_is_named(text):
     line = text.count("\n") if text.startswith("a b\n") else 1
@@ -282,8 +283,38 @@ def test_edges_without_any_edge_back_are_refused_unless_they_close_rings():
     path = [("a", "b"), ("b", "c")]
     with pytest.raises(GraphError, match='has no edge back; if each edge is a cable .* write edgedefault="undirected"'):
         parse_graph(drawn(path))
+    with pytest.raises(GraphError, match="edge 'b' -> 'c' has no edge back"):
+        parse_graph(drawn([("a", "b"), ("b", "a"), ("b", "c")]))
+    with pytest.raises(GraphError, match="edge 'a' -> 'b' has no edge back; .* write graph and -- in place of digraph"):
+        parse_graph(Document(b"digraph { a -> b }", "given"))
     assert parse_graph(drawn([*path, ("c", "a")])).source.size == 3
     assert parse_graph(drawn([*path, ("c", "a")], "undirected")).source.size == 6
+
+
+@pytest.mark.parametrize("text", [
+    """<graphml><key id="t" for="node" attr.name="type" attr.type="string"/><graph edgedefault="undirected">
+    <node id="a"><data key="t">compute</data></node><node id="b"><data key="t">compute</data></node><node
+    id="s"><data key="t">router</data></node><edge source="a" target="s"/><edge source="b" target="s"/></graph></graphml>""",
+    "graph { a [type=compute]; b [type=compute]; s [type=router]; t [type=router]; {a b} -- {s t} }",
+    'graph { a [kind=compute]; b [kind=compute]; s [kind=router]; a -- s -- b }'])
+def test_types_that_are_not_read_are_named_with_the_words_to_write(text):
+    with pytest.raises(GraphError, match="compute.*kind=host or kind=switch|kind=host or kind=switch.*compute, router"):
+        parse_graph(Document(text.encode(), "given"))
+
+
+def test_types_that_tell_no_switches_do_not_matter():
+    text = "graph { a [type=small]; b [type=large]; c [type=large]; a -- b -- c -- a }"
+    assert parse_graph(Document(text.encode(), "given")).n_nodes == 3
+
+
+def test_a_processor_without_cores_has_its_pus():
+    text = ('<topology><object type="Machine" cpuset="0xf" allowed_cpuset="0x7" allowed_nodeset="0x1">'
+            '<object type="NUMANode" cpuset="0x3" nodeset="0x1"/><object type="NUMANode" cpuset="0xc" nodeset="0x2"/>'
+            + "".join(f'<object type="PU" cpuset="0x{1 << i:x}"/>' for i in range(4)) + "</object></topology>")
+    document = Document(text.encode(), "given")
+    assert parse_graph(document).n_nodes == 3 and "given has no cores: tasks are on its PUs" in parse_graph(document).notes
+    found = hwloc.find(document)
+    assert found.facts[0].value == "1 NUMA node, 3 PUs" and [core.number for core in found.cores] == [0, 1, 2]
 
 
 NODE = """<topology version="2.0"><object type="Machine" cpuset="0x0000000f" allowed_cpuset="0x0000000b">{far} <object

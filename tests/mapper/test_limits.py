@@ -6,18 +6,19 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.allocations import hwloc
+from pencilmap.mapper.allocations import hwloc, look_around
 from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.brackets import leaves
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.graphs.processor_sets import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
 from pencilmap.mapper.shapes import torus_shapes
-from pencilmap.model.base.errors import MOST_CHARACTERS, MapfileError, PencilmapError, shortened
+from pencilmap.model.base.errors import MOST_CHARACTERS, AllocationError, MapfileError, PencilmapError, shortened
 from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.graph import FAR, _reached, from_networkx
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -26,6 +27,7 @@ from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.schedules import parse_schedule
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.scripts.command_line.network_picture import network_lines
 
 
 def one_host(count):
@@ -140,3 +142,24 @@ def test_a_file_of_functions_has_at_most_a_megabyte(tmp_path):
 
 def test_machines_have_no_more_dimensions_than_a_torus():
     assert all(len(load_machine(name).torus.shape) <= MAX_DIMENSIONS for name in ("bluegene-l", "bluegene-q", "fugaku"))
+
+
+def test_a_box_of_too_many_places_is_refused_in_words_or_not_drawn(tmp_path):
+    (tmp_path / "far").write_text("0 0\n300000 300000\n")
+    with pytest.raises(AllocationError, match="the box around the nodes, 300001x300001:mesh, has more than 4194304 places"):
+        look_around({}, [tmp_path / "far"])
+    picture = look_around({}, [tmp_path / "far"], "300001x300001")
+    assert "at most 4194304 are drawn" in "".join(network_lines(picture.network, picture.nodes))
+
+
+def test_a_tree_of_too_many_levels_is_refused():
+    lines = [f"SwitchName=s{i} Switches=s{i - 1}" for i in range(1, 33)]
+    with pytest.raises(MapfileError, match="line 33: switch s32 is on level 32; at most 32 levels are read"):
+        parse_graph(Document("\n".join(["SwitchName=s0 Nodes=n0", *lines]).encode(), "net"))
+
+
+def test_hosts_of_a_long_ring_reach_each_other():
+    n = FAR * 4
+    links = np.arange(n)
+    assert _reached(n, links, (links + 1) % n).all()
+    assert _reached(n, links[:-2], links[1:-1]).tolist() == [True] * (n - 1) + [False]

@@ -1,5 +1,6 @@
 """Files of networks, each as its tool writes it: kind, cables, names, rates, and what a file leaves out."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.allocations.network_file import summary
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.graphs.fat_trees import fat_tree_of
@@ -17,6 +19,7 @@ from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
 from pencilmap.model.network.fat_tree import FatTree, parse
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
+from pencilmap.scripts.command_line.network_picture import network_lines
 from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"
@@ -110,12 +113,96 @@ def test_a_leaf_directly_below_the_top_gets_a_level_of_its_own():
     assert [cables.tolist() for cables in tree.cables_up] == [[4, 4, 2], [8, 2]]
 
 
+MIXED = """SwitchName=root Switches=high,low
+SwitchName=high Switches=p2
+SwitchName=low Switches=a,b
+SwitchName=p2 Switches=c,d
+SwitchName=a Nodes=n[1-4]
+SwitchName=b Nodes=n[5-8]
+SwitchName=c Nodes=n[9-12]
+SwitchName=d Nodes=n[13-16]
+"""
+
+
+def test_a_cable_past_a_level_adds_no_switch_to_any_count():
+    tree = parse_graph(Document(MIXED.encode(), "net"))
+    about = tree.as_dict()
+    assert about["switches"] == 8 and about["levels"] == {"leaf": 4, "pod": 2, "level3": 1}
+    assert about["links"] == 2 * (16 + 16 + 16 + 8), "of hosts, of leaves, of p2 and low, of high"
+    assert summary(tree) == "a fat tree of 16 hosts, 8 switches, 4 leaves, 2 pods, 1 level3"
+    assert "  1 level3, 8 cables upwards each" in list(network_lines(tree, None))
+    low, implied, root = (tree.vertices.index(name) for name in ("low", "low+1", "root"))
+    parts = [i for i, ends in enumerate(zip(tree.source, tree.target)) if set(ends) in ({low, implied}, {implied, root})]
+    assert {str(tree.link_number(i)) for i in parts} == {"low->root", "root->low"}
+    cut = parse_graph(Document(MIXED.replace(" Nodes=n[13-16]", "").encode(), "net"))  # d is no leaf, so this is no fat tree
+    assert not isinstance(cut, FatTree) and cut.as_dict()["switches"] == 8
+
+
+PARTS = {
+    "topology.conf": "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=c Nodes=n[7-8]\n"
+                     "SwitchName=d Switches=b,c\n",
+    "topology.yaml": "- topology: t\n  tree:\n    switches:\n    - {switch: a, nodes: 'n[1-4]'}\n"
+                     "    - {switch: b, nodes: 'n[5-8]'}\n",
+    "net.edges": "s {'kind': 'switch'}\n" + "".join(f"n{i} s\n" for i in range(1, 5)) + "n5 n6\nn6 n7\nn7 n8\nn8 n5\n",
+    "net.dot": "graph g { s [kind=switch]; s -- {n1 n2 n3 n4}; t [kind=switch]; t -- {n5 n6 n7 n8} }",
+    "addresses.txt,slurm-addresses": "".join(f"a.n{i}\n" for i in range(1, 5)) + "".join(f"b.n{i}\n" for i in range(5, 9)),
+    "net.json": json.dumps({"instances": [{"id": f"n{i}", "network_layers": ["ab"[i > 4]]} for i in range(1, 9)]}),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_job_in_one_part_of_a_file_has_this_part_as_its_network(name, tmp_path):
+    path = str(tmp_path / name)
+    Path(path.partition(",")[0]).write_text(PARTS[name])
+    for hosts, n in (("n[1-3]", 3), ("n[5,8]", 2)):
+        where = setting(network=path, environ={"SLURM_JOB_NODELIST": hosts})
+        assert (where.network.n_nodes, where.n_slots) == (4, n)
+        assert any("2 parts that no cable joins; the network is the part of the nodes of this job" in note
+                   for note in where.notes)
+    (tmp_path / "list").write_text("n6\nn7\n")
+    assert setting(network=path, nodes=tmp_path / "list").network.host_names[1] == "n6"
+    for environ, words in (({}, r"n1, n2, \.\.\. \(4 hosts\); n5"),
+                           ({"SLURM_JOB_NODELIST": "x"}, "list the nodes of one part"),
+                           ({"SLURM_JOB_NODELIST": "n[4,8]"}, "lie in 2 of them: n4 in part 1, n8 in part 2")):
+        with pytest.raises(GraphError, match=words):
+            setting(network=path, environ=environ)
+
+
 def test_a_fabric_tells_its_cables_and_rates():
     tree = network("ibnetdiscover")
     assert isinstance(tree, FatTree)
     assert tree.vertices == ("cn01", "cn02", "cn03", "cn04", "leaf0", "leaf1", "spine0", "spine1")
     assert tree.cables_up[0].tolist() == [4, 4] and tree.switches == (1, 2) and tree.bandwidth == (12.5e9, 25e9)
     assert tree.notes == ("ibnetdiscover: 1 aggregation nodes of switches run no tasks and are left out",)
+
+
+def test_warnings_among_the_lines_of_a_fabric_are_left_out_with_a_note():
+    lines = FABRIC.split("\n")
+    lines[6:6] = ["ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1)"]
+    lines[2:2] = ["src/query_smp.c:227; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out"]
+    tree = parse_graph(Document("\n".join(lines).encode(), "net"))
+    assert tree.vertices == network("ibnetdiscover").vertices
+    assert any("2 warnings of ibnetdiscover, e.g. 'src/query_smp.c:227;" in note for note in tree.notes)
+
+
+def test_cards_without_the_name_of_a_host_are_hosts_of_their_own_with_a_note():
+    lines = [f'Ca 1 "H-{i}" # "{name}"\n[1](0) "S-1"[{i}] # lid 1 4xHDR' for i, name in enumerate(
+        ["n1 mlx5_0", "n1 mlx5_1", "localhost mlx5_0", "localhost mlx5_0", "MT4129 ConnectX7 Mellanox", "n2 HCA-1"], 1)]
+    fabric = parse_graph(Document("\n".join([*lines, 'Switch 40 "S-1" # "leaf"']).encode(), "net"))
+    assert fabric.vertices == ("n1", "H-3", "H-4", "H-5", "n2", "leaf")
+    assert any("3 cards whose description names no host, e.g. 'localhost mlx5_0', are taken for a host each" in note
+               for note in fabric.notes)
+    with pytest.raises(GraphError, match="has no card of a host .Ca. with a cable; run ibnetdiscover for the whole fabric"):
+        parse_graph(Document(b'Ca 1 "H-1" # "n1 HCA-1"\nSwitch 40 "S-1" # "leaf"\n', "net"))
+
+
+def test_a_file_for_ibsim_is_a_fabric():
+    text = """Switch 8 "S1"\n[1] "H1"[1]\n[2]\t"H2" [1]\n[7] "S2"[7]\n[8] "S2"[8] w=1\n
+Switch 8 "S2"\n[1] "H3"[1]\n[7] "S1"[7]\n[8] "S1"[8]\n
+Hca 2 "H1"\n[1] "S1"[1]\n\nHca 2 "H2"\n[1] "S1"[2]\n\nHca 2 "H3"\n[1] "S2"[1]\n"""
+    fabric = parse_graph(Document(text.encode(), "net"))
+    assert fabric.vertices == ("H1", "H2", "H3", "S1", "S2") and sum(fabric.cables) == 2 * 5
+    assert any("widths and speeds of ibsim, e.g. w=1, are not read" in note for note in fabric.notes)
 
 
 def test_cards_of_a_host_are_one_host_with_several_links():
@@ -163,7 +250,8 @@ def test_routes_and_clusters_of_simgrid():
 
 
 DAMAGED = {
-    "two trees": ("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\n", "line 2: switches a and b are not joined"),
+    "two trees": ("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\n",
+                  "2 parts that no cable joins: n0, n1, ... .4 hosts.; n4, n5"),
     "two above": ("SwitchName=a Nodes=n0\nSwitchName=b Switches=a\nSwitchName=c Switches=a\nSwitchName=d Switches=b,c\n",
                   "line 3: switch a is below both b and c"),
     "no switches": ("NodeName=n[0-3] CPUs=4\n", "names no switches and no blocks"),

@@ -85,7 +85,7 @@ def test_columns_count_from_one():
     ("", [], np.zeros((0, 2)).tolist())])
 def test_tables_of_integers_are_read_as_a_whole_or_line_by_line(text, numbers, table):
     found, where = Document(text.encode(), "m").integers(2, "x y")
-    assert found.dtype == np.int64 and found.tolist() == table and where == numbers and found.shape[1] == 2
+    assert found.dtype == np.int64 and found.tolist() == table and list(where) == numbers and found.shape[1] == 2
 
 
 @pytest.mark.parametrize("text, words", [

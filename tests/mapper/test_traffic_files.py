@@ -84,6 +84,30 @@ def test_matrix_market_as_scipy_writes_it(tmp_path, symmetry, field, dense):
     assert (read_traffic(tmp_path / "m.mtx").total.bytes.toarray() == wanted).all()
 
 
+SQUARE = [[0, 10, 0, 2, 1], [10, 0, 5, 0, 1], [0, 5, 0, 10, 1], [5, 0, 10, 0, 1], [1, 1, 1, 1, 0]]
+
+
+def square(separator, mark="{}", head="", beside=False):
+    return head + "".join(separator.join([*([str(i)] if beside else []), *map(mark.format, row)]) + "\n"
+                          for i, row in enumerate(SQUARE))
+
+
+@pytest.mark.parametrize("text", [square(","), square(",", "{:.18e}"), square(";"), square(", ", '"{}"'),
+                                  square(",", head=",0,1,2,3,4\n", beside=True), square(",", head="0,1,2,3,4\n"),
+                                  square(",", head="# bytes of my program\n")])
+def test_a_matrix_may_have_commas_and_the_numbers_of_its_ranks(text):
+    assert parse_traffic(Document(text.encode(), "file")).total.bytes.toarray().tolist() == SQUARE
+
+
+@pytest.mark.parametrize("text", [
+    "Source,Destination,Volume (bytes),Count\n0,1,8,10\n1,0,9,11\n", "bytes;to;max;from;messages\n8;1;3;0;10\n9;0;3;1;11\n",
+    "# to from n bytes\n1 0 10 8\n0 1 11 9\n", "rank\tpeer\tmsgs sent\tbytes sent\n0\t1\t10\t8\n1\t0\t11\t9\n",
+    "# mine\n0,1,8,10\n1,0,9,11\n", "from to bytes messages\n0 1 8 10\n1 0 9 11\n"])
+def test_a_head_names_the_columns_of_pairs(text):
+    total = parse_traffic(Document(text.encode(), "file")).total
+    assert total.bytes.toarray().tolist() == [[0, 8], [9, 0]] and total.messages.toarray().tolist() == [[0, 10], [11, 0]]
+
+
 def test_every_format_has_a_test():
     assert set(TRAFFIC_FILES) == {"dense", "sparse", "matrix-market", "trace", "monitoring"}
 
@@ -135,6 +159,10 @@ BAD = [
     ("ranks 2\n0 1 8\n1 2 8\n", "line 3: rank 2, but there are ranks 0 to 1"),
     ("0 8 1\n8 0 1\n1 1 0\n", "can be read as dense or as sparse"),
     ("0 1\n1 0\n0 1\n", "not traffic"),
+    ("src,dst,volume (KB)\n0,1,8\n", "line 1: columns 'src, dst, volume (KB)'; name them from, to, bytes"),
+    ("0,1,2\n0,10,0\n10,0,5\n0,5,0\n", "line 1: '0,1,2' may be a head"),
+    ("src,dst,bytes\n0,1,8\n1,0,\n", "line 3: 2 numbers, but 3 are needed"),
+    ("a,b,8\nb,a,9\n", "looks like a CSV table"),
     ("0 1\n1\n", "line 2: 1 numbers, but 2 are needed"),
     (HEAD + "3 4 1\n1 2 8\n", "line 2: 3 rows and 4 columns"),
     (HEAD + "3 3 2\n1 2 8\n", "line 2: 2 entries are promised, but 1 lines follow"),

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pencilmap.mapper.allocations import look_around
+from pencilmap.mapper.allocations import look_around, read_description
 from pencilmap.mapper.allocations.slurm import topology_files
 from tests.mapper.test_network_files import CORPUS
 
@@ -81,6 +81,29 @@ def test_a_file_with_a_comma_in_its_name_takes_options_once(job, pencilmap):
         status, out, err = pencilmap("network", *words, "--no-hardware")
         assert status == 0 and "leaf0" in out and "\nhosts " in out, err
     assert "an option is given twice" in pencilmap("network", "a,b.conf,taper=2,taper=3", "--no-hardware")[2]
+
+
+@pytest.mark.parametrize("words", [["--network", "ring.edges"], ["--network", "ring.edges,edge-list"],
+                                   ["ring.edges,edge-list"]])
+def test_a_file_that_is_named_as_a_network_is_one(job, pencilmap_json, words):
+    (job / "ring.edges").write_text("0 1\n1 2\n2 3\n3 0\n")
+    found = pencilmap_json("network", "--no-hardware", *words)[0]
+    assert found["network"]["hosts"] == 4 and found["torus"] is None
+    assert [fact["what"] for fact in found["facts"] if fact["source"].startswith("ring.edges")] == ["network"]
+
+
+def test_a_file_of_numbers_that_may_be_edges_is_told_so(job, pencilmap):
+    for name, text, is_told in (("ring", "0 1\n1 2\n2 3\n3 0\n", True), ("weights", "0 1 1\n1 2 1\n", True),
+                                ("box", "0 0\n0 1\n1 0\n1 1\n", False), ("names", "a 1 0\nb 0 1\n", False)):
+        (job / name).write_text(text)
+        assert any("--network" in fact.value for fact in read_description(job / name).facts) == is_told
+    assert "joins '0' to itself" in pencilmap("network", "--network", "box")[2]
+
+
+def test_a_job_in_parts_of_a_network_says_which(job, pencilmap):
+    (job / "topology.conf").write_text("SwitchName=a Nodes=tux[1-3]\nSwitchName=b Nodes=tux[4-12]\n")
+    status, out, _ = pencilmap("network", "--no-hardware", "--network", "topology.conf")
+    assert status == 1 and "the nodes of this job lie in 2 of them: tux2 in part 1, tux4 in part 2" in " ".join(out.split())
 
 
 def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):

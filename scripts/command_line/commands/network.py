@@ -45,8 +45,6 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
     from pencilmap.mapper.named_network import given_network, names_file
     from pencilmap.scripts.command_line.job_network import show_job
 
-    if network and names_file(network):
-        files, network = (network, *files), None
-    elif network:
+    if network and not names_file(network):
         given_network(network)  # raises an error that also tells of files
     return show_job(files, network, not no_hardware, output, order, as_json)

@@ -64,7 +64,9 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         axes.add_collection(links)
         groups = groups_of(mapping, numbers)
         kinds = kinds_of_nodes(groups)
-        hosts, switches = np.arange(network.n_nodes), np.arange(network.n_nodes, V)
+        implied = set() if network.has_coordinates else network.implied  # drawn as a cable alone
+        hosts = np.arange(network.n_nodes)
+        switches = np.array([v for v in range(network.n_nodes, V) if v not in implied], dtype=np.int64)
         others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
         for name, nodes in {"other": others, **kinds}.items():
             colour, marker, _ = look_of(name, groups)
@@ -76,6 +78,8 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
             names = [network.node_name(v) for v in range(V)] if network.has_coordinates else network.vertices
             upright = sum(len(name[:LONGEST_NAME]) + 1 for name in names[:network.n_nodes]) > LETTERS
             for v, (place, name) in enumerate(zip(where, names)):
+                if v in implied:
+                    continue
                 axes.annotate(name[:LONGEST_NAME], place, (0, -7), textcoords="offset points", ha="center", va="top",
                               fontsize=6, rotation=90 if upright and v < network.n_nodes < V else 0)
         axes.set_axis_off()
