@@ -154,7 +154,8 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
         graph = form.read(document, **option(document.label, options or {}))
         if isinstance(graph, Torus):
             return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
-        tree = fat_tree_of(graph, Path(document.label).name, bandwidth) if form.switches and not graph.is_directed() else None
+        is_cables = form.switches and not graph.is_directed()
+        tree = fat_tree_of(graph, Path(document.label).name, bandwidth) if is_cables else None
         return tree or _as_graph(document, graph, bandwidth)
 
 

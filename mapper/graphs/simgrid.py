@@ -6,6 +6,7 @@ Sources: "The platform file's reference" of SimGrid 3.32, and its surfxml_sax_cb
 """
 
 import re
+from math import prod
 from typing import Any
 from xml.etree import ElementTree
 
@@ -71,15 +72,15 @@ class _Reader:
 
     def root(self):
         try:
-            root = parse_xml(self.document.text)
+            root = parse_xml(self.document.text.lstrip())
         except (ElementTree.ParseError, ValueError, RecursionError) as error:
             line = getattr(error, "position", (None,))[0]
             raise GraphError(f"{self.document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
         if root.tag != "platform":
             raise GraphError(f"{self.document.label} is not a platform of SimGrid, but <{root.tag[:40]}>")
-        version = root.get("version", "")
+        version = root.get("version", "4.1")  # older versions without it have other elements
         if version not in ("4", "4.0", "4.1"):
-            raise self.refusal(f"its version is {version[:20] or 'not given'}, and versions 4 and 4.1 are read; SimGrid's "
+            raise self.refusal(f"its version is {version[:20]}, and versions 4 and 4.1 are read; SimGrid's "
                                "simgrid_update_xml brings older files up to date")
         return root
 
@@ -92,13 +93,10 @@ class _Reader:
             self.element(element, None, 0)
         settings = [prop.get("id", "") for config in root.iter("config") for prop in config.iter("prop")]
         if network := next((name for name in settings if name.startswith(("network/", "smpi/"))), None):
-            self.note(f"settings of the simulation such as {network[:40]} are passed over")
+            self.notes.add(f"settings of simulations in {self.document.label}, such as {network[:40]}, are passed over")
 
     def refusal(self, message):
         return self.platform.refusal(message)
-
-    def note(self, text):
-        self.notes.add(f"{self.document.label}: {text}")
 
     def given(self, element, name):
         value = element.get(name)
@@ -146,9 +144,9 @@ class _Reader:
 
     def profile(self, name, changes_links, what):
         if changes_links:
-            raise self.refusal(f"the bandwidth or the state of {what[:40]!r} changes with the time ({name}), and a prediction "
-                               "has one bandwidth; leave the profile out")
-        self.note(f"changes with the time ({name}) of hosts or latencies are passed over")
+            raise self.refusal(f"the bandwidth or the state of {what[:40]!r} changes with the time ({name}), and a "
+                               "prediction has one bandwidth; leave the profile out")
+        self.notes.add(f"changes of hosts and latencies with the time in {self.document.label} are passed over: {name}")
 
     def zone(self, element, parent, depth):
         name, routing = self.given(element, "id"), self.given(element, "routing")
@@ -212,8 +210,8 @@ class _Reader:
     def route(self, element, zone):
         src, dst = ends = [self.given(element, key) for key in ("src", "dst")]
         if strange := next((end for end in ends if self.platform.place.get(end) is not zone), None):
-            raise self.refusal(f"a route of zone {zone.name[:40]} ends at {strange[:40]!r}, which is no host, router or zone "
-                               "in it")
+            raise self.refusal(f"a route of zone {zone.name[:40]} ends at {strange[:40]!r}, which is no host, router or "
+                               "zone in it")
         gates = ends if element.tag == "route" else [self.given(element, key) for key in ("gw_src", "gw_dst")]
         for end, gate in zip(ends, gates):
             if (end in self.platform.zones) != (element.tag != "route") or (end != gate
@@ -275,7 +273,8 @@ class _Reader:
         for part in radical.split(","):
             low, high = (int(number) for number in (part.strip().split("-") * 2)[:2])
             if len(found) + high - low >= MAX_VERTICES:
-                raise self.refusal(f"<{element.tag}> {name[:40]} has more than {MAX_VERTICES} hosts, which are supported")
+                raise self.refusal(f"<{element.tag}> {name[:40]} has more than the {MAX_VERTICES} hosts that are "
+                                   "supported")
             found += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
                       for number in range(low, high + 1)]
         for _, host in found:
@@ -286,7 +285,8 @@ class _Reader:
         name, topology = self.given(element, "id"), element.get("topology", "FLAT")
         policy = element.get("sharing_policy", "SPLITDUPLEX")
         if policy not in ("SPLITDUPLEX", "FULLDUPLEX", "SHARED"):
-            raise self.refusal(f"cluster {name[:40]} has the sharing_policy {policy[:20]!r}; SHARED and SPLITDUPLEX are read")
+            raise self.refusal(f"cluster {name[:40]} has the sharing_policy {policy[:20]!r}; SHARED and SPLITDUPLEX are "
+                               "read")
         zone = self.platform.add_zone(Zone(name, "star" if topology == "FLAT" else "dijkstra", parent))
         hosts, bandwidth = self.hosts(element, zone), self.rate(element, "bw")
 
@@ -301,7 +301,8 @@ class _Reader:
         backbone = ()
         if element.get("bb_bw"):
             label = f"{name}_backbone"
-            self.links[label] = self.add_link(label, self.rate(element, "bb_bw"), element.get("bb_sharing_policy") == "FATPIPE")
+            self.links[label] = self.add_link(label, self.rate(element, "bb_bw"),
+                                              element.get("bb_sharing_policy") == "FATPIPE")
             backbone = (self.links[label],)
         elif not re.fullmatch(r"0*\.?0*[a-z]*", element.get("bb_lat", "")):
             raise self.refusal(f"cluster {name[:40]} has bb_lat= and no bb_bw=; give the bandwidth of its backbone, too")
@@ -317,22 +318,22 @@ class _Reader:
     def tree_or_ring(self, element, zone, hosts, link):
         """Add the links of a fat tree or a torus, if no two hosts have two shortest paths, of which SimGrid takes one."""
         topology, given = element.get("topology"), element.get("topo_parameters", "")
-        sizes = [[int(n) for n in part.split(",")] for part in given.split(";") if re.fullmatch(r"[0-9]{1,6}(,[0-9]{1,6})*", part)]
-        is_tree = topology == "FAT_TREE" and [len(part) for part in sizes] == [1] + 3 * sum(sizes[:1], []) and len(sizes) == 4
-        if not is_tree and (topology != "TORUS" or len(sizes) != 1) or 0 in sum(sizes, []) or element.get("limiter_link"):
+        parts = given.split(";") if re.fullmatch(r"[1-9][0-9]{0,5}([,;][1-9][0-9]{0,5})*", given) else []
+        sizes = [[int(n) for n in part.split(",")] for part in parts]
+        is_tree = topology == "FAT_TREE" and len(sizes) == 4 and {len(some) for some in sizes[1:]} == set(sizes[0])
+        if not (is_tree or (topology == "TORUS" and len(sizes) == 1)) or element.get("limiter_link"):
             raise self.refusal(f"cluster {zone.name[:40]} has topology {topology[:20]} {given[:40]!r}"
                                f"{' with a limiter_link' * bool(element.get('limiter_link'))}; FLAT, TORUS 5 and FAT_TREE "
                                "2;4,4;1,1;1,1 are read; for a dragonfly give the text dragonfly:... as `network`")
-        count = 1
-        for n in sizes[is_tree]:
-            count *= n
+        count = prod(sizes[is_tree])
         if count != len(hosts):
             raise self.refusal(f"cluster {zone.name[:40]} has {len(hosts)} hosts, and its topology {count}")
-        if is_tree and {*sizes[2], *sizes[3]} != {1} or not is_tree and count not in (1, 2) and (
-                count not in sizes[0] or count % 2 == 0):
+        is_ring = not is_tree and count in sizes[0] and (count % 2 == 1 or count == 2)
+        if not is_ring and (not is_tree or {*sizes[2], *sizes[3]} != {1}):
             text = "the text fat-tree:..., with --routing static," if is_tree else "x".join(map(str, sizes[0][::-1]))
-            raise self.refusal(f"in cluster {zone.name[:40]} ({topology} {given[:40]}) hosts have several shortest paths, and "
-                               f"SimGrid's choice among them is not read; give {text} as `network`, and names with `nodes`")
+            raise self.refusal(f"in cluster {zone.name[:40]} ({topology} {given[:40]}) hosts have several shortest paths, "
+                               f"and SimGrid's choice among them is not read; give {text} as `network`, and names with "
+                               "`nodes`")
         level = hosts
         for i, n in enumerate(sizes[1] if is_tree else ()):
             above = [f"{zone.name}_L{i + 1}_{number}" for number in range(len(level) // n)]
@@ -341,7 +342,8 @@ class _Reader:
             for number, vertex in enumerate(level):
                 self.join(zone, vertex, above[number // n], link)
             level = above
-        for number, host in enumerate(() if is_tree or count == 1 else hosts[:count - (count == 2)]):
+        cables = 0 if is_tree else count // 2 if count < 3 else count
+        for number, host in enumerate(hosts[:cables]):
             self.join(zone, host, hosts[(number + 1) % count], link)
 
     def join(self, zone, a, b, link):

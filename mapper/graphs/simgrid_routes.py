@@ -14,9 +14,11 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from pencilmap.model.base.errors import GraphError
+from pencilmap.model.network.graph import MAX_VERTICES
 
 MOST_STEPS = 4_000_000  # of the comparison of routes
 
@@ -37,12 +39,7 @@ class Route(NamedTuple):
     links: tuple[int, ...]
 
 
-class Chain(NamedTuple):
-    """Links in a row between two vertices of the graph."""
-
-    tail: str
-    head: str
-    links: tuple[int, ...]
+Chain = tuple[str, str, tuple[int, ...]]  # links in a row between two vertices of the graph
 
 
 @dataclass(eq=False)
@@ -121,8 +118,8 @@ class Platform:
             common = a.pop()
             b.pop()
         if not a or not b:
-            raise self.refusal(f"{source[:40]} and {target[:40]} are in zones of which one is inside the other, and no route "
-                               "joins them; put hosts beside zones into a zone of their own")
+            raise self.refusal(f"{source[:40]} and {target[:40]} are in zones of which one is inside the other, and no "
+                               "route joins them; put hosts beside zones into a zone of their own")
         between = self._local(common, a[-1].name, b[-1].name)
         return (*self.route(source, between.source), *between.links, *self.route(between.target, target))
 
@@ -147,14 +144,14 @@ class Platform:
         legs, at = [], target
         while at != source:
             if at in ties:
-                raise self.refusal(f"two ways from {source[:40]} to {at[:40]} have the fewest links of zone {zone.name[:40]}, "
-                                   "and SimGrid takes one of them; give the routes between hosts, with routing=\"Full\", or "
+                raise self.refusal(f"two ways from {source[:40]} to {at[:40]} have the fewest links of zone "
+                                   f"{zone.name[:40]}, and SimGrid takes one of them; give the routes between hosts, with routing=\"Full\", or "
                                    "the cables as an edge list, which shares such messages over both ways")
             legs.append(zone.routes[before[at], at])
             at = before[at]
         legs.reverse()
         links = list(legs[0].links)
-        for last, leg in zip(legs, legs[1:]):
+        for last, leg in pairwise(legs):
             if last.target != leg.source and zone.kind == "dijkstra":
                 raise self.refusal(f"zone {zone.name[:40]} is entered at {last.target[:40]} and left at {leg.source[:40]}, "
                                    "which SimGrid's Dijkstra cannot do; write routing=\"Floyd\"")
@@ -193,10 +190,10 @@ class Platform:
             while centre in self.place:
                 centre += "_"
             for name in zone.up:
-                yield Chain(name, centre, zone.up[name])
-                yield Chain(centre, name, zone.down[name])
+                yield name, centre, zone.up[name]
+                yield centre, name, zone.down[name]
             for route in zone.routes.values():
-                yield Chain(*route)
+                yield route.source, route.target, route.links
 
 
 def graph_of(platform: Platform, notes: Sequence[str]) -> Any:
@@ -210,15 +207,22 @@ def graph_of(platform: Platform, notes: Sequence[str]) -> Any:
     import networkx as nx  # slow to import, and only graphs need networkx
 
     chains = _merged(platform)
+    if 2 * len(shared := _shared(chains)) > MAX_VERTICES:
+        raise platform.refusal(f"{len(shared)} links are each shared by several routes or by both directions; at most "
+                               f"{MAX_VERTICES // 2} such links are supported")
     some = _stand_for_all(platform, chains)
-    few = [chain for chain in chains if all(end in some or end not in platform.hosts for end in chain[:2])]
-    arcs, shared = _arcs(platform, chains, _shared(chains))
+    few = [each for each in chains if all(end in some or end not in platform.hosts for end in each[:2])]
+    arcs, shared = _arcs(platform, chains, shared)
     problem = _difference(platform, _arcs(platform, few, shared)[0], some)
     if problem and shared:  # routes of the same number of links get the same number of hops
         arcs, shared = _arcs(platform, chains, range(len(platform.links)), uniform=True)
         problem = _difference(platform, _arcs(platform, few, shared, uniform=True)[0], some)
     if problem:
         raise platform.refusal(problem)
+    if shared:
+        one = platform.links[min(shared)].name
+        notes = [*notes, f"links of {platform.label} that several routes or both directions share carry all their messages: "
+                         f"{one[:40]} is {one[:40]}_in->{one[:40]}_out, between two switches of its own"]
     is_cables = not shared and all(arcs.get((b, a), (0.0,))[0] == rate for (a, b), (rate, _) in arcs.items())
     graph = nx.Graph(notes=list(notes)) if is_cables else nx.DiGraph(notes=list(notes))
     graph.add_nodes_from(platform.hosts, kind="host")
@@ -237,21 +241,23 @@ def _merged(platform):
             vertex = above[vertex]
         return vertex
 
-    kept = []
-    for chain in platform.chains():
-        links = tuple(i for i in chain.links if not platform.links[i].fatpipe)
+    kept, some_are_pipes = [], any(link.fatpipe for link in platform.links)
+    for tail, head, links in platform.chains():
+        if some_are_pipes:
+            links = tuple(i for i in links if not platform.links[i].fatpipe)
         if links:
-            kept.append(chain._replace(links=links))
+            kept.append((tail, head, links))
             continue
         # a host gives its name to a vertex, else a router, else the centre of a star
-        low, high = sorted(map(name_of, chain[:2]), key=lambda v: (v in platform.hosts, v in platform.place))
+        low, high = sorted(map(name_of, (tail, head)), key=lambda v: (v in platform.hosts, v in platform.place))
         if low in platform.hosts and low != high:
-            raise platform.refusal(f"between hosts {low[:40]} and {high[:40]} is no link whose bandwidth messages share")
+            raise platform.refusal(f"between hosts {low[:40]} and {high[:40]} is no link whose bandwidth messages share, so "
+                                   "there is nothing to predict; give a link between them")
         if low != high:
             above[low] = high
     if above:
-        kept = [Chain(name_of(chain.tail), name_of(chain.head), chain.links) for chain in kept]
-    return [chain for chain in kept if chain.tail != chain.head]
+        kept = [(name_of(tail), name_of(head), links) for tail, head, links in kept]
+    return [each for each in kept if each[0] != each[1]]
 
 
 def _shared(chains):
@@ -278,49 +284,59 @@ def _arcs(platform, chains, shared, uniform=False):
         arcs: dict[tuple[Any, Any], tuple[float, int | None]] = {}
         clash: set[int | None] = set()
         for number, (tail, head, links) in enumerate(chains):
-            ways, at = [], tail
-            for i, link in enumerate(links):
-                after = links[i + 1] if i + 1 < len(links) else None
-                if link not in shared:
-                    to = head if after is None else ("in", after) if after in shared else ("end", link, number)
-                    ways.append((at, to, link))
-                    at = to
-                    continue
-                if uniform and i:
-                    ways.append((at, ("end", links[i - 1], link), links[i - 1]))
-                    at = "end", links[i - 1], link
-                ways.append((at, ("in", link), link))
-                ways.append((("in", link), ("out", link), link))
-                at = "out", link
-            ways.append((at, head, links[-1]))
-            for a, b, link in ways:
-                if a != b:
-                    found = rate[link], None if link in shared and (a, b) != (("in", link), ("out", link)) else link
-                    old = arcs.setdefault((a, b), found)
-                    clash |= {found[1], old[1]} if old != found else set()
+            for a, b, link, is_own in _ways(tail, head, links, shared, uniform, number):
+                found = rate[link], link if is_own else None
+                if (old := arcs.setdefault((a, b), found)) != found:
+                    clash |= {found[1], old[1]}
         if not clash:
             return arcs, shared
         shared |= clash - {None}
 
 
+def _ways(tail, head, links, shared, uniform, number):
+    """Return the arcs of a chain: ends, link, and whether the arc is the link."""
+    if len(links) == 1 and links[0] not in shared:  # most chains
+        return [(tail, head, links[0], True)]
+    found, at = [], tail
+    for i, link in enumerate(links):
+        after = links[i + 1] if i + 1 < len(links) else None
+        if link not in shared:
+            to = head if after is None else ("in", after) if after in shared else ("end", link, number)
+            found.append((at, to, link, True))
+            at = to
+            continue
+        if uniform and i:
+            between = "end", links[i - 1], link
+            found.append((at, between, links[i - 1], False))
+            at = between
+        if at != ("in", link):
+            found.append((at, ("in", link), link, False))
+        found.append((("in", link), ("out", link), link, True))
+        at = "out", link
+    return found if at == head else [*found, (at, head, links[-1], False)]
+
+
 def _stand_for_all(platform, chains):
     """Return hosts that stand for all: two of those that hang on the same vertex, with like links of their own."""
-    uses = Counter(link for chain in chains for link in chain.links)
+    uses = Counter(chain.from_iterable(links for _, _, links in chains))
     out, into = defaultdict(list), defaultdict(list)
-    for chain in chains:
-        out[chain.tail].append(chain)
-        into[chain.head].append(chain)
+    for tail, head, links in chains:
+        out[tail].append((head, links))
+        into[head].append((tail, links))
     some_are_pipes, alike = any(link.fatpipe for link in platform.links), defaultdict(list)
     for host in platform.hosts:
         key: tuple[Any, ...] = (host,)
         there, back = out[host], into[host]
-        if len(there) == len(back) == 1 and there[0].head == back[0].tail:
-            links = (*there[0].links, *back[0].links)
-            own = {link: n for n, link in enumerate(links) if links.count(link) == uses[link]}
-            key = there[0].head, len(there[0].links), *(own.get(link, ("shared", link)) for link in links)
-        if some_are_pipes:  # their rates matter, too
+        if len(there) == len(back) == 1 and there[0][0] == back[0][0]:
+            links = (*there[0][1], *back[0][1])
+            key = there[0][0], len(there[0][1]), len(links)
+            if any(uses[link] > 1 for link in links):
+                own = {link: n for n, link in enumerate(links) if links.count(link) == uses[link]}
+                key += tuple(own.get(link, ("shared", link)) for link in links)
+        if some_are_pipes:  # which join zones, and whose rates matter
             zone = platform.place[host]
-            key += tuple(platform.links[i].rate for i in (*zone.up[host], *zone.down[host])) if host in zone.up else (host,)
+            key += ((zone.name, *(platform.links[i].rate for i in (*zone.up[host], *zone.down[host])))
+                    if host in zone.up else (host,))
         alike[key].append(host)
     return {host for hosts in alike.values() for host in hosts[:2]}
 
@@ -351,8 +367,8 @@ def _difference(platform, arcs, some):
             links = [platform.links[i] for i in path[::-1] if i is not None]
             if target in double or links != [link for link in route if not link.fatpipe]:
                 return (f"{where} is not the only shortest one over the links of the platform, and networks of files are "
-                        "routed along shortest paths; leave out links that make a shorter way, or give the cables as an edge "
-                        "list")
+                        "routed along shortest paths; leave out links that make a shorter way, or give the cables as an "
+                        "edge list")
     return None
 
 
