@@ -60,7 +60,7 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", *_in("hwloc", "looks_like", "read_cores")),
     "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, *_in("hwloc", "read_numa")),
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, *_in("hwloc", "read_packages")),
-    "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters",
+    "simgrid": GraphFormat("SimGrid platform: zones, clusters, routes",
                            *_in("simgrid", "looks_like", "read"), switches=True),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
     "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",

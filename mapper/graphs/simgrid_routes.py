@@ -145,8 +145,8 @@ class Platform:
         while at != source:
             if at in ties:
                 raise self.refusal(f"two ways from {source[:40]} to {at[:40]} have the fewest links of zone "
-                                   f"{zone.name[:40]}, and SimGrid takes one of them; give the routes between hosts, with routing=\"Full\", or "
-                                   "the cables as an edge list, which shares such messages over both ways")
+                                   f"{zone.name[:40]}, and SimGrid takes one of them; give the cables as an edge list, "
+                                   "which shares such messages over both ways, or leave out links of one way")
             legs.append(zone.routes[before[at], at])
             at = before[at]
         legs.reverse()

@@ -140,7 +140,7 @@ def test_what_changes_hosts_alone_is_noted():
 TWO = hosts("a", "b") + link("l", 1)
 REFUSED = {
     "a slow pipe": (cluster(bb_bw="100MBps", bb_lat="1us", bb_sharing_policy="FATPIPE"),
-                    'from c0 to c1 (c_link_0_UP, c_backbone, c_link_1_DOWN) is limited by a link with sharing_policy="FATPI'),
+                    'from c0 to c1 (c_link_0_UP, c_backbone, c_link_1_DOWN) is limited by a link with sharing_policy="'),
     "a slow pipe between zones": (zone(PAIR + link("f", 0.2, "FATPIPE") + route("a", "b", "f", gates=GATES)), "FATPIPE"),
     "no link": (zone(hosts("a", "b") + link("f", 1, "FATPIPE") + route("a", "b", "f")),
                 "between hosts a and b is no link whose bandwidth messages share"),
