@@ -236,7 +236,7 @@ def test_defaults_of_graphml_hold():
     assert {str(network.link_number(i)): float(c * 2) for i, c in enumerate(network.cables)}["a->s"] == 1
 
 
-@pytest.mark.parametrize("text", ["a b 1\nb a 2\n", "a b {'weight': 1}\nb a {'weight': 2}\n", "3 2 001\n2 1\n1 1 3 2\n2 2\n"])
+@pytest.mark.parametrize("text", ["a b 1\nb a 2\n", "a b {'weight': 1}\nb a {'weight': 2}\n", "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
 def test_weights_that_are_passed_over_are_noted(text):
     assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
     same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")
