@@ -272,8 +272,8 @@ class _Reader:
         found = []
         for part in radical.split(","):
             low, high = (int(number) for number in (part.strip().split("-") * 2)[:2])
-            if len(found) + high - low >= MAX_VERTICES:
-                raise self.refusal(f"<{element.tag}> {name[:40]} has more than the {MAX_VERTICES} hosts that are "
+            if len(self.platform.hosts) + len(found) + high - low >= MAX_VERTICES:
+                raise self.refusal(f"with <{element.tag}> {name[:40]} it has more than the {MAX_VERTICES} hosts that are "
                                    "supported")
             found += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
                       for number in range(low, high + 1)]

@@ -331,7 +331,7 @@ def _stand_for_all(platform, chains):
             links = (*there[0][1], *back[0][1])
             key = there[0][0], len(there[0][1]), len(links)
             if any(uses[link] > 1 for link in links):
-                own = {link: n for n, link in enumerate(links) if links.count(link) == uses[link]}
+                own = {link: n for n, (link, count) in enumerate(Counter(links).items()) if count == uses[link]}
                 key += tuple(own.get(link, ("shared", link)) for link in links)
         if some_are_pipes:  # which join zones, and whose rates matter
             zone = platform.place[host]
@@ -346,9 +346,11 @@ def _difference(platform, arcs, some):
     hosts, near = [host for host in platform.hosts if host in some], defaultdict(list)
     for (a, b), (_, link) in arcs.items():
         near[a].append((b, link))
-    if len(hosts) * (len(arcs) + 8 * len(hosts)) > MOST_STEPS:
-        return f"it has {len(hosts)} hosts at different places of {len(arcs)} links, too many to compare all routes"
+    steps = len(hosts) * len(arcs)
     for source in hosts:
+        if steps + 8 * len(hosts) ** 2 > MOST_STEPS:
+            raise platform.refusal(f"{len(hosts)} hosts at different places are too many to compare all their routes; give "
+                                   "the cables as an edge list")
         before, double = _paths(near, source)
         for target in hosts:
             if target == source:
@@ -364,6 +366,7 @@ def _difference(platform, arcs, some):
             while at != source and at in before:
                 at, link = before[at]
                 path.append(link)
+            steps += len(path)
             links = [platform.links[i] for i in path[::-1] if i is not None]
             if target in double or links != [link for link in route if not link.fatpipe]:
                 return (f"{where} is not the only shortest one over the links of the platform, and networks of files are "

@@ -167,7 +167,9 @@ REFUSED = {
     "an end elsewhere": (zone(PAIR + link("l", 1) + route("a0", "b0", "l")), "ends at 'a0', which is no host, router"),
     "a name twice": (zone(hosts("a", "a")), "'a' is defined twice"),
     "a rate": (cluster(bw="fast"), "bw 'fast' of <cluster> is no bandwidth"),
-    "too many": (cluster(radical="0-65536"), "has more than the 65536 hosts"),
+    "too many": (cluster(radical="0-65536"), "with <cluster> c it has more than the 65536 hosts"),
+    "a long line": (zone(hosts(*map(str, range(700))) + "".join(link(f"l{i}", 1) for i in range(699)) + "".join(
+        route(i, i + 1, f"l{i}") for i in range(699)), "Floyd"), "700 hosts at different places are too many to compare"),
     "too many shared": (cluster(radical="0-32768", sharing_policy="SHARED"), "32769 links are each shared"),
     "processes": ('<actor host="a" function="f"/>', "it has 0 outermost zones"),
     "two zones": (cluster("a") + cluster("b"), "it has 2 outermost zones")}
