@@ -160,7 +160,7 @@ class Where:
             return place(text, self.site, grid)
         question = _asked(schedule)
         name, _, argument = text.partition(":")
-        found = []
+        found: list[Product | Mapping] = []
         for wanted in objectives(question.schedule, grid, self.direction):
             found += [search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
                       for uneven in self._uneven(grid)] if name == "search" else [place(text, self.site, grid, wanted)]

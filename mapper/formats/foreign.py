@@ -187,6 +187,9 @@ FOREIGN = (
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES, (TRAFFIC,)),
     Foreign("a SimGrid platform", _begins(r"<platform\b"), _NAMED, (GRAPH, DESCRIPTION)),
+    Foreign("a program that builds a SimGrid platform",
+            _has_line(r"(#include\s*<simgrid/|(from|import)\s+simgrid\b|(local\s+\w+\s*=\s*)?require\W+simgrid\b)"),
+            f"write the platform as XML, and {_NAMED}"),
     Foreign("the output of ibnetdiscover", _has_line(FABRIC_HEAD.removeprefix("^")), _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("the output of ibnetdiscover -l or -p", _has_line(r"((Switch|Ca|Rt)\s*: 0x[0-9a-f]+ ports"
                                                               r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"),

@@ -61,7 +61,7 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", *_in("hwloc", "looks_like", "read_cores")),
     "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, *_in("hwloc", "read_numa")),
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, *_in("hwloc", "read_packages")),
-    "simgrid": GraphFormat("SimGrid platform: routes of one link, clusters",
+    "simgrid": GraphFormat("SimGrid platform: zones, clusters, routes",
                            *_in("simgrid", "looks_like", "read"), switches=True),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
     "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",
@@ -177,7 +177,7 @@ def _named(document, name):
 def _network(document, form, bandwidth, has_kinds, graph):
     """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind."""
     name = Path(document.label).name
-    if form.switches and (tree := fat_tree_of(graph, name, bandwidth)):
+    if form.switches and not graph.is_directed() and (tree := fat_tree_of(graph, name, bandwidth)):
         return tree
     network = from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
     if not has_kinds:

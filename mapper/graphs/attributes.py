@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from pencilmap.mapper.formats.lines import Document
@@ -9,7 +10,8 @@ from pencilmap.model.base.errors import GraphError
 
 EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
 _DEVICE = re.compile(r"switch|router|host|server|compute|leaf|spine", re.IGNORECASE)
-_RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.IGNORECASE)
+_RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b|duplex|shar(ed|ing)|oversubscri|one.?way",
+                   re.IGNORECASE)
 
 
 def refuse_unmarked_switches(document: Document, graph: Any) -> None:
@@ -89,7 +91,7 @@ def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:
 
 
 def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
-    """Raise GraphError if an unread attribute of an edge is a number or seems to be a bandwidth.
+    """Raise GraphError if an unread attribute of an edge is a number or seems to be a bandwidth, or how it is shared.
 
     >>> refuse_other_numbers("net", {"cables": 2, "label": "east"})
     >>> try:
@@ -103,3 +105,18 @@ def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
         if name not in EDGE and (number or _RATE.search(str(name))):
             raise GraphError(f"{where} has {str(name)[:40]!r}, which is not one of the attributes {', '.join(EDGE)}; rename "
                              "or remove it")
+
+
+def note_weights(document: Document, graph: Any, weights: Collection[Any]) -> None:
+    """Add a note to a graph whose edges have different weights, which are not read.
+
+    >>> import networkx as nx
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> graph = nx.Graph()
+    >>> note_weights(Document(b"", "net"), graph, {1.0, 2.5})
+    >>> graph.graph["notes"]
+    ['weights of edges in net are passed over: bandwidth and cables say how strong an edge is']
+    """
+    if len(set(weights)) > 1:
+        graph.graph["notes"] = [f"weights of edges in {document.label} are passed over: bandwidth and cables say how strong "
+                                "an edge is"]

@@ -15,7 +15,7 @@ import re
 from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
-from pencilmap.mapper.graphs.attributes import EDGE, refuse_bare_number
+from pencilmap.mapper.graphs.attributes import EDGE, note_weights, refuse_bare_number
 from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS, parse_literal
 from pencilmap.model.base.units import parse
@@ -50,6 +50,7 @@ def read(document: Document) -> Any:
 
     graph = nx.MultiGraph()
     attributes: dict[tuple[bool, str], dict[str, Any]] = {}
+    weights: set[str] = set()
     for number, line in document.lines():
         a, b, rest = _parts(document, number, line)
         if a == b:
@@ -58,6 +59,8 @@ def read(document: Document) -> Any:
         kind = b is None, rest
         if kind not in attributes and b and _WEIGHT.fullmatch(rest):
             kind = False, ""
+            if len(weights) < 2:
+                weights.add(rest)
         if kind not in attributes:
             if len(attributes) == MOST_UNITS:
                 raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
@@ -67,6 +70,7 @@ def read(document: Document) -> Any:
             graph.add_node(a, **attributes[kind])
         else:
             graph.add_edge(a, b, **attributes[kind])
+    note_weights(document, graph, weights)
     return graph
 
 

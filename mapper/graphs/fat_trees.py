@@ -40,8 +40,10 @@ def fat_tree_of(graph: Any, name: str, bandwidth: Rates | None = None) -> FatTre
     >>> tree.link_classes, tree.cables_up[0].tolist(), tree.vertices[4:]
     (('host', 'up'), [1, 1], ('s0', 's1', 'top'))
     """
-    joined, rate = _cables(graph)
     names = tuple(v for v, data in graph.nodes(data=True) if data.get("kind") != "switch")
+    if (known := set(names)) and all(a in known or b in known for a, b in graph.edges()):
+        return None  # no cable joins two switches
+    joined, rate = _cables(graph)
     level = _levels(joined, names)
     if level is None or max(level.values(), default=0) < 1:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs.attributes import refuse_bare_number, refuse_other_numbers
+from pencilmap.mapper.graphs.attributes import note_weights, refuse_bare_number, refuse_other_numbers
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.reading import check_xml
 
@@ -32,6 +32,8 @@ def read(document: Document) -> Any:
         where = f"{document.label}: edge {str(a)[:40]!r} - {str(b)[:40]!r}"
         refuse_bare_number(where, data)
         refuse_other_numbers(where, data)
+    graph.graph.clear()  # attributes of the whole graph say nothing about its edges
+    note_weights(document, graph, {data.get("weight") for _, _, data in graph.edges(data=True)})
     return graph
 
 
@@ -54,7 +56,12 @@ def read_any(document: Document, directed: bool = False) -> Any:
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:
         check_xml(text)
-        return nx.read_graphml(BytesIO(text.encode("utf-8")))
+        graph = nx.read_graphml(BytesIO(text.encode("utf-8")))
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError) as error:
         raise GraphError(f"{document.label} is not GraphML: {str(error)[:120]}") from error
+    for every, default in (((data for _, data in graph.nodes(data=True)), "node_default"),
+                           ((data for *_, data in graph.edges(data=True)), "edge_default")):
+        for data in every if graph.graph.get(default) else ():  # networkx leaves the defaults of keys aside
+            data.update({**graph.graph[default], **data})
+    return graph

@@ -7,6 +7,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.foreign import is_metis
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.attributes import note_weights
 
 looks_like = is_metis
 
@@ -26,11 +27,14 @@ def read(document: Document) -> Any:
         raise document.refuse(f"ends after {len(lines) - 1} of {head[0]} vertices", lines[-1][0])
     graph = nx.Graph()
     graph.add_nodes_from(map(str, range(1, head[0] + 1)), kind="host")
+    found: set[str] = set()
     for vertex, (number, line) in enumerate(lines[1:head[0] + 1], 1):
         for other in line.split()[before::step]:
             if not (other.isdecimal() and len(other) < 10 and 1 <= int(other) <= head[0]):
                 raise document.refuse(f"{other[:20]!r} is not a vertex of 1 to {head[0]}", number)
             graph.add_edge(str(vertex), str(int(other)))
+        found.update(line.split()[before + 1::step] if step > 1 else ())
     if graph.number_of_edges() != head[1]:
         raise document.refuse(f"has {graph.number_of_edges()} edges, and its first line says {head[1]}", lines[0][0])
+    note_weights(document, graph, found)
     return graph

@@ -37,7 +37,10 @@ def read(document: Document, taper: int | None = None, up: int | None = None) ->
     name, *words = document.text.split()
     sizes = [int(word) if re.fullmatch("[0-9]{1,6}", word) else 0 for word in words[:64]]
     if name == "tleaf" and sizes and len(sizes) == len(words) == 1 + 2 * sizes[0] and all(sizes[1::2]):
-        return tree(document.label, _leaves(document, sizes[1::2]), document.refuse, taper, up)
+        graph = tree(document.label, _leaves(document, sizes[1::2]), document.refuse, taper, up)
+        if len(set(sizes[2::2])) > 1:
+            graph.graph["notes"].append(f"costs of the links of {document.label} are passed over: they are no bandwidths")
+        return graph
     if name == "cmplt" and len(words) == 1 and 1 <= sizes[0] <= MOST_COMPLETE:
         return nx.relabel_nodes(nx.complete_graph(sizes[0]), str)
     shape = _shape(name, sizes) if len(words) == len(sizes) else []

@@ -1,23 +1,30 @@
-"""Platforms of SimGrid (XML): hosts, routers, and the links between two of them.
+"""Platforms of SimGrid (XML): zones, clusters, routers and links, with the routes that SimGrid takes.
 
-A route over one link is a cable between its ends. A ``cluster`` is a star, a torus or a fat tree (``TORUS``, ``FAT_TREE``).
-A link with ``sharing_policy="SHARED"`` is one cable for both directions in SimGrid, and a cable with a direction each here,
-which a note says. Routes over several links tell no cables and are refused, except if single links join the same ends.
-Source: "The platform file's reference" of SimGrid 3.32.
+Zones with the routing Full, Floyd, Dijkstra, Cluster and Vivaldi are read with all that they hold, and so are clusters
+whose routes are the only shortest ones. Anything else that decides about a route or a bandwidth is refused by its name.
+Sources: "The platform file's reference" of SimGrid 3.32, and its surfxml_sax_cb.cpp and sg_platf.cpp for defaults.
 """
 
-import itertools
 import re
+from math import prod
 from typing import Any
 from xml.etree import ElementTree
 
-from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.simgrid_routes import Link, Platform, Route, Zone, graph_of
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.base.reading import parse_xml
+from pencilmap.model.base.reading import MOST_DEPTH, parse_xml
 from pencilmap.model.network.graph import MAX_VERTICES
 
-_RATE = re.compile(r"([0-9.eE+-]+)\s*([kMGTP]i?)?(Bps|bps|B/s)?")
+_RATE = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(?:([kMGTPEZY]?|[KMGTPEZY]i)([Bb])(?:ps|/s))?")
+_RADICAL = re.compile(r"\s*[0-9]{1,9}(-[0-9]{1,9})?(\s*,\s*[0-9]{1,9}(-[0-9]{1,9})?)*\s*")
+_KIND = {"full": "full", "floyd": "floyd", "dijkstra": "dijkstra", "dijkstracache": "dijkstra", "cluster": "star",
+         "vivaldi": "star", "none": "none"}
+_WITHOUT_ROUTES = {"prop", "config", "random", "model_prop", "process", "actor", "storage", "storage_type", "mount", "trace"}
+_LINK_PROFILES = ("bandwidth_file", "state_file")
+_OTHER_PROFILES = ("speed_file", "availability_file", "state_file", "latency_file")
+_LINKS_THEMSELVES = ("; give the cables themselves, as an edge list or as routes between hosts and routers of a zone with "
+                     'routing="Floyd"')
 
 
 def looks_like(document: Document) -> bool:
@@ -30,148 +37,315 @@ def read(document: Document) -> Any:
     Raises
     ------
     GraphError
-        If the document is not a platform, or its routes tell no cables.
+        If the document is not a platform, or its routes are not those along shortest paths of links.
     """
-    import networkx as nx  # slow to import, and only graphs need networkx
-
-    root = _root(document)
-    graph = nx.MultiGraph(notes=[])
-    for cluster in root.iter("cluster"):
-        _cluster(document, graph, cluster)
-    if graph and root.find(".//host") is not None:
-        raise GraphError(f"{document.label} has clusters and single hosts; give a platform of one kind, or an edge list")
-    for host in root.iter("host"):
-        graph.add_node(_given(document, host, "id"), kind="host")
-    for router in root.iter("router"):
-        graph.add_node(_given(document, router, "id"), kind="switch")
-    _routes(document, root, graph)
-    return graph
+    reader = _Reader(document)
+    reader.read(reader.root())
+    return graph_of(reader.platform, sorted(reader.notes))
 
 
-def _root(document):
-    try:
-        root = parse_xml(document.text)
-    except (ElementTree.ParseError, ValueError, RecursionError) as error:
-        line = getattr(error, "position", (None,))[0]
-        raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
-    if root.tag != "platform":
-        raise GraphError(f"{document.label} is not a platform of SimGrid, but <{root.tag[:40]}>")
-    return root
+def rate(text: str) -> float | None:
+    """Return bytes per second of a bandwidth of SimGrid, ``125MBps`` or, without a unit, bytes per second; None if strange.
 
-
-def _given(document, element, name):
-    value = element.get(name)
-    if value is None:
-        raise GraphError(f"{document.label}: an element <{element.tag}> has no {name}=")
-    return value
-
-
-def rate(document: Document, text: str) -> str:
-    """Return a bandwidth of SimGrid (``125MBps``, bytes per second without a unit) as text with our unit."""
+    >>> rate("10Gbps"), rate("1KiBps"), rate("5"), rate("1 lightyear")
+    (1250000000.0, 1024.0, 5.0, None)
+    """
     found = _RATE.fullmatch(text.strip())
-    if found is None:
-        raise GraphError(f"{document.label}: bandwidth {text[:40]!r} is none of SimGrid, e.g. 125MBps or 10Gbps")
-    return f"{found[1]} {found[2] or ''}{'bit/s' if found[3] == 'bps' else 'B/s'}"
+    try:
+        value = float(found[1]) if found else 0.0
+    except ValueError:
+        value = 0.0
+    if not found or not 0 < value < float("inf"):
+        return None
+    prefix = found[2] or ""
+    base = 1024 if prefix.endswith("i") else 1000
+    return value * base ** (" kMGTPEZY".index(prefix[:1].replace("K", "k") or " ")) / (8 if found[3] == "b" else 1)
 
 
-def _routes(document, root, graph):
-    links = {_given(document, link, "id"): link for link in root.iter("link")}
-    shared = False
-    for route in root.iter("route"):
-        ends = [_given(document, route, key) for key in ("src", "dst")]
-        over = [_given(document, each, "id") for each in route if each.tag == "link_ctn"]
-        if strange := next((end for end in ends if end not in graph), None):
-            raise GraphError(f"{document.label}: a route ends at {strange[:40]!r}, which is no host and no router")
-        if len(over) != 1:
-            raise GraphError(f"{document.label}: the route from {ends[0][:40]} to {ends[1][:40]} has {len(over)} links, and "
-                             "so the file does not say which ends a link joins; write routes of one link each between hosts "
-                             'and routers (routing="Floyd" finds the paths)')
-        if over[0] not in links:
-            raise GraphError(f"{document.label}: the route from {ends[0][:40]} to {ends[1][:40]} names link "
-                             f"{over[0][:40]!r}, which is not defined")
-        link = links[over[0]]
-        shared |= link.get("sharing_policy", "SHARED") == "SHARED"
-        if not graph.has_edge(*ends, key=over[0]):
-            graph.add_edge(*ends, key=over[0], bandwidth=rate(document, _given(document, link, "bandwidth")))
-    if shared:
-        graph.graph["notes"].append(f"{document.label}: links that both directions share in SimGrid (SHARED) are read as a "
-                                    "cable with this bandwidth in each direction")
+class _Reader:
+    """A reader of one document."""
 
+    def __init__(self, document):
+        self.document, self.platform, self.notes = document, Platform(document.label), set()
+        self.links = {}  # name: number
+        self.pairs = {}  # name of a link with a number for each direction: the two numbers
 
-# ---- clusters -------------------------------------------------------------------------------------------------------------
+    def root(self):
+        try:
+            root = parse_xml(self.document.text.lstrip())
+        except (ElementTree.ParseError, ValueError, RecursionError) as error:
+            line = getattr(error, "position", (None,))[0]
+            raise GraphError(f"{self.document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
+        if root.tag != "platform":
+            raise GraphError(f"{self.document.label} is not a platform of SimGrid, but <{root.tag[:40]}>")
+        version = root.get("version", "4.1")  # older versions without it have other elements
+        if version not in ("4", "4.0", "4.1"):
+            raise self.refusal(f"its version is {version[:20]}, and versions 4 and 4.1 are read; SimGrid's "
+                               "simgrid_update_xml brings older files up to date")
+        return root
 
+    def read(self, root):
+        outer = [element for element in root if element.tag not in _WITHOUT_ROUTES and element.tag != "trace_connect"]
+        if len(outer) != 1:
+            raise self.refusal(f"it has {len(outer)} outermost zones; a platform with hosts has one"
+                               + ("" if outer else " (a file of processes or actors is a deployment)"))
+        for element in root:
+            self.element(element, None, 0)
+        settings = [prop.get("id", "") for config in root.iter("config") for prop in config.iter("prop")]
+        if network := next((name for name in settings if name.startswith(("network/", "smpi/"))), None):
+            self.notes.add(f"settings of simulations in {self.document.label}, such as {network[:40]}, are passed over")
 
-def _cluster(document, graph, cluster):
-    name = _given(document, cluster, "id")
-    radical = _given(document, cluster, "radical")
-    if not re.fullmatch(r"[0-9]{1,6}(-[0-9]{1,6})?(,[0-9]{1,6}(-[0-9]{1,6})?)*", radical):
-        raise GraphError(f"{document.label}: radical {radical[:40]!r} of cluster {name[:40]} is not numbers such as 0-63")
-    numbers = expand_hosts(f"n[{radical}]", MAX_VERTICES)
-    hosts = [f"{cluster.get('prefix', '')}{number[1:]}{cluster.get('suffix', '')}" for number in numbers]
-    topology, speed = cluster.get("topology", "FLAT"), rate(document, _given(document, cluster, "bw"))
-    sizes = [list(map(int, part.split(","))) for part in cluster.get("topo_parameters", "").split(";")
-             if re.fullmatch(r"[0-9]{1,6}(,[0-9]{1,6})*", part)]
-    for host in hosts:
-        graph.add_node(host, kind="host")
-    if topology == "FLAT":
-        graph.add_node(f"{name}_switch", kind="switch")
-        graph.add_edges_from((host, f"{name}_switch", {"bandwidth": speed}) for host in hosts)
-    elif topology == "TORUS" and len(sizes) == 1:
-        _check(document, name, hosts, sizes[0])
-        number = dict(zip(_ring_grid(sizes[0]), hosts))
-        graph.add_edges_from((number[a], number[b], {"bandwidth": speed}) for a, b in _ring_grid(sizes[0]).edges)
-    elif topology == "FAT_TREE" and len(sizes) == 4 and len(sizes[0]) == 1 and {len(s) for s in sizes[1:]} == {sizes[0][0]}:
-        _check(document, name, hosts, sizes[1])
-        _fat_tree(graph, name, hosts, sizes, speed)
-    else:
-        raise GraphError(f"{document.label}: cluster {name[:40]} has topology {topology[:20]} "
-                         f"{cluster.get('topo_parameters', '')[:40]!r}; FLAT, TORUS 4,4,2 and FAT_TREE 2;4,4;1,2;1,2 are "
-                         "read; for a dragonfly give the text dragonfly:... as `network`")
+    def refusal(self, message):
+        return self.platform.refusal(message)
 
+    def given(self, element, name):
+        value = element.get(name)
+        if value is None:
+            raise self.refusal(f"an element <{element.tag}> has no {name}=")
+        return value
 
-def _check(document, name, hosts, shape):
-    count = 1
-    for n in shape:
-        count *= n
-    if count != len(hosts):
-        raise GraphError(f"{document.label}: cluster {name[:40]} has {len(hosts)} hosts, and its topology {count}")
+    def rate(self, element, name):
+        text = self.given(element, name)
+        found = rate(text)
+        if found is None:
+            raise self.refusal(f"{name} {text[:40]!r} of <{element.tag}> is no bandwidth of SimGrid, e.g. 125MBps or 10Gbps")
+        return found
 
+    def element(self, element, zone, depth):
+        """Read an element that stands in a zone, or outermost."""
+        tag = element.tag
+        if depth > MOST_DEPTH:
+            raise self.refusal(f"zones are nested more than {MOST_DEPTH} deep")
+        if tag in _WITHOUT_ROUTES:
+            return
+        if tag in ("zone", "AS"):
+            self.zone(element, zone, depth)
+        elif tag == "cluster":
+            self.cluster(element, zone)
+        elif tag == "trace_connect":
+            self.profile(element.get("kind", "HOST_AVAIL"), element.get("kind") in ("BANDWIDTH", "LINK_AVAIL"),
+                         self.given(element, "element"))
+        elif tag in ("host", "peer", "router") and zone:
+            for name in _OTHER_PROFILES:
+                if element.get(name):
+                    self.profile(name, False, "")
+            self.platform.add(self.given(element, "id"), zone, is_host=tag != "router")
+            if zone.kind == "star":
+                zone.join(element.get("id"), (), ())
+            if tag == "peer":
+                self.peer(element, zone)
+        elif tag in ("link", "backbone") and zone:
+            self.link(element)
+        elif tag in ("route", "zoneRoute", "ASroute") and zone:
+            self.route(element, zone)
+        elif tag not in ("cabinet", "host_link") or not zone:
+            raise self.refusal(f"<{tag[:40]}> is not read{_LINKS_THEMSELVES if tag.startswith('bypass') else ''}"
+                               + ("; write the elements of the other file in its place" if tag == "include" else ""))
 
-def _ring_grid(shape):
-    """Return the torus of places in coordinates, the first the fastest, as SimGrid numbers its hosts."""
-    import networkx as nx  # slow to import, and only graphs need networkx
+    def profile(self, name, changes_links, what):
+        if changes_links:
+            raise self.refusal(f"the bandwidth or the state of {what[:40]!r} changes with the time ({name}), and a "
+                               "prediction has one bandwidth; leave the profile out")
+        self.notes.add(f"changes of hosts and latencies with the time in {self.document.label} are passed over: {name}")
 
-    graph = nx.Graph()
-    nodes = [where[::-1] for where in itertools.product(*(range(n) for n in reversed(shape)))]
-    graph.add_nodes_from(nodes)
-    graph.add_edges_from((where, (*where[:i], (where[i] + 1) % n, *where[i + 1:])) for where in nodes
-                         for i, n in enumerate(shape) if n > 1)
-    return graph
+    def zone(self, element, parent, depth):
+        name, routing = self.given(element, "id"), self.given(element, "routing")
+        kind = _KIND.get(routing.lower())
+        if kind is None:
+            raise self.refusal(f"zone {name[:40]} has the routing {routing[:20]!r}; Full, Floyd, Dijkstra, DijkstraCache, "
+                               f"Cluster, Vivaldi and None are read{_LINKS_THEMSELVES}")
+        zone = self.platform.add_zone(Zone(name, kind, parent))
+        for each in element:
+            self.element(each, zone, depth + 1)
+        if kind == "star" and routing.lower() == "cluster":
+            self.members(element, zone)
+        elif found := next((each.tag for each in element if each.tag in ("cabinet", "host_link", "backbone")), None):
+            raise self.refusal(f"zone {name[:40]} has <{found}>, which stands only in a zone with routing=\"Cluster\"")
 
+    # ---- links and routes -------------------------------------------------------------------------------------------------
 
-def _fat_tree(graph, name, hosts, sizes, speed):
-    """Add the switches of a fat tree: numbers of children, of parents, and of cables, for each level from the hosts.
+    def add_link(self, name, bandwidth, fatpipe=False):
+        self.platform.links.append(Link(name, bandwidth, fatpipe))
+        return len(self.platform.links) - 1
 
-    A vertex of level l has a place in l coordinates that count switches beside each other, and in the rest of the
-    coordinates that count units; it is joined to the parents that differ from it in no other coordinate.
-    """
-    _, below, above, cables = sizes
-    level = [(host, (), _place(i, below)) for i, host in enumerate(hosts)]
-    for i in range(len(below)):
-        parents = {}
-        for vertex, beside, unit in level:
-            for j in range(above[i]):
-                key = (*beside, j), unit[1:]
-                parent = parents.setdefault(key, f"{name}_L{i + 1}_{len(parents)}")
-                graph.add_node(parent, kind="switch")
-                graph.add_edge(vertex, parent, bandwidth=speed, cables=cables[i])
-        level = [(vertex, beside, unit) for (beside, unit), vertex in parents.items()]
+    def link(self, element):
+        name, policy = self.given(element, "id"), element.get("sharing_policy", "SHARED")
+        if name in self.links or name in self.pairs:
+            raise self.refusal(f"link {name[:40]!r} is defined twice; every link needs a name of its own")
+        for profile in _LINK_PROFILES:
+            if element.get(profile):
+                self.profile(profile, True, name)
+        if element.get("latency_file"):
+            self.profile("latency_file", False, name)
+        if policy in ("SPLITDUPLEX", "FULLDUPLEX"):
+            self.pairs[name] = ends = tuple(self.add_link(f"{name}_{way}", self.rate(element, "bandwidth"))
+                                            for way in ("UP", "DOWN"))
+            self.links.update({f"{name}_UP": ends[0], f"{name}_DOWN": ends[1]})
+        elif policy in ("SHARED", "FATPIPE"):
+            self.links[name] = self.add_link(name, self.rate(element, "bandwidth"), policy == "FATPIPE")
+        else:
+            raise self.refusal(f"link {name[:40]!r} has the sharing_policy {policy[:20]!r}; SHARED, SPLITDUPLEX and FATPIPE "
+                               "are read, and hosts on WIFI have no links of their own")
 
+    def over(self, element):
+        """Return the links of a route, and those of the way back."""
+        there, back = [], []
+        for each in element:
+            if each.tag != "link_ctn":
+                raise self.refusal(f"a route has <{each.tag[:40]}>; <link_ctn> is read")
+            name, way = self.given(each, "id"), each.get("direction", "NONE")
+            if way == "NONE" and name in self.links:
+                there.append(self.links[name])
+                back.append(self.links[name])
+            elif way in ("UP", "DOWN") and name in self.pairs:
+                there.append(self.pairs[name][way == "DOWN"])
+                back.append(self.pairs[name][way == "UP"])
+            elif name in self.links or name in self.pairs:
+                raise self.refusal(f"a route names link {name[:40]!r} with direction {way[:10]}; a link with the policy "
+                                   "SPLITDUPLEX has direction UP or DOWN in a route, and any other link has none")
+            else:
+                raise self.refusal(f"a route names link {name[:40]!r}, which is not defined before it")
+        return tuple(there), tuple(back[::-1])
 
-def _place(number, below):
-    """Return the place of a host in its unit of each level, the smallest units first."""
-    found = []
-    for n in below:
-        number, digit = divmod(number, n)
-        found.append(digit)
-    return tuple(found)
+    def route(self, element, zone):
+        src, dst = ends = [self.given(element, key) for key in ("src", "dst")]
+        if strange := next((end for end in ends if self.platform.place.get(end) is not zone), None):
+            raise self.refusal(f"a route of zone {zone.name[:40]} ends at {strange[:40]!r}, which is no host, router or "
+                               "zone in it")
+        gates = ends if element.tag == "route" else [self.given(element, key) for key in ("gw_src", "gw_dst")]
+        for end, gate in zip(ends, gates):
+            if (end in self.platform.zones) != (element.tag != "route") or (end != gate
+                                                                            and not self.platform.is_in(gate, end)):
+                raise self.refusal(f"a route of zone {zone.name[:40]} ends at {end[:40]!r} with the gateway {gate[:40]!r}; "
+                                   "<route> joins hosts and routers, and <zoneRoute> zones by gateways in them")
+        if zone.kind in ("star", "none"):
+            raise self.refusal(f"zone {zone.name[:40]} has a route from {src[:40]} to {dst[:40]}, which its kind of routing "
+                               "has not; write routing=\"Full\" or \"Floyd\"")
+        there, back = self.over(element)
+        if src == dst:
+            return  # a host's way to itself is no part of the network
+        if not there:
+            raise self.refusal(f"the route from {src[:40]} to {dst[:40]} has no links")
+        both = element.get("symmetrical", "YES").upper() == "YES"
+        for key, route in [((src, dst), Route(*gates, there))] + [((dst, src), Route(*gates[::-1], back))] * both:
+            if key in zone.routes:
+                raise self.refusal(f"the route from {key[0][:40]} to {key[1][:40]} is given twice; routes hold for both "
+                                   'directions unless they have symmetrical="NO"')
+            zone.routes[key] = route
+
+    # ---- stars ------------------------------------------------------------------------------------------------------------
+
+    def peer(self, element, zone):
+        name = element.get("id")
+        if zone.kind != "star":
+            raise self.refusal(f"peer {name[:40]} is in zone {zone.name[:40]}, whose routing is not Vivaldi")
+        zone.join(name, (self.add_link(f"link_{name}_UP", self.rate(element, "bw_out")),),
+                  (self.add_link(f"link_{name}_DOWN", self.rate(element, "bw_in")),))
+
+    def members(self, element, zone):
+        """Read what joins the hosts of a zone with routing Cluster: a backbone, links of hosts, and cabinets."""
+        backbones = [each.get("id") for each in element.iter("backbone")]
+        if len(backbones) > 1:
+            raise self.refusal(f"zone {zone.name[:40]} has {len(backbones)} backbones; it can have one")
+        backbone = tuple(self.links[name] for name in backbones)
+        for each in element:
+            if each.tag == "host_link":
+                name = self.given(each, "id")
+                if self.platform.place.get(name) is not zone or zone.up.get(name):
+                    raise self.refusal(f"<host_link> of {name[:40]!r}: it is no host of zone {zone.name[:40]}, or has two")
+                up, down = (self.links.get(self.given(each, key)) for key in ("up", "down"))
+                if up is None or down is None:
+                    raise self.refusal(f"<host_link> of {name[:40]} names a link that is not defined; of a link with the "
+                                       "policy SPLITDUPLEX, LINK_UP and LINK_DOWN are the ends")
+                zone.join(name, (up, *backbone), (*backbone, down))
+            elif each.tag == "cabinet":
+                bandwidth = self.rate(each, "bw")
+                for _, host in self.hosts(each, zone):
+                    up, down = (self.add_link(f"link_{host}_{way}", bandwidth) for way in ("UP", "DOWN"))
+                    zone.join(host, (up, *backbone), (*backbone, down))
+
+    def hosts(self, element, zone):
+        """Add the hosts of a cluster or a cabinet to its zone; return their numbers and names."""
+        name, radical = self.given(element, "id"), self.given(element, "radical")
+        if not _RADICAL.fullmatch(radical):
+            raise self.refusal(f"radical {radical[:40]!r} of <{element.tag}> {name[:40]} is not numbers such as 0-63")
+        found = []
+        for part in radical.split(","):
+            low, high = (int(number) for number in (part.strip().split("-") * 2)[:2])
+            if len(self.platform.hosts) + len(found) + high - low >= MAX_VERTICES:
+                raise self.refusal(f"with <{element.tag}> {name[:40]} it has more than the {MAX_VERTICES} hosts that are "
+                                   "supported")
+            found += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
+                      for number in range(low, high + 1)]
+        for _, host in found:
+            self.platform.add(host, zone, is_host=True)
+        return found
+
+    def cluster(self, element, parent):
+        name, topology = self.given(element, "id"), element.get("topology", "FLAT")
+        policy = element.get("sharing_policy", "SPLITDUPLEX")
+        if policy not in ("SPLITDUPLEX", "FULLDUPLEX", "SHARED"):
+            raise self.refusal(f"cluster {name[:40]} has the sharing_policy {policy[:20]!r}; SHARED and SPLITDUPLEX are "
+                               "read")
+        zone = self.platform.add_zone(Zone(name, "star" if topology == "FLAT" else "dijkstra", parent))
+        hosts, bandwidth = self.hosts(element, zone), self.rate(element, "bw")
+
+        def link(label):
+            if policy == "SHARED":
+                return (self.add_link(label, bandwidth),) * 2
+            return tuple(self.add_link(f"{label}_{way}", bandwidth) for way in ("UP", "DOWN"))
+
+        if topology != "FLAT":
+            self.tree_or_ring(element, zone, [host for _, host in hosts], link)
+            return
+        backbone = ()
+        if element.get("bb_bw"):
+            label = f"{name}_backbone"
+            self.links[label] = self.add_link(label, self.rate(element, "bb_bw"),
+                                              element.get("bb_sharing_policy") == "FATPIPE")
+            backbone = (self.links[label],)
+        elif not re.fullmatch(r"0*\.?0*[a-z]*", element.get("bb_lat", "")):
+            raise self.refusal(f"cluster {name[:40]} has bb_lat= and no bb_bw=; give the bandwidth of its backbone, too")
+        limit = self.rate(element, "limiter_link") if element.get("limiter_link") else None
+        for number, host in hosts:
+            own = () if limit is None else (self.add_link(f"{name}_link_{number}_limiter", limit),)
+            up, down = link(f"{name}_link_{number}")
+            zone.join(host, (*own, up, *backbone), (*backbone, down, *own))
+        router = element.get("router_id") or f"{element.get('prefix', '')}{name}_router{element.get('suffix', '')}"
+        self.platform.add(router, zone, is_host=False)
+        zone.join(router, (), ())
+
+    def tree_or_ring(self, element, zone, hosts, link):
+        """Add the links of a fat tree or a torus, if no two hosts have two shortest paths, of which SimGrid takes one."""
+        topology, given = element.get("topology"), element.get("topo_parameters", "")
+        parts = given.split(";") if re.fullmatch(r"[1-9][0-9]{0,5}([,;][1-9][0-9]{0,5})*", given) else []
+        sizes = [[int(n) for n in part.split(",")] for part in parts]
+        is_tree = topology == "FAT_TREE" and len(sizes) == 4 and {len(some) for some in sizes[1:]} == set(sizes[0])
+        if not (is_tree or (topology == "TORUS" and len(sizes) == 1)) or element.get("limiter_link"):
+            raise self.refusal(f"cluster {zone.name[:40]} has topology {topology[:20]} {given[:40]!r}"
+                               f"{' with a limiter_link' * bool(element.get('limiter_link'))}; FLAT, TORUS 5 and FAT_TREE "
+                               "2;4,4;1,1;1,1 are read; for a dragonfly give the text dragonfly:... as `network`")
+        count = prod(sizes[is_tree])
+        if count != len(hosts):
+            raise self.refusal(f"cluster {zone.name[:40]} has {len(hosts)} hosts, and its topology {count}")
+        is_ring = not is_tree and count in sizes[0] and (count % 2 == 1 or count == 2)
+        if not is_ring and (not is_tree or {*sizes[2], *sizes[3]} != {1}):
+            text = "the text fat-tree:..., with --routing static," if is_tree else "x".join(map(str, sizes[0][::-1]))
+            raise self.refusal(f"in cluster {zone.name[:40]} ({topology} {given[:40]}) hosts have several shortest paths, "
+                               f"and SimGrid's choice among them is not read; give {text} as `network`, and names with "
+                               "`nodes`")
+        level = hosts
+        for i, n in enumerate(sizes[1] if is_tree else ()):
+            above = [f"{zone.name}_L{i + 1}_{number}" for number in range(len(level) // n)]
+            for switch in above:
+                self.platform.add(switch, zone, is_host=False)
+            for number, vertex in enumerate(level):
+                self.join(zone, vertex, above[number // n], link)
+            level = above
+        cables = 0 if is_tree else count // 2 if count < 3 else count
+        for number, host in enumerate(hosts[:cables]):
+            self.join(zone, host, hosts[(number + 1) % count], link)
+
+    def join(self, zone, a, b, link):
+        there, back = link(f"{zone.name}_link_from_{a}_to_{b}")
+        zone.routes[a, b], zone.routes[b, a] = Route(a, b, (there,)), Route(b, a, (back,))

@@ -25,7 +25,7 @@ from pencilmap.model.network.kind import NetworkKind
 from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
-MAX_VERTICES = 1 << 16
+MAX_VERTICES = 1 << 16  # of each kind
 FAR = 64
 MOST_CABLES = 1 << 20  # most cables of one edge
 
@@ -235,9 +235,10 @@ class GraphNetwork:
 
 
 def _check_names(graph: GraphNetwork) -> None:
-    if not 1 <= graph.n_nodes <= len(graph.vertices) <= MAX_VERTICES:
-        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host "
-                         f"and at most {MAX_VERTICES} vertices are needed")
+    switches = len(graph.vertices) - graph.n_nodes
+    if not 1 <= graph.n_nodes <= MAX_VERTICES or not 0 <= switches <= MAX_VERTICES:
+        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {switches} switches; at least one host and at most "
+                         f"{MAX_VERTICES} of each kind are needed")
     seen = set()
     for name in graph.vertices:
         if name in seen:
@@ -311,8 +312,9 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
     >>> from_networkx(star, "star", {"link": 1e9, "thick": 4e9}).bandwidth
     (4000000000.0, 1000000000.0)
     """
-    if graph.number_of_nodes() > MAX_VERTICES:
-        raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} are supported")
+    if graph.number_of_nodes() > 2 * MAX_VERTICES:
+        raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} hosts and as many "
+                         "switches are supported")
     kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
     for vertex, kind in kinds.items():
         if kind not in KINDS:

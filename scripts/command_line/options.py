@@ -97,7 +97,7 @@ def schedule(default: str | None) -> Decorator:
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
 SCHEDULE, ANY_SCHEDULE = schedule(SEQUENCE), schedule(None)
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
-                         help="forward, backward, or both as a pair.")
+                         help="forward, backward, or pair: one of each at once.")
 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:

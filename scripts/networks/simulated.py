@@ -306,7 +306,7 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
 
     The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
     """
-    placed = where.place(placement, grid, Question(network.routing, schedule=schedule, direction=direction))
+    placed = where.place(placement, grid, Question(network.routing, schedule=schedule))
     mapping, labels = as_mapping(placed, placement), _labels(where, network, placement)
     if where.transform is None:
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")

@@ -45,6 +45,9 @@ EXAMPLES = {  # name: title, text
     "simgrid": ("a SimGrid platform", "<?xml version='1.0'?>\n"
                 "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                 "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n"),
+    "simgrid program": ("a program that builds a SimGrid platform", "/* mine */\n#include <simgrid/s4u.hpp>\n"
+                        "namespace sg4 = simgrid::s4u;\n"),
+    "simgrid script": ("a program that builds a SimGrid platform", "import sys\nfrom simgrid import Engine, NetZone\n"),
     "ibnetdiscover": ("the output of ibnetdiscover", "#\n# Topology file: generated on Tue Nov  3 2020\n#\nvendid=0x2c9\n"
                       "devid=0xbd36\nsysimgguid=0x2c902\nswitchguid=0x2c9(2c9)\nSwitch\t36 \"S-0002c9\"\t\t# \"sw\" port 0\n"
                       "[1]\t\"H-0002c8\"[1](2c8) \t\t# \"n1 HCA-1\" lid 4 4xQDR\n"),

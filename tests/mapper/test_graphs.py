@@ -205,6 +205,7 @@ BROKEN = {
     ({"bandwidth": "100"}, "'100' is not a quantity in byte/s"), ({"bandwidth": True}, "bandwidth True has no unit"),
     ({"latency": 1.5}, "'latency', which is not one of the attributes bandwidth, cables, weight"),
     ({"bandwidth": "1 GB/s", "delay": 3}, "'delay', which is not one of"),
+    ({"duplex": "half"}, "'duplex', which is not one of"), ({"shared": True}, "'shared', which is not one of"),
     ({"LinkSpeed": "10"}, "'LinkSpeed', which is not one of"), ({"capacity": "40 Gbit/s"}, "'capacity', which is not"),
     ({"cables": 1.5}, "1.5 cables; a whole number"), ({"cables": "two"}, "'two' cables; a whole number")])
 def test_graphml_whose_numbers_would_be_guesses_is_refused(attributes, words, tmp_path):
@@ -221,6 +222,26 @@ def test_graphml_may_have_texts_and_weights_of_others(tmp_path):
     graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2, weight=7.5, label="east", up=True)
     nx.write_graphml(graph, tmp_path / "g.graphml")
     assert read_graph(tmp_path / "g.graphml").bandwidth == (1e9,)
+
+
+def test_defaults_of_graphml_hold():
+    text = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+        <key id="k" for="node" attr.name="kind" attr.type="string"><default>switch</default></key>
+        <key id="b" for="edge" attr.name="bandwidth" attr.type="string"><default>1 GB/s</default></key>
+        <key id="n" for="graph" attr.name="notes" attr.type="string"/>
+        <graph edgedefault="undirected"><data key="n">by me</data>
+        <node id="a"><data key="k">host</data></node><node id="s"/><node id="c"><data key="k">host</data></node>
+        <edge source="a" target="s"/><edge source="c" target="s"><data key="b">2 GB/s</data></edge></graph></graphml>"""
+    network = parse_graph(Document(text.encode(), "net"))
+    assert network.vertices == ("a", "c", "s") and network.n_nodes == 2 and network.notes == ()
+    assert {str(network.link_number(i)): float(c * 2) for i, c in enumerate(network.cables)}["a->s"] == 1
+
+
+@pytest.mark.parametrize("text", ["a b 1\nb a 2\n", "a b {'weight': 1}\nb a {'weight': 2}\n", "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
+def test_weights_that_are_passed_over_are_noted(text):
+    assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
+    same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")
+    assert parse_graph(Document(same.encode(), "net")).notes == ()
 
 
 @pytest.mark.parametrize("mark, hosts", [("switch", ("h1", "h2", "h3")), ("host", ("s", "h1", "h2", "h3"))])

@@ -35,8 +35,9 @@ SAMPLES = {  # file: format that recognises it
     "slurm": "slurm", "slurm-blocks": "slurm", "slurm-shown": "slurm", "slurm-shown-blocks": "slurm", "slurm-yaml": "slurm",
     "slurm-addresses": "slurm-addresses", "topograph": "topograph", "topograph-slurm": "slurm",
     "ibnetdiscover": "ibnetdiscover", "scotch": "scotch", "scotch-tree": "scotch", "metis": "metis", "dot": "dot",
-    "simgrid": "simgrid", "simgrid-tree": "simgrid", "simgrid-torus": "simgrid", "graphml": "graphml", "hwloc": "hwloc",
-    "netloc": "netloc", "ndat": "netloc-ndat", "netlocml": "netloc-graphml", "edges": "edge-list"}
+    "simgrid": "simgrid", "simgrid-zones": "simgrid", "simgrid-tree": "simgrid", "simgrid-torus": "simgrid",
+    "graphml": "graphml", "hwloc": "hwloc", "netloc": "netloc", "ndat": "netloc-ndat", "netlocml": "netloc-graphml",
+    "edges": "edge-list"}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -237,18 +238,6 @@ def test_dot_attributes_defaults_and_subgraphs():
     assert cables["leaf0->spine"] == cables["spine->leaf1"] == "2" and cables["n2->leaf1"] == cables["leaf1->n3"] == "1/2"
 
 
-def test_routes_and_clusters_of_simgrid():
-    star = network("simgrid")
-    assert star.vertices == ("a", "b", "c", "r") and star.bandwidth == (125e6,) and "SHARED" in star.notes[0]
-    tree, torus = network("simgrid-tree"), network("simgrid-torus")
-    assert isinstance(tree, FatTree) and tree.switches == (1, 2) and set(tree.cables_up[0].tolist()) == {4}
-    assert tree.bandwidth == (125e6, 125e6) and tree.vertices[3] == "node-3.x"
-    plain = nx.grid_graph((2, 2, 4), periodic=False)  # rings of two have two cables
-    graph = nx.Graph((torus.vertices[a], torus.vertices[b]) for a, b in zip(torus.source, torus.target))
-    assert nx.is_isomorphic(graph, nx.cartesian_product(nx.cycle_graph(4), nx.cartesian_product(
-        nx.path_graph(2), nx.path_graph(2)))) and plain.number_of_nodes() == torus.n_nodes
-
-
 DAMAGED = {
     "two trees": ("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\n",
                   "2 parts that no cable joins: n0, n1, ... .4 hosts.; n4, n5"),
@@ -278,10 +267,6 @@ DAMAGED = {
     "dot bare": ("graph g {\n a -- b [bandwidth=3];\n}\n", "line 2: the edge: bandwidth 3.0 has no unit"),
     "dot html": ("graph g {\n a [label=<b>];\n}\n", "line 2: '<b>];' is not read in DOT"),
     "platform": ("<platform version='4.1'>\n<zone id='z'>\n</platform>\n", "line 3 is not XML"),
-    "routes": ("<platform><zone id='z'><host id='a'/><host id='b'/><link id='l' bandwidth='1Bps'/>"
-               "<link id='m' bandwidth='1Bps'/><route src='a' dst='b'><link_ctn id='l'/><link_ctn id='m'/></route></zone>"
-               "</platform>",
-               "the route from a to b has 2 links"),
     "cluster": ("<platform><cluster id='c' radical='0-3' bw='1Bps' topology='DRAGONFLY' topo_parameters='1,1;1,1;1,1;1'/>"
                 "</platform>", "cluster c has topology DRAGONFLY"),
     "cluster size": ("<platform><cluster id='c' radical='0-3' bw='1Bps' topology='TORUS' topo_parameters='4,4'/></platform>",

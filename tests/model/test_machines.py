@@ -92,6 +92,8 @@ def test_a_machine_of_switches_has_no_shapes():
     (lambda t: t.replace('up = "25 GB/s"', 'global = "25 GB/s"'), "no class of links with this name"),
     (lambda t: t.replace(', up = "25 GB/s"', ""), "links of class up have no bandwidth"),
     (lambda t: t + '[shape]\nvalue = "4x4"\nsource = "0123456789"\ncertain = true\n', "top level"),
+    (lambda t: t + '[cache_per_task]\nvalue = "32 KiB"\nsource = "0123456789"\ncertain = true\n',
+     "'cache_bandwidth_per_task' is a dependency of 'cache_per_task'"),
     (lambda t: t + '[partition]\nvalue = {rule = "any"}\nsource = "0123456789"\ncertain = true\n', "no partition"),
     (lambda t: t.replace('"fat-tree:leaves=182,hosts=44,up=18,spines=6"', '"torus:4x4"').replace(
         '{host = "12.5 GB/s", up = "25 GB/s"}', '"1 GB/s"'), "write it as")])

@@ -190,6 +190,14 @@ def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
     assert f"{len(found['slower'])} more shapes are not faster" in out
 
 
+def test_the_answer_names_the_worst_shape_only_if_it_is_known_to_be_slower(pencilmap):
+    said = " ".join(pencilmap("study", "shapes", "--nodes", "1024", "--machine", "bluegene-l", "--fft", "1024")[1].split())
+    assert said.endswith("take 8x8x16 with grid 1x1024: 893.8 ms with computing; exchanges 243.4 ms")
+    said = " ".join(pencilmap("study", "shapes", "-d", "3", "--nodes", "64", "--fft", "128",
+                              "--bandwidth", "1 GB/s")[1].split())
+    assert "0.2621 ms for the exchanges, in the worst shape at least 4.194 ms" in said
+
+
 def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
     found = pencilmap_json.one("study", "shapes", "--nodes", "1024", *BGL)["shapes"][0]
     best = found["predictions"][0]

@@ -237,16 +237,15 @@ class _Shown:
         say(self._answer(shown[0]))
 
     def _answer(self, best):
-        """The recommended shape, and its gain over the worst shape."""
+        """The recommended shape, and the exchanges of the worst shape if these are known to take longer."""
         (shape, p), point = best, self.points[0]
-        worst = max((s.bound_s for s in point.shapes if s.bound_s), default=None)
+        worst = max((s.bound_s for s in point.shapes if s.bound_s), default=0)
         said = f"take {shape.torus} with grid {p.grid}: "
         if p.known_s is None:
             return said + f"the busiest links carry {float(p.cost):.4g}"
         said += milliseconds(p.known_s) + (" with computing" if p.total_s is not None else " for the exchanges")
-        if not worst:
-            return said
-        return f"{said}; exchanges {milliseconds(p.time_s)}, in the worst shape at least {milliseconds(worst)}"
+        said += f"; exchanges {milliseconds(p.time_s)}" if p.total_s is not None else ""
+        return f"{said}, in the worst shape at least {milliseconds(worst)}" if worst > p.time_s else said
 
     def study(self):
         rows = []
