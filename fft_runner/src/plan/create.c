@@ -187,6 +187,8 @@ static int make(void *made, const void *of)
         status = make_rest(plan, desc);
     if (!status)
         status = pf_ends_make(plan);
+    if (!status)
+        status = pf_agree(pf_allocs_share(plan), plan->all);
     if (!status && plan->caller_work)
         pf_work_leave(plan);
     return status;
@@ -196,6 +198,7 @@ static void release_local(pencilfft_plan plan)
 {
     free(plan->text);
     free(plan->grid_trial);
+    free(plan->alloc_of);
     pf_plan_clear(plan);
     for (int e = 0; e < plan->exchanges; e++)
         free(plan->auto_seconds[e]);
