@@ -83,8 +83,9 @@ static int run(const struct call *c, void *const in[2], void *const out[2])
         fill(c->plan, c->from[i], in[i]);
     if (c->n > 1)
         return pencilfft_execute_pair(c->plan, in[0], out[0], in[1], out[1]);
-    return c->exchange == NONE ? pencilfft_execute(c->plan, (pencilfft_direction)c->directions, in[0], out[0])
-                               : pencilfft_transpose(c->plan, c->exchange, (pencilfft_direction)c->directions, in[0], out[0]);
+    return c->exchange == NONE
+               ? pencilfft_execute(c->plan, (pencilfft_direction)c->directions, in[0], out[0])
+               : pencilfft_transpose(c->plan, c->exchange, (pencilfft_direction)c->directions, in[0], out[0]);
 }
 
 static const char *wrong_in(const struct call *c)
@@ -150,7 +151,9 @@ const char *plan_short_wrong(pencilfft_plan plan, int directions)
     }
     if (directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return wrong;
-    c = (struct call){.plan = plan, .n = 2, .from = {PENCILFFT_INPUT, PENCILFFT_OUTPUT},
+    c = (struct call){.plan = plan,
+                      .n = 2,
+                      .from = {PENCILFFT_INPUT, PENCILFFT_OUTPUT},
                       .to = {PENCILFFT_OUTPUT, PENCILFFT_INPUT}};
     for (int in_place = 0; in_place < 2 && !wrong; in_place++) {
         c.in_place = in_place;

@@ -13,6 +13,7 @@ struct pf_given {
     int64_t (*bytes_on)(const void *owner, int rank); /* of such a buffer on a rank of the plan */
     const char *start; /* of the buffer */
     int64_t bytes;
+    int64_t number; /* of the buffer; none has the number of another */
 };
 
 int pf_given_add(const struct pf_given *given);
@@ -28,6 +29,11 @@ struct pf_wanted {
     int64_t (*bytes_on)(const void *of, int array, int rank);
     const void *of; /* the plan or halo */
     int array, also; /* a second array at the same place, if it differs */
+    struct pf_fitting *fitting; /* what the last check found; may be NULL */
+};
+struct pf_fitting {
+    int64_t number; /* of a buffer that is long enough on all ranks; 0 before the first */
+    int array, also;
 };
 
 /* Refuses a buffer of pencilfft_alloc() that is too short on this rank; on all ranks, if all give a buffer of the same

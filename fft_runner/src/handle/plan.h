@@ -9,6 +9,7 @@
 #include "exchange/sync.h"
 #include "geometry/bricks.h"
 #include "geometry/geometry.h"
+#include "handle/given.h"
 #include "handle/handle.h"
 #include "handle/phases.h"
 #include "lines/line_fft.h"
@@ -228,8 +229,8 @@ struct pencilfft_plan_s {
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
     void *extra[PF_EXTRAS]; /* in place of arrays that are not longer than their elements; NULL before the first use */
+    struct pf_fitting fitting[PF_DIRECTIONS][2]; /* of the last in and out from elsewhere */
     int64_t *alloc_of; /* bytes of pencilfft_alloc() on all ranks; NULL: of the largest array. arrays.c */
-    bool array_is_full[2]; /* promised for the next call: its two arrays have the bytes of pencilfft_alloc() */
     bool caller_work; /* the caller is to give the work buffers */
     bool work_is_left; /* those made with the plan are gone */
     int64_t given_bytes; /* by the caller */

@@ -70,7 +70,7 @@ int pencilfft_alloc(pencilfft_plan plan, void **data)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
     int status = pf_buffer_add(plan, plan->alloc_elements, &made);
     if (!status)
-        status = pf_given_add(&(struct pf_given){&plan->handle, alloc_bytes_on, made, alloc_bytes(plan)});
+        status = pf_given_add(&(struct pf_given){&plan->handle, alloc_bytes_on, made, alloc_bytes(plan), 0});
     *data = status ? NULL : made;
     return status;
 }
@@ -89,9 +89,10 @@ static int64_t length_on(const void *plan, int array, int rank)
 
 int pf_call_check(const char *function, const struct pf_call *call)
 {
-    const struct pencilfft_plan_s *plan = call->plan;
-    struct pf_wanted in = {function, "in", call->in, length_on, plan, call->array[0], call->array[0]};
-    struct pf_wanted out = {function, "out", call->out, length_on, plan, call->array[1], call->array[1]};
+    pencilfft_plan plan = call->plan;
+    struct pf_fitting *fitting = plan->fitting[call->array[0] == PENCILFFT_OUTPUT];
+    struct pf_wanted in = {function, "in", call->in, length_on, plan, call->array[0], call->array[0], &fitting[0]};
+    struct pf_wanted out = {function, "out", call->out, length_on, plan, call->array[1], call->array[1], &fitting[1]};
     if (call->in == call->out)
         in.also = call->array[1];
     int status = pf_given_check(&in, plan->all, plan->rank, plan->ranks);
