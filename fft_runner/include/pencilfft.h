@@ -352,9 +352,9 @@ int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
 /* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,
- * with +n/2 for mode n/2 of an even n, which also stands for -n/2; halves and odd quarters for cosines and sines (n/(2(n-1)) and
- * n/(2(n+1)) times whole numbers for their kinds I), and 0 along an axis that is not transformed. A grid with step h has the
- * wavenumber 2 pi waves / (n h). Local. */
+ * with +n/2 for mode n/2 of an even n, which also stands for -n/2; halves and odd quarters for cosines and sines
+ * (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), and 0 along an axis that is not transformed. A grid
+ * with step h has the wavenumber 2 pi waves / (n h). Local. */
 int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
 
 /* The elements that this rank holds of an array, in the order of memory, for any layout, parts and fields:

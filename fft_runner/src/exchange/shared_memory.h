@@ -38,9 +38,9 @@ int pf_shared_close(struct pf_shared *shared);
  * Local. */
 void pf_shared_map(const struct pf_shared *shared);
 
-/* Before MPI allocates so many bytes of this rank for a window of a group: PENCILFFT_NOT_POSSIBLE if the windows of
- * all ranks on the node have no room, because an MPI without room ends the job, or waits for ever. Then, and when the window is
- * there, the bytes are not promised any more. Local. */
+/* Before MPI allocates so many bytes of this rank for the window of a group: PENCILFFT_NOT_POSSIBLE if the windows of
+ * all ranks on the node have no room, because an MPI without room ends the job, or waits for ever. Then, and when
+ * the window is there, the bytes are not promised any more. Local. */
 int pf_window_plan(size_t bytes, size_t members);
 void pf_window_opened(size_t bytes);
 
