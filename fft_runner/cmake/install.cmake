@@ -14,7 +14,12 @@ if(TARGET pencilfft_fortran)
     install(FILES ${PROJECT_BINARY_DIR}/modules/${module}.mod fortran/${module}.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endforeach()
 endif()
-set_target_properties(${installed} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# The number changes if programs must be compiled again: tests/fft_runner/abi.txt. A longer descriptor is no such change.
+set_target_properties(${installed} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 1)
+set_property(TARGET pencilmap_reorder PROPERTY SOVERSION 0)
+if(TARGET pencilmap_reorder_fortran)
+  set_property(TARGET pencilmap_reorder_fortran PROPERTY SOVERSION 0)
+endif()
 install(TARGETS ${installed} EXPORT pencilfft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

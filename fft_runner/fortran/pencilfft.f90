@@ -170,8 +170,8 @@ module pencilfft
     end interface
 
     !> A transform in a direction, pencilfft_direction_forward or pencilfft_direction_backward, of contiguous arrays of the
-    !! element types of the plan, such as those of pencilfft_array. Other arrays must have room for pencilfft_alloc_bytes,
-    !! which only their shapes tell: an array of fewer elements than this rank's part is refused; an element, work(k), or
+    !! element types of the plan, such as those of pencilfft_array. Others need only hold this rank's part, as
+    !! pencilfft_shape tells: nothing outside is touched, and an array of fewer elements is refused; an element, work(k), or
     !! an assumed-size array, work(*), tells no length. from and to may be the same memory under two pointers. Collective.
     interface pencilfft_transform
         module procedure transform_double_reals, transform_double_forth, transform_double_back, transform_double, &
@@ -1318,8 +1318,8 @@ contains
     end function
 
     !> Waves of a mode of the spectrum in the n steps of its axis (1 to 3 for x, y, z), of a global index from 0 on as in
-    !! box%offset: 0, 1, ..., -2, -1 along an axis with a DFT. A grid with step h has the wavenumber 2 pi waves/(n h). 0 if
-    !! there is no such mode.
+    !! box%offset: 0, 1, ..., -2, -1 along an axis with a DFT, with +n/2 for mode n/2 of an even n. A grid with step h has
+    !! the wavenumber 2 pi waves/(n h). 0 if there is no such mode.
     real(c_double) function pencilfft_waves(plan, axis, index) result(waves)
         type(pencilfft_plan), intent(in) :: plan
         integer, intent(in) :: axis

@@ -113,8 +113,10 @@
  *
  * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to compare the collective calls of the plan
  * and of its halos. If a call differs between ranks, or cannot be done on one rank, the call fails on all ranks with the
- * same message. Without the variable the other ranks wait for that rank. A number above 1 also sets the seconds that ranks
- * wait for a rank that does not come, because it has no plan or calls something else. Then the job ends with a message.
+ * same message. Without the variable ranks that differ, such as forward here and backward there, may wait for each other, or
+ * go on with meaningless numbers and status 0 (exchange node notices it on a node). A number above 1 also sets the seconds
+ * that ranks wait for a rank that does not come, because it has no plan or calls something else. Then the job ends with a
+ * message. Any other text is refused.
  * Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Communicators
@@ -211,6 +213,7 @@ typedef struct {
 
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then change members as needed. */
 typedef struct {
+    size_t struct_bytes; /* of this structure in the program; pencilfft_desc_init() sets it */
     int64_t nx, ny, nz; /* extents; no default. With two dimensions nz is 0 or 1 */
     int R, C; /* process grid; R * C is the size of the communicator. 0 (default): chosen, see pencilfft_grid(). If an extent
                * is shorter than its number of ranks, some ranks hold nothing; they take part like the others */
@@ -292,8 +295,11 @@ typedef struct {
 /* A plan. */
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
-/* Gives every member its default. Local. */
+/* Gives every member its default. A descriptor that was not initialised is refused. Programs compiled with this header go on
+ * to work with later libraries of the same SONAME, whose descriptors may be longer. Local. */
 void pencilfft_desc_init(pencilfft_desc *desc);
+void pencilfft_desc_init_bytes(pencilfft_desc *desc, size_t bytes); /* with the program's size of the structure */
+#define pencilfft_desc_init(desc) pencilfft_desc_init_bytes((desc), sizeof(pencilfft_desc))
 /* The same for languages that do not know the structure: make a descriptor with its defaults (NULL: no memory), set its
  * members by name, and free the descriptor. Strings are not copied; they must live until the plan is made. Local. */
 pencilfft_desc *pencilfft_desc_new(void);
@@ -346,8 +352,9 @@ int pencilfft_exchange_error(pencilfft_plan plan, double *error);
 /* The forward transform along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
 /* Waves of a mode of the spectrum in the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis with a DFT,
- * halves and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), and 0
- * along an axis that is not transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
+ * with +n/2 for mode n/2 of an even n, which also stands for -n/2; halves and odd quarters for cosines and sines
+ * (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), and 0 along an axis that is not transformed. A grid
+ * with step h has the wavenumber 2 pi waves / (n h). Local. */
 int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
 
 /* The elements that this rank holds of an array, in the order of memory, for any layout, parts and fields:
@@ -368,11 +375,15 @@ typedef struct {
 int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk);
 int pencilfft_walk_next(pencilfft_walk *walk);
 
-/* The size of a buffer for execute or transpose: all fields of the largest array, or more if the exchange pads. In elements
- * of the forward output, or in bytes. */
+/* The size of a buffer of pencilfft_alloc(): all fields of the largest array, or more if the exchange pads. In elements of
+ * the forward output, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
-/* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local. */
+/* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local.
+ * Arrays from elsewhere need only hold the elements of their boxes with all fields, in place those of the longer array: no
+ * call touches memory outside. If messages are longer than the output (or than the input, with destroy_input), the plan puts
+ * them into memory of its own, which it allocates at the first such run. Buffers of pencilfft_alloc() of another plan do as
+ * well. If one is too short, all ranks refuse the call. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
 /* The work memory of a plan with `caller_work`. pencilfft_work_bytes() tells the bytes for transforms between two arrays and
@@ -386,7 +397,7 @@ int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
 int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
 
 /* Transform in to out. in and out may be the same buffer; otherwise they must not overlap, and in is kept unless the
- * descriptor sets destroy_input. Buffers from elsewhere than pencilfft_alloc() must be aligned to 16 bytes. Collective. */
+ * descriptor sets destroy_input. Arrays from elsewhere than pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);

@@ -101,8 +101,8 @@ struct brick_lines_description : pencilfft_brick_lines_desc {
     }
 };
 
-// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan. Another plan
-// refuses buffers of fewer bytes than it needs.
+// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan. Other plans
+// take it, too, unless it is shorter than their array.
 template <class T> class buffer
 {
   public:
@@ -337,10 +337,7 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
     template <class T> buffer<T> make(array_number array) const
     {
         expect<T>(array);
-        std::int64_t elements = 0;
-        for (const pencilfft_part &part : parts(array))
-            elements += part.fields * part.box.extent[0] * part.box.extent[1] * part.box.extent[2];
-        return buffer<T>(elements, asked<std::int64_t>(pencilfft_alloc_bytes));
+        return buffer<T>(elements_of(array), asked<std::int64_t>(pencilfft_alloc_bytes));
     }
 
     // The elements of this rank in an array, for range-based loops; see pencilfft_walk.
@@ -399,12 +396,12 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
     // Transforms. The two buffers may be the same memory, given as pointers.
     template <class T, class U> void forward(const buffer<T> &in, buffer<U> &out) const
     {
-        expect_room(in.bytes(), out.bytes());
+        expect_room(input, in.bytes(), output, out.bytes());
         forward(in.data(), out.data());
     }
     template <class T, class U> void backward(const buffer<T> &in, buffer<U> &out) const
     {
-        expect_room(in.bytes(), out.bytes());
+        expect_room(output, in.bytes(), input, out.bytes());
         backward(in.data(), out.data());
     }
     template <class T, class U> void forward(const T *in, U *out) const
@@ -509,13 +506,25 @@ class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
         check(function(get(), arguments..., &result));
         return result;
     }
-    void expect_room(std::int64_t in, std::int64_t out) const
+    std::int64_t elements_of(array_number array) const
     {
-        std::int64_t needed = asked<std::int64_t>(pencilfft_alloc_bytes), least = in < out ? in : out;
-        if (least >= needed)
+        std::int64_t elements = 0;
+        for (const pencilfft_part &part : parts(array))
+            elements += part.fields * part.box.extent[0] * part.box.extent[1] * part.box.extent[2];
+        return elements;
+    }
+    std::int64_t bytes_of(array_number array) const
+    {
+        return elements_of(array) * static_cast<std::int64_t>(format(array).element_bytes);
+    }
+    void expect_room(array_number from, std::int64_t in, array_number to, std::int64_t out) const
+    {
+        std::int64_t first = bytes_of(from), last = bytes_of(to);
+        if (in >= first && out >= last)
             return;
+        std::int64_t least = in < first ? in : out, needed = in < first ? first : last;
         pencilfft_forward(get(), nullptr, nullptr); // so that other ranks fail, too, if calls are compared
-        throw error(PENCILFFT_BAD_CALL, "a buffer has " + std::to_string(least) + " bytes, and the plan needs " +
+        throw error(PENCILFFT_BAD_CALL, "a buffer has " + std::to_string(least) + " bytes, and the array has " +
                                             std::to_string(needed) + "; give buffers of plan::make()");
     }
     template <class T> void expect(array_number array) const

@@ -43,6 +43,7 @@ extern "C" {
 
 /* Descriptor of a plan for lines. Call pencilfft_line_desc_init() first, then change members as needed. */
 typedef struct {
+    size_t struct_bytes; /* of this structure in the program; pencilfft_line_desc_init() sets it */
     int64_t n; /* points of a line; no default */
     int64_t lines; /* transformed together; each rank holds its points of line 0, then of line 1, ... 1 by default */
     const char *algorithm; /* "transpose" (default), see pencilfft_line_algorithm_name() */
@@ -57,6 +58,8 @@ typedef struct pencilfft_line_plan_s *pencilfft_line_plan;
 
 /* Gives every member its default. Local. */
 void pencilfft_line_desc_init(pencilfft_line_desc *desc);
+void pencilfft_line_desc_init_bytes(pencilfft_line_desc *desc, size_t bytes); /* as pencilfft_desc_init_bytes() */
+#define pencilfft_line_desc_init(desc) pencilfft_line_desc_init_bytes((desc), sizeof(pencilfft_line_desc))
 
 /* Collective over comm, while MPI runs; all ranks give the same descriptor. comm is duplicated. */
 int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan);
@@ -110,6 +113,7 @@ const char *pencilfft_line_order_name(int i);
 
 /* Descriptor of a plan for bricks of lines. Call pencilfft_brick_lines_desc_init() first, then change members as needed. */
 typedef struct {
+    size_t struct_bytes; /* of this structure in the program; pencilfft_brick_lines_desc_init() sets it */
     int64_t nx, ny, nz; /* extents; no default */
     int bricks[3]; /* P, Q and S: ranks along x, y and z, all of the communicator together; no default */
     int fields; /* arrays transformed together; each rank holds its brick of field 0, then of field 1, ... 1 by default */
@@ -125,6 +129,9 @@ typedef struct pencilfft_brick_lines_s *pencilfft_brick_lines;
 
 /* Gives every member its default. Local. */
 void pencilfft_brick_lines_desc_init(pencilfft_brick_lines_desc *desc);
+void pencilfft_brick_lines_desc_init_bytes(pencilfft_brick_lines_desc *desc, size_t bytes); /* likewise */
+#define pencilfft_brick_lines_desc_init(desc) \
+    pencilfft_brick_lines_desc_init_bytes((desc), sizeof(pencilfft_brick_lines_desc))
 
 /* Collective over comm, while MPI runs; all ranks give the same descriptor. comm is duplicated. */
 int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan);

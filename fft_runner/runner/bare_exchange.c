@@ -89,7 +89,7 @@ static int repeat(const struct bare_case *b, const struct buffers *of, int first
 
 int bare_run(const struct bare_case *b, int first, int second, struct samples *s)
 {
-    struct buffers of = {NULL};
+    struct buffers of = {NULL, NULL, NULL, NULL};
     int rank = 0, status = 0;
     if (!strcmp(b->name, names[2]) || !strcmp(b->name, names[3]))
         return bare_fftw_run(b, !strcmp(b->name, names[2]), first, second, s);

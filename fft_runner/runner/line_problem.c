@@ -6,7 +6,8 @@ int line_problem_plan(struct line_problem *p, const int bricks[3])
 {
     if (!bricks)
         return pencilfft_line_create(&p->desc, p->comm, &p->plan);
-    return pencilfft_brick_lines_create(&(pencilfft_brick_lines_desc){.nx = p->n[0],
+    return pencilfft_brick_lines_create(&(pencilfft_brick_lines_desc){.struct_bytes = sizeof(pencilfft_brick_lines_desc),
+                                                                      .nx = p->n[0],
                                                                       .ny = p->n[1],
                                                                       .nz = p->n[2],
                                                                       .bricks = {bricks[0], bricks[1], bricks[2]},

@@ -369,8 +369,68 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     desc.nx = desc.ny = desc.nz = 1 << 15;
     desc.fields = (1 << 8) + 1; /* one more than allowed */
     refused(desc, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
+    desc = description();
+    desc.nx = desc.padded_nz = INT64_MAX;
+    refused(desc, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
+    desc = description();
+    desc.schedule = "teleport";
+    refused(desc, PENCILFFT_UNKNOWN_NAME, "opposite, auto");
+    memset(&desc, 0, sizeof desc);
+    refused(desc, PENCILFFT_BAD_CALL, "not initialised; call pencilfft_desc_init() first");
     pencilfft_plan plan;
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
+    setenv("PENCILFFT_CHECK_CALLS", "abc", 1);
+    desc = description();
+    refused(desc, PENCILFFT_BAD_CALL, "PENCILFFT_CHECK_CALLS is 'abc'; give 0, 1, or the seconds");
+    unsetenv("PENCILFFT_CHECK_CALLS");
+}
+
+/* A program compiled with an older header, whose descriptor ended earlier; and one with a newer header. */
+static void descriptors_of_other_releases_are_taken(void)
+{
+    struct {
+        pencilfft_desc desc;
+        int64_t behind[8];
+    } of;
+    const size_t before = offsetof(pencilfft_desc, padded_nx);
+    const pencilfft_desc whole = description();
+    pencilfft_plan plan;
+    memset(&of, 'b', sizeof of);
+    pencilfft_desc_init_bytes(&of.desc, before);
+    CHECK(((const char *)&of)[before] == 'b' && of.desc.fields == 1);
+    of.desc.nx = whole.nx, of.desc.ny = whole.ny, of.desc.nz = whole.nz, of.desc.R = whole.R, of.desc.C = whole.C;
+    CHECK_INT(pencilfft_plan_create(&of.desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    pencilfft_desc_init_bytes(&of.desc, sizeof of);
+    of.desc.nx = whole.nx, of.desc.ny = whole.ny, of.desc.nz = whole.nz, of.desc.R = whole.R, of.desc.C = whole.C;
+    CHECK_INT(pencilfft_plan_create(&of.desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    of.behind[7] = 1;
+    CHECK_INT(pencilfft_plan_create(&of.desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE);
+    CHECK_CONTAINS(pencilfft_error_message(), "compiled with a newer pencilfft.h");
+}
+
+/* Buffers of another plan, one of which is too short on some rank or on all. */
+static void short_buffers_are_refused_on_all_ranks(void)
+{
+    pencilfft_desc desc = description();
+    pencilfft_plan plan = make_plan(&desc), other;
+    void *in = buffer_of(plan), *out = buffer_of(plan);
+    const int64_t none[3] = {0}, one[3] = {1, 1, 1};
+    pencilfft_halo halo;
+    desc.nx++;
+    other = make_plan(&desc);
+    double complex *longer = buffer_of(other);
+    CHECK_INT(pencilfft_forward(other, in, longer), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "bytes from there on, and the array has");
+    CHECK_INT(pencilfft_forward(plan, longer, out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_backward(plan, out, longer), PENCILFFT_OK);
+    CHECK_INT(pencilfft_halo_create(plan, PENCILFFT_INPUT, none, one, &halo), PENCILFFT_OK);
+    CHECK_INT(pencilfft_halo_exchange(halo, in, out), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "`padded` lies in a buffer");
+    CHECK_INT(pencilfft_halo_destroy(halo), PENCILFFT_OK);
+    pencilfft_plan_destroy(plan);
+    pencilfft_plan_destroy(other);
 }
 
 /* Half of the bytes, and an error between nothing and what the plan tells; against a plan that sends doubles. */
@@ -608,6 +668,9 @@ static void leave_a_plan(void)
 
 static void after_mpi_all_is_refused(void)
 {
+    double complex buffer[2][16] = {{0}};
+    CHECK_INT(pencilfft_forward(left, buffer[0], buffer[1]), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "before MPI_Finalize");
     CHECK_INT(pencilfft_plan_destroy(left), PENCILFFT_BAD_CALL);
     CHECK_CONTAINS(pencilfft_error_message(), "before MPI_Finalize");
     refuses_communicator(MPI_COMM_WORLD, "before MPI_Finalize");
@@ -639,6 +702,8 @@ int main(int argc, char **argv)
     places_must_be_understood();
     extents_below_one_are_refused();
     wrong_descriptors_are_refused_on_all_ranks();
+    descriptors_of_other_releases_are_taken();
+    short_buffers_are_refused_on_all_ranks();
     destroyed_inputs_are_work_buffers();
     threads_must_be_possible();
     descriptors_are_made_by_name();

@@ -208,8 +208,8 @@ static void what_is_refused()
     refused(PENCILFFT_BAD_CALL, "has complex elements of 16 bytes", [&] { plan.forward(f, f); });
     auto f_hat = plan.make<complex>(pencilfft::output);
     pencilfft::buffer<double> small(1, 8);
-    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the plan needs", [&] { plan.forward(small, f_hat); });
-    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the plan needs", [&] { plan.backward(f_hat, small); });
+    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the array has", [&] { plan.forward(small, f_hat); });
+    refused(PENCILFFT_BAD_CALL, "a buffer has 8 bytes, and the array has", [&] { plan.backward(f_hat, small); });
     refused(PENCILFFT_BAD_CALL, "array", [&] { plan.box(pencilfft::array_number(9)); });
     refused(PENCILFFT_BAD_CALL, "/nowhere", [] { pencilfft::save_wisdom("/nowhere/wisdom", MPI_COMM_WORLD); });
     expect(!pencilfft::load_wisdom("/nowhere/wisdom", MPI_COMM_WORLD), "there is no wisdom");

@@ -11,6 +11,7 @@
 #include "check_mpi.h"
 #include "plan_order.h"
 #include "plan_refusals.h"
+#include "plan_short.h"
 #include "runner.h"
 #include "speed/tuning.h"
 #include "values.h"
@@ -598,6 +599,16 @@ static void check_moved(const struct plan_case *c, struct problem *p)
         fail("a pair of transforms of no axis changed what it moved");
 }
 
+static void check_short(const struct plan_case *c, pencilfft_plan plan)
+{
+    start(c, NULL);
+    const char *wrong = plan_short_wrong(plan, c->desc.directions);
+    if (wrong)
+        printf("rank %d: %s\n", check->rank, wrong);
+    if (somewhere(wrong))
+        fail("arrays that end with their last element");
+}
+
 static void check_plan(const struct plan_case *c, pencilfft_plan plan)
 {
     struct problem p;
@@ -611,6 +622,7 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
     check_rounding(c, &p);
     check_flights(c, &p);
     check_moved(c, &p);
+    check_short(c, plan);
     take_work(work, bytes);
     check->plans++;
 }

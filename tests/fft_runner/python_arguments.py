@@ -171,7 +171,7 @@ def check_memory_of_brick_lines():
             made = f[...] = np.arange(f.size).reshape(f.shape)
             plan.forward(f, g)
             own = np.zeros(plan.shape("output"), complex)
-            assert np.array_equal(plan.forward(f.copy(), own), g), "copied if there is less memory"
+            assert np.array_equal(plan.forward(f.copy(), own), g), "without memory for the bricks between"
             plan.backward(g, f)
             assert np.abs(f / 910 - made).max(initial=0) < 1e-12
     assert more == (2 if comm.size == 4 else more)

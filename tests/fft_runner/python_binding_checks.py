@@ -44,8 +44,8 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
     a = whole(fields, kind)
     reference = (np.fft.rfftn if kind == "r2c" else np.fft.fftn)(a, axes=(1, 2, 3))
     with Plan(SHAPE, grid, comm, type=kind, precision=precision, layout=layout, fields=fields, rigor="estimate") as plan:
-        mine = a[:, *plan.part("input")].reshape(plan.shape("input"))
-        right = reference[:, *plan.part("output")].reshape(plan.shape("output"))
+        mine = a[..., *plan.part("input")].reshape(plan.shape("input"))
+        right = reference[..., *plan.part("output")].reshape(plan.shape("output"))
         source = plan.empty("input")
         target = plan.view(source, "output") if in_place else plan.empty("output")
         source[...] = mine
@@ -126,9 +126,9 @@ def check_what_is_no_number(exchange):
         for one in (np.nan, np.inf, 0):
             b = a.copy()
             b[1, 3, 4, 5] += one
-            source[...] = b[:, *plan.part("input")].reshape(plan.shape("input"))
+            source[...] = b[..., *plan.part("input")].reshape(plan.shape("input"))
             plan.forward(source, target)
-            assert np.abs(target[0] - reference[0][plan.part("output")]).max() < 1e-10, (exchange, one)
+            assert np.abs(target[0] - reference[0][plan.part("output")[-3:]]).max() < 1e-10, (exchange, one)
             assert np.isfinite(target[1]).all() if one == 0 else not np.isfinite(target[1]).any(), (exchange, one)
 
 
@@ -160,7 +160,7 @@ def check_halo(decomposition, kind, layout, fields, array):
         a, low, high = whole(fields, kind), (3, 1, 9), (0, 7, 2)
         a = np.round((a if plan.dtype(array).kind == "c" else a.real) * 100)  # integers, so that sums are exact
         mine, target = plan.empty(array), plan.empty(array)
-        mine[...] = a[:, *plan.part(array)].reshape(plan.shape(array))
+        mine[...] = a[..., *plan.part(array)].reshape(plan.shape(array))
         with plan.halo(array, low, high) as halo:
             wide = halo.empty()
             halo.exchange(wide, mine)
@@ -171,7 +171,7 @@ def check_halo(decomposition, kind, layout, fields, array):
             np.add.at(sums, (slice(None), *places), wide.reshape(fields, *halo.shape[-3:]))
             comm.Allreduce(MPI.IN_PLACE, sums)
             halo.accumulate(wide, target)
-            assert np.array_equal(target, sums[:, *plan.part(array)].reshape(target.shape))
+            assert np.array_equal(target, sums[..., *plan.part(array)].reshape(target.shape))
             halo.accumulate(wide)
             assert np.array_equal(halo.inner(wide), target)
             told = model_halo(ProcessGrid(*plan.grid, decomposition=decomposition_named(decomposition)),

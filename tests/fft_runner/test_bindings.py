@@ -13,12 +13,13 @@ FUNCTIONS = sorted({name.removeprefix("pencilfft_") for name in re.findall(
 KINDS = ("", "line_", "brick_lines_")
 #: Functions that a language need not have, and what takes their place.
 IN_FORTRAN = {
-    **{f"{kind}desc_init": f"{kind}create" if kind else "plan_create" for kind in KINDS},
+    **{f"{kind}desc_init{of}": f"{kind}create" if kind else "plan_create" for kind in KINDS for of in ("", "_bytes")},
     **dict.fromkeys(("desc_new", "desc_free", *(f"desc_set_{of}" for of in ("integer", "real", "text", "box"))),
                     "plan_create"),
     "error_message": "message", "plan_print": "plan_text"}
 IN_PYTHON = {
-    "desc_init": "Plan", "line_desc_init": "LinePlan", "brick_lines_desc_init": "BrickLinesPlan", "alloc": "Plan.empty",
+    **{f"{kind}desc_init{of}": plan for kind, plan in zip(KINDS, ("Plan", "LinePlan", "BrickLinesPlan"), strict=True)
+       for of in ("", "_bytes")}, "alloc": "Plan.empty",
     "alloc_elements": "Plan.buffer_bytes", "box_mine": "Plan.part", "box_of": "Plan.part_of", "forward": "Plan.forward",
     "backward": "Plan.backward", "plan_print": "Plan.__str__", "exchanges": "Plan.exchanges", "phases": "Plan.phase_seconds",
     "line_exchanges": "LinePlan.exchanges", "brick_lines_exchanges": "BrickLinesPlan.exchanges",

@@ -352,3 +352,16 @@ def test_wisdom_of_another_mpi_is_refused(mpich_run, one_message, wisdom):
 @pytest.mark.parametrize("path", ["/nowhere/wisdom", "/dev/null", "/"])
 def test_wisdom_that_cannot_be_kept_is_no_success(mpirun, one_message, path):
     assert f"wisdom file {path}" in one_message(run_with_wisdom(mpirun, path))
+
+
+@pytest.mark.parametrize("exchange, n, says", [("put", 160, "exchange put needs"), ("put", 16, ""),
+                                               ("node", 160, "exchange node needs")])
+def test_small_shared_memory_is_a_refusal(mpirun, exchange, n, says):
+    """Containers have 64 MB by default. Open MPI waits for ever, or ends by a bus error, if a window finds no room."""
+    if os.geteuid() or not shutil.which("unshare"):
+        pytest.skip("NOT TESTED: a small /dev/shm needs root")
+    inside = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh", *mpirun.mpirun)
+    done = replace(mpirun, mpirun=inside)(2, "--size", n, n, n, "--exchange", exchange, "--reps", 1, "--warmup", 0)
+    if "unshare failed" in done.stderr or "permission denied" in done.stderr:
+        pytest.skip("NOT TESTED: a small /dev/shm needs a mount namespace")
+    assert (says in done.stderr and done.returncode != 0) if says else done.returncode == 0, done.stdout + done.stderr

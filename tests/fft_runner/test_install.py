@@ -242,11 +242,49 @@ def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
     assert done.returncode == 0 and "C++: 0 of 16" in done.stdout, done.stdout + done.stderr
 
 
-def test_shared_library_shows_only_its_api(prefix):
+#: Structures that programs hold; descriptors, which begin with their size, may grow.
+STRUCTURES = ("pencilfft_desc", "pencilfft_line_desc", "pencilfft_brick_lines_desc", "pencilfft_box", "pencilfft_part",
+              "pencilfft_format", "pencilfft_line", "pencilfft_walk", "pencilfft_grid_trial")
+
+
+def sizes_of_structures(prefix, folder):
+    """Return {structure: bytes} of the installed headers."""
+    lines = "".join(f'printf("{name} %zu\\n", sizeof({name}));' for name in STRUCTURES)
+    (folder / "sizes.c").write_text("#include <pencilfft_line.h>\n#include <stdio.h>\n"
+                                    f"int main(void) {{ {lines} return 0; }}\n")
+    environment = f"PKG_CONFIG_PATH={library_directory(prefix) / 'pkgconfig'}"
+    [mpicc] = execute("env", environment, "pkg-config", "pencilfft", "--variable=mpicc").split()
+    execute(mpicc, folder / "sizes.c", f"-I{prefix / 'include'}", "-o", folder / "sizes")
+    return {name: int(size) for name, size in (line.split() for line in execute(folder / "sizes").splitlines())}
+
+
+def test_programs_of_the_last_release_go_on_with_the_shared_library(prefix, tmp_path):
+    """abi.txt has the SONAME, the sizes of structures and the functions of the last release. If one of them must change, the
+    SONAME changes too (cmake/install.cmake); a release adds what is new.
+    """
     library = library_directory(prefix) / "libpencilfft.so"
-    names = [line.split()[-1] for line in execute("nm", "-D", "--defined-only", library).splitlines()]
+    names = {line.split()[-1] for line in execute("nm", "-D", "--defined-only", library).splitlines()}
     assert names and all(name.startswith("pencilfft_") for name in names)
-    assert "libpencilfft.so.0" in execute("readelf", "-d", library)
+    soname, sizes, functions = "", {}, set()
+    for line in Path(__file__).with_name("abi.txt").read_text().splitlines():
+        first, *size = line.split()
+        if size:
+            sizes[first] = int(size[0])
+        elif first.startswith("lib"):
+            soname = first
+        else:
+            functions.add(first)
+    assert f"[{soname}]" in execute("readelf", "-d", library)
+    assert functions - names == set()
+    now = sizes_of_structures(prefix, tmp_path)
+    assert now.keys() == sizes.keys()
+    assert [name for name in sizes if now[name] < sizes[name] or (now[name] > sizes[name] and "desc" not in name)] == []
+
+
+def test_static_library_shows_only_its_api(prefix):
+    library = library_directory(prefix) / "libpencilfft.a"
+    names = [line.split()[-1] for line in execute("nm", "-g", "--defined-only", library).splitlines() if " " in line]
+    assert names and [name for name in names if not name.startswith("pencilfft_")] == []
 
 
 def test_installed_programs_and_headers_are_there(prefix):
@@ -269,7 +307,8 @@ def without_hwloc(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options, kind", [((), "static"), (("-DBUILD_SHARED_LIBS=ON",), "shared")])
+@pytest.mark.parametrize("options, kind", [(("-DCMAKE_C_EXTENSIONS=OFF",), "static"),
+                                           (("-DBUILD_SHARED_LIBS=ON",), "shared")])
 def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind):
     """Use FetchContent, which is add_subdirectory after a download: tests and runner are not even targets."""
     (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)

@@ -56,7 +56,7 @@ from operator import index
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
-from weakref import finalize, ref
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,7 +258,7 @@ SIGNATURES: dict[str, list[Any]] = {
 
 
 def _load() -> ctypes.CDLL:
-    path = os.environ.get("PENCILFFT_LIBRARY") or next((str(p) for p in PLACES if p.exists()), "libpencilfft.so.0")
+    path = os.environ.get("PENCILFFT_LIBRARY") or next((str(p) for p in PLACES if p.exists()), "libpencilfft.so.1")
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
@@ -731,7 +731,8 @@ class Plan(_Handled):
 
     def start(self, array: str | int) -> tuple[int, ...]:
         """Return the global x, y, z of the first local element of an array with a single part."""
-        return tuple(axis.start for axis in self.part(array))
+        self.part(array)  # which refuses several parts
+        return tuple(axis.start for axis in self._array(array).parts[0].box)
 
     def shape(self, array: str | int) -> tuple[int, ...]:
         """Return the local extents of x, y, z, after the fields if there are several. An array of several parts has a
@@ -745,7 +746,8 @@ class Plan(_Handled):
         return self._form.with_fields(tuple(form.n)[:self._form.axes], form.fields, form.fields)
 
     def part(self, array: str | int) -> tuple[slice, ...]:
-        """Return the calling rank's slices of x, y, z of the global array: ``local[...] = whole[plan.part("input")]``.
+        """Return the calling rank's slices of x, y, z in the global array, after the fields if the plan has several:
+        ``local[...] = whole[plan.part("input")]``.
 
         Raises
         ------
@@ -755,7 +757,7 @@ class Plan(_Handled):
         if self.parts(array) > 1:
             raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
                                  "ask part_mine() or split()")
-        return self._array(array).parts[0].box
+        return self._array(array).parts[0].at
 
     def part_of(self, array: str | int, rank: int, i: int = 0) -> tuple[slice, ...]:
         """Return the slices of part `i` of any rank, as `part_mine` does for the calling rank. Local."""
@@ -802,7 +804,7 @@ class Plan(_Handled):
             If `whole` is no such array.
         """
         _check_form(whole, self._array(array), False, str(array))
-        return [(part.at, _laid(whole, self.buffer_bytes, part.start, _Array(whole.dtype, 1, (part,))))
+        return [(part.at, _laid(whole, part.start, _Array(whole.dtype, 1, (part,))))
                 for part in self._array(array).parts]
 
     def dtype(self, array: str | int) -> np.dtype[Any]:
@@ -895,7 +897,8 @@ class Plan(_Handled):
         """Return the waves of the modes of this rank's output, or of its part `i`: three arrays for x, y, z that broadcast
         to its shape.
 
-        A value is the number of waves of a mode in the n steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT; see
+        A value is the number of waves of a mode in the n steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT, with
+        +n/2 for mode n/2 of an even n, which also stands for -n/2; see
         ``pencilfft_waves`` in pencilfft.h for cosines and sines; 0 if an axis is not transformed. A grid with step h has
         the wavenumbers ``2 pi waves / (n h)``.
         """
@@ -919,7 +922,7 @@ class Plan(_Handled):
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes required behind an array from its first element on: the size of the largest array, or more."""
+        """Bytes of the largest array, or more: what `empty` allocates, so that `view` finds room for any other array."""
         self._alive()
         return self._buffer_bytes
 
@@ -970,12 +973,12 @@ class Plan(_Handled):
         Raises
         ------
         PencilfftError
-            If less than `buffer_bytes` lie behind `part`.
+            If less memory than that of the other array lies behind `part`.
         """
-        return _laid(part, self.buffer_bytes, 0, self._array(array))
+        return _laid(part, 0, self._array(array))
 
     def _place(self, part: Array, array: str | int, written: bool) -> "_Place":
-        return _place_of(part, self._array(array), written, str(array), self.buffer_bytes)
+        return _place_of(part, self._array(array), written, str(array), NEEDED_ALIGNMENT)
 
     def _ends(self, source: Any, first: str, target: Any, last: str) -> "_Ends":
         return _ends_of(source, self._array(first), target, self._array(last), (first, last), self._buffer_bytes,
@@ -989,10 +992,9 @@ class Plan(_Handled):
         ----------
         source : part of ``input``
             Kept, unless source and target are the same memory (`view`; they must not overlap partly) or the plan has
-            `destroy_input`. An array with other strides, less memory than `buffer_bytes`, or a type that NumPy casts to the
-            type of the plan is copied.
+            `destroy_input`. An array with other strides, or a type that NumPy casts to the type of the plan, is copied.
         target : part of ``output``, optional
-            A new array by default. The result is copied into an array with other strides, less memory or another type.
+            A new array by default. The result is copied into an array with other strides or another type.
         norm : str, optional
             The factor of the result, applied in the last pass: ``none``, ``1/N`` or ``1/sqrt(N)``, with N = `scale`.
 
@@ -1053,7 +1055,7 @@ class Plan(_Handled):
         def both() -> "tuple[_Ends, _Ends]":
             one = self._ends(arrays[0], "input", _given(arrays[1]), "output")
             other = self._ends(arrays[2], "output", _given(arrays[3]), "input")
-            if any(abs(mine - its) < self._buffer_bytes for mine in one.addresses for its in other.addresses):
+            if any(_meet(mine, its) for mine in one.places for its in other.places):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
             self._check_work(bool(_in_place(one) or _in_place(other)) and self.schedule_chosen != "opposite")
             return one, other
@@ -1321,9 +1323,7 @@ class _Lines(_Handled):
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes required behind an array from its first element on. Orders ``transposed`` and ``transposed-both`` may need
-        more than input and output have.
-        """
+        """Bytes of the larger of input and output, or more: what `empty` allocates, so that `view` finds room."""
         self._alive()
         return self._buffer_bytes
 
@@ -1349,9 +1349,9 @@ class _Lines(_Handled):
         Raises
         ------
         PencilfftError
-            If less than `buffer_bytes` lie behind `part`.
+            If less memory than that of the other array lies behind `part`.
         """
-        return _laid(part, self.buffer_bytes, 0, self._array(array))
+        return _laid(part, 0, self._array(array))
 
     @_collective
     def forward(self, source: Array, target: Array | None = None) -> Array:
@@ -1361,9 +1361,9 @@ class _Lines(_Handled):
         ----------
         source : part of ``input``
             Kept, unless source and target are the same memory (`view`); they must not overlap partly. Copied if it has
-            other strides, less memory than `buffer_bytes` or a type that NumPy casts to the type of the plan.
+            other strides, or a type that NumPy casts to the type of the plan.
         target : part of ``output``, optional
-            A new array by default. The result is copied into an array with other strides, less memory or another type.
+            A new array by default. The result is copied into an array with other strides or another type.
 
         Returns
         -------
@@ -1595,22 +1595,7 @@ def _made(n_bytes: int, as_laid: "_Array") -> Array:
     start = -memory.ctypes.data % unit
     if unit == LARGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):  # a request; nothing depends on the answer
         ctypes.CDLL(None).madvise(c_void_p(memory.ctypes.data + start), c_size_t(n_bytes // unit * unit), mmap.MADV_HUGEPAGE)
-    return _kept(np.ndarray(as_laid.shape, as_laid.dtype, memory, start, as_laid.strides))
-
-
-_own: "dict[int, ref[Array]]" = {}  # the living arrays of empty() and view(), by their identity
-
-
-def _kept(array: Array) -> Array:
-    """Return an array that alone has the memory behind its elements. A slice of a larger array shares it with the rest."""
-    key = id(array)
-    _own[key] = ref(array, lambda _: _own.pop(key, None))
-    return array
-
-
-def _has_room(array: Array, needed: int) -> bool:
-    """Return whether the library may write so many bytes from the first element on."""
-    return id(array) in _own or _reach(array) >= needed
+    return np.ndarray(as_laid.shape, as_laid.dtype, memory, start, as_laid.strides)
 
 
 def _reach(array: Array) -> int:
@@ -1619,12 +1604,12 @@ def _reach(array: Array) -> int:
     return between + array.itemsize if array.size else 0
 
 
-def _laid(array: Array, needed: int, start: int, as_laid: "_Array") -> Array:
+def _laid(array: Array, start: int, as_laid: "_Array") -> Array:
     """Return another array in the same memory, `start` bytes behind the first element of this array."""
-    memory, offset = _memory_behind(array, needed)
+    memory, offset = _memory_behind(array, start + prod(as_laid.shape) * as_laid.dtype.itemsize)
     laid = np.ndarray(as_laid.shape, as_laid.dtype, memory, offset + start, as_laid.strides)
     laid.flags.writeable = laid.flags.writeable and array.flags.writeable
-    return _kept(laid) if start == 0 and _has_room(array, needed) else laid
+    return laid
 
 
 def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
@@ -1647,21 +1632,18 @@ class _Place:
     n_bytes: int
 
 
-def _place_of(part: Array, wanted: "_Array", written: bool, name: str, needed: int | None = None) -> _Place:
-    """Return the place of an array. A transform needs `needed` bytes from the first element on; a halo, just the elements.
-    """
+def _place_of(part: Array, wanted: "_Array", written: bool, name: str, alignment: int = 1) -> _Place:
+    """Return the place of an array of this form."""
     _check_form(part, wanted, written, name)
-    if needed is None:
-        if not part.flags.aligned:
-            raise PencilfftError(f"array {name} is not aligned; make it by empty()")
-        return _Place(part.ctypes.data, _reach(part))
-    _memory_behind(part, needed)
-    if written and not _has_room(part, needed):
-        raise PencilfftError(f"the {needed} bytes from the first element of array {name} on are shared with others; make it "
-                             "by empty()")
-    if part.ctypes.data % NEEDED_ALIGNMENT:
-        raise PencilfftError(f"array {name} is not aligned to {NEEDED_ALIGNMENT} bytes; make it by empty()")
-    return _Place(part.ctypes.data, needed)
+    if not part.flags.aligned:
+        raise PencilfftError(f"array {name} is not aligned; make it by empty()")
+    if part.ctypes.data % alignment:
+        raise PencilfftError(f"array {name} is not aligned to {alignment} bytes; make it by empty()")
+    return _whole(part)
+
+
+def _whole(array: Array) -> _Place:
+    return _Place(array.ctypes.data, _reach(array))
 
 
 @dataclass(frozen=True)
@@ -1671,6 +1653,10 @@ class _Ends:
     source: Array
     target: Array
     taker: Array
+
+    @property
+    def places(self) -> tuple[_Place, _Place]:
+        return _whole(self.source), _whole(self.target)
 
     @property
     def addresses(self) -> tuple[int, int]:
@@ -1688,18 +1674,18 @@ def _ends_of(source: Any, as_first: "_Array", target: Any, as_last: "_Array", na
     _check_like(source, as_first, names[0])
     taker = _made(needed, as_last) if target is None else target
     _check_like(taker, as_last, names[1], True)
-    before = source if _fits(source, as_first, loses_input, needed) else None
-    after = taker if _fits(taker, as_last, True, needed) else None
+    before = source if _fits(source, as_first, loses_input) else None
+    after = taker if _fits(taker, as_last, True) else None
     same = source.ctypes.data == taker.ctypes.data and (source.size > 0 or (before is not None and after is not None))
     in_place = source is taker or same  # arrays of no element may have any address
     if before is None or (in_place and after is None):
         before = _made(needed, as_first)
         before[...] = source
-        after = _laid(before, needed, 0, as_last) if in_place else after
+        after = _laid(before, 0, as_last) if in_place else after
     if after is None:
         after = _made(needed, as_last)
     if not in_place:
-        _check_apart(*(_Place(array.ctypes.data, needed) for array in (before, after)))
+        _check_apart(_whole(before), _whole(after))
     return _Ends(before, after, taker)
 
 
@@ -1709,10 +1695,10 @@ def _given(target: Any) -> Any:
     return target
 
 
-def _fits(part: Array, wanted: "_Array", written: bool, needed: int) -> bool:
+def _fits(part: Array, wanted: "_Array", written: bool) -> bool:
     """Return whether the library can work in the memory of an array."""
     try:
-        _place_of(part, wanted, written, "", needed)
+        _place_of(part, wanted, written, "", NEEDED_ALIGNMENT)
     except PencilfftError:
         return False
     return True
@@ -1728,13 +1714,19 @@ def _check_like(part: Any, wanted: "_Array", name: str, written: bool = False) -
         raise PencilfftError(f"array {name} cannot be written; make it by empty()")
 
 
+def _meet(one: _Place, other: _Place) -> bool:
+    return one.address < other.address + other.n_bytes and other.address < one.address + one.n_bytes
+
+
 def _check_apart(one: _Place, other: _Place) -> None:
-    if one.address < other.address + other.n_bytes and other.address < one.address + one.n_bytes:
+    if _meet(one, other):
         raise PencilfftError("the arrays overlap; make two by empty(), or one and its view()")
 
 
 def _check_is_array(part: Any) -> None:
-    if not isinstance(part, np.ndarray) or isinstance(part, np.ma.MaskedArray):
+    if isinstance(part, np.ma.MaskedArray):
+        raise PencilfftError("the library knows no masks; give the data of the masked array, or its filled()")
+    if not isinstance(part, np.ndarray):
         raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
 
 

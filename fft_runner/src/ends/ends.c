@@ -40,6 +40,12 @@ pencilfft_box pf_end_box(const struct pencilfft_plan_s *plan, int end, int rank)
     return box;
 }
 
+int64_t pf_end_array_bytes(const struct pencilfft_plan_s *plan, int end, int rank)
+{
+    pencilfft_box box = pf_end_box(plan, end, rank);
+    return pf_box_elements(&box) * plan->fields * (int64_t)pf_end_bytes(plan, end);
+}
+
 int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank)
 {
     int64_t sent = 0;

@@ -12,8 +12,9 @@ void pf_ends_release(pencilfft_plan plan);
  * known. */
 pencilfft_box pf_end_box(const struct pencilfft_plan_s *plan, int end, int rank);
 pencilfft_box pf_end_inside(const struct pencilfft_plan_s *plan, int end, int rank);
-/* Bytes of an element of an end. */
+/* Bytes of an element of an end, and of a rank's box outside, with all fields. */
 size_t pf_end_bytes(const struct pencilfft_plan_s *plan, int end);
+int64_t pf_end_array_bytes(const struct pencilfft_plan_s *plan, int end, int rank);
 /* Bytes of a field that rank `rank` sends in both remaps of a forward transform, with the grid of the geometry; n[2] there
  * is the extent of the exchanged arrays. */
 int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank);

@@ -247,7 +247,7 @@ static int start(void *state, void *from, void *to)
 {
     struct node_state *a = state;
     (void)from, (void)to;
-    int status = a->t.p > 1 ? pf_shared_meet(a->shared) : PENCILFFT_OK;
+    int status = a->t.p > 1 ? pf_shared_meet_in(a->shared, 1 + a->t.backward) : PENCILFFT_OK;
     return status || a->shared->n <= 1 ? status : move_parcels(a);
 }
 

@@ -11,10 +11,12 @@
  *        also OMPI_MCA_osc=pt2pt,sm */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/failure.h"
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
+#include "exchange/shared_memory.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -23,6 +25,7 @@ struct window {
     int users; /* directions; freed with the last */
     MPI_Win win;
     char *block, *base; /* as allocated, and from its first aligned byte; NULL before allocation */
+    size_t planned;     /* bytes, until it is open */
 };
 
 struct put {
@@ -36,6 +39,7 @@ static void leave(struct window *window)
 {
     if (!window || --window->users > 0)
         return;
+    pf_window_opened(window->planned);
     if (window->win != MPI_WIN_NULL)
         MPI_Win_free(&window->win);
     free(window);
@@ -51,6 +55,17 @@ static void destroy(void *state)
     free(a);
 }
 
+static int64_t whole_lines(const struct put *a, int64_t elements)
+{
+    int64_t line = ALIGNMENT / (int64_t)a->calls->bytes;
+    return (elements + line - 1) / line * line;
+}
+
+static size_t window_bytes(const struct put *a)
+{
+    return (size_t)(whole_lines(a, a->sent->total) + whole_lines(a, a->received->total)) * a->calls->bytes + ALIGNMENT;
+}
+
 static int join(struct put *a, const struct put *other)
 {
     if (other) {
@@ -59,8 +74,12 @@ static int join(struct put *a, const struct put *other)
     } else if ((a->window = calloc(1, sizeof *a->window)))
         *a->window = (struct window){.users = 1, .win = MPI_WIN_NULL};
     a->target = calloc((size_t)a->calls->p, sizeof *a->target);
-    return a->window && a->target ? PENCILFFT_OK
-                                  : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", a->calls->p);
+    if (!a->window || !a->target)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", a->calls->p);
+    if (other || a->calls->p == 1)
+        return PENCILFFT_OK;
+    a->window->planned = window_bytes(a);
+    return pf_window_plan(a->window->planned, (size_t)a->calls->p);
 }
 
 static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
@@ -84,12 +103,6 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
 }
 
 /* ---- connecting --------------------------------------------------------------------------------------------- */
-
-static int64_t whole_lines(const struct put *a, int64_t elements)
-{
-    int64_t line = ALIGNMENT / (int64_t)a->calls->bytes;
-    return (elements + line - 1) / line * line;
-}
 
 /* The second direction sends from the part where the first receives. */
 static void lay_out(struct put *a, bool first)
@@ -154,9 +167,12 @@ static int open_window(const struct put *a, int64_t elements)
 {
     struct window *w = a->window;
     int status = allocate(a, (MPI_Aint)elements * (MPI_Aint)a->calls->bytes + ALIGNMENT, &w->block, &w->win);
+    pf_window_opened(w->planned);
+    w->planned = 0;
     if (status)
         return status;
     PF_MPI(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
+    memset(w->block, 0, (size_t)elements * a->calls->bytes + ALIGNMENT); /* now, so that the next plan finds what is left */
     w->base = w->block + (ALIGNMENT - (uintptr_t)w->block % ALIGNMENT) % ALIGNMENT;
     return status;
 }

@@ -26,7 +26,7 @@
 #include "common/failure.h"
 #include "pencilfft.h"
 
-enum { NAME_SIZE = 64, MOST_NAMES = 10000 };
+enum { NAME_SIZE = 64, MOST_NAMES = 10000, CALL_BYTES = 64 };
 
 void pf_shared_leave(struct pf_shared *shared)
 {
@@ -197,6 +197,46 @@ int pf_shared_find(struct pf_shared *shared, MPI_Comm group)
  * rank in Open MPI, and as much again. */
 static const size_t left_for_mpi = (size_t)8 << 20; /* bytes a rank */
 
+/* The place of shared memory on Linux, which Open MPI and MPICH take, too. */
+static const char *const place_of_memory = "/dev/shm";
+
+/* Ranks on this node, as the launcher says; 0 if it says nothing. */
+static size_t ranks_here(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = getenv(names[i]);
+        long ranks = text ? strtol(text, NULL, 10) : 0;
+        if (ranks > 0)
+            return (size_t)ranks;
+    }
+    return 0;
+}
+
+static size_t promised; /* bytes of windows that are planned, and not yet opened */
+
+int pf_window_plan(size_t bytes, size_t members)
+{
+    struct statvfs room;
+    size_t ranks = ranks_here();
+    promised += bytes;
+    if (ranks == 1 || statvfs(place_of_memory, &room) || !room.f_blocks)
+        return PENCILFFT_OK;
+    size_t there = (size_t)room.f_bavail * room.f_frsize, needed = (ranks ? ranks : members) * (promised + left_for_mpi);
+    if (there >= needed)
+        return PENCILFFT_OK;
+    return pf_fail(
+        PENCILFFT_NOT_POSSIBLE,
+        "exchange put needs %zu bytes of shared memory on each node for its windows, 8 MB a rank left over for MPI "
+        "included, and %s has %zu; make it larger, or use another exchange",
+        needed, place_of_memory, there);
+}
+
+void pf_window_opened(size_t bytes)
+{
+    promised -= bytes;
+}
+
 static int no_room(const struct pf_shared *shared, const char *why)
 {
     return pf_fail(
@@ -251,10 +291,15 @@ static int map_together(struct pf_shared *shared, char name[NAME_SIZE], int stat
 int pf_shared_open(struct pf_shared *shared, size_t bytes)
 {
     char name[NAME_SIZE] = "";
-    shared->bytes = bytes ? bytes : 1;
+    int ranks;
+    PF_MPI(MPI_Comm_size(shared->comm, &ranks));
+    size_t calls = (bytes + CALL_BYTES - 1) / CALL_BYTES * CALL_BYTES;
+    shared->bytes = calls + (size_t)ranks * CALL_BYTES;
     int status = map_together(shared, name, shared->local ? PENCILFFT_OK : create_file(shared, name));
     if (!shared->local && *name)
         shm_unlink(name);
+    if (shared->block)
+        shared->call = (_Atomic int *)(void *)(shared->block + calls);
     return status;
 }
 
@@ -295,6 +340,22 @@ int pf_shared_meet(struct pf_shared *shared)
     PF_MPI(MPI_Barrier(shared->comm));
     atomic_thread_fence(memory_order_seq_cst);
     return PENCILFFT_OK;
+}
+
+int pf_shared_meet_in(struct pf_shared *shared, int call)
+{
+    const size_t step = CALL_BYTES / sizeof *shared->call;
+    int ranks;
+    PF_MPI(MPI_Comm_size(shared->comm, &ranks));
+    atomic_store_explicit(&shared->call[(size_t)shared->local * step], call, memory_order_relaxed);
+    int status = pf_shared_meet(shared);
+    for (int i = 0; i < ranks && !status; i++)
+        if (atomic_load_explicit(&shared->call[(size_t)i * step], memory_order_relaxed) != call)
+            status =
+                pf_fail(PENCILFFT_MISMATCH,
+                        "exchange node: the calls differ between ranks, such as forward on one and backward on another; "
+                        "set PENCILFFT_CHECK_CALLS=1 to see them");
+    return status;
 }
 
 int pf_shared_let_write(struct pf_shared *shared)

@@ -12,6 +12,7 @@ struct pf_shared {
     MPI_Request all_read; /* the barrier behind the last read */
     char *block;          /* begins a page; NULL before allocation */
     size_t bytes;
+    _Atomic int *call; /* behind the messages: what each rank of the node runs */
     int file;             /* its descriptor during reservation; else -1 */
     int local, n, mine;   /* rank in comm; number of nodes; own node */
     int *of;              /* node of a member */
@@ -37,9 +38,17 @@ int pf_shared_close(struct pf_shared *shared);
  * Local. */
 void pf_shared_map(const struct pf_shared *shared);
 
+/* Before MPI allocates so many bytes of this rank for the window of a group: PENCILFFT_NOT_POSSIBLE if the windows of
+ * all ranks on the node have no room, because an MPI without room ends the job, or waits for ever. Then, and when
+ * the window is there, the bytes are not promised any more. Local. */
+int pf_window_plan(size_t bytes, size_t members);
+void pf_window_opened(size_t bytes);
+
 /* Collective over the node, like all below. */
 /* All ranks of the node see the others' writes before this call. */
 int pf_shared_meet(struct pf_shared *shared);
+/* The same, if all make the same call, a number above 0; else PENCILFFT_MISMATCH on all. */
+int pf_shared_meet_in(struct pf_shared *shared, int call);
 /* This rank has read everything; after the second call, all ranks have. */
 int pf_shared_let_write(struct pf_shared *shared);
 int pf_shared_wait_to_write(struct pf_shared *shared);

@@ -15,7 +15,7 @@ int64_t pf_bounded_product(const int64_t n[3], int64_t limit)
 {
     int64_t product = 1;
     for (int i = 0; i < 3; i++) {
-        if (n[i] > limit / product)
+        if (limit < 1 || n[i] > limit / product)
             return -1;
         product *= n[i];
     }

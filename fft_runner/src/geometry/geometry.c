@@ -263,7 +263,7 @@ int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part)
     return start;
 }
 
-static int check_extents(const struct pf_geometry *g)
+int pf_extents_check(const struct pf_geometry *g)
 {
     int64_t n[3];
     pf_numbers_outside(g->axes, g->n, n);
@@ -296,7 +296,7 @@ static int check_ranks(const struct pf_geometry *g, int ranks)
 
 int pf_geometry_check(const struct pf_geometry *g, int ranks)
 {
-    int status = check_extents(g);
+    int status = pf_extents_check(g);
     return status ? status : check_ranks(g, ranks);
 }
 

@@ -73,6 +73,8 @@ int64_t pf_array_extent(const struct pf_geometry *geometry, int array, int axis)
 /* The limit of elements of an array: a double counts all elements exactly, so that an index is a value. */
 #define PF_MAX_ELEMENTS ((int64_t)1 << 53)
 
+/* Whether the extents are numbers that can be counted; and whether the grid fits the ranks, too. */
+int pf_extents_check(const struct pf_geometry *geometry);
 int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
 /* Whether every rank holds elements of every array. */
 bool pf_geometry_fills(const struct pf_geometry *geometry);

@@ -2,7 +2,9 @@
  * waits in a collective call for a rank that has given up. A failure is undone in a single place. */
 #include "handle/handle.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/failure.h"
 #include "handle/same_call.h"
@@ -34,6 +36,38 @@ static int begin(const struct pf_kind *kind, bool given, MPI_Comm comm, void **m
     return status;
 }
 
+/* Bytes of the descriptors of programs, and room for the library's own. */
+enum { LEAST_DESC_BYTES = 48, MOST_DESC_BYTES = 4096, OWN_DESC_BYTES = 512 };
+
+/* A program's descriptor in the form of the library, with the defaults of members that the program does not know. */
+static int take_desc(const struct pf_kind *kind, const void *given, void *own)
+{
+    size_t bytes = *(const size_t *)given, own_bytes = kind->desc_bytes;
+    if (bytes < LEAST_DESC_BYTES || bytes > MOST_DESC_BYTES || bytes % sizeof(int64_t))
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: the descriptor was not initialised; call %s() first", kind->create,
+                       kind->init);
+    for (size_t i = own_bytes; i < bytes; i++)
+        if (((const char *)given)[i])
+            return pf_fail(
+                PENCILFFT_NOT_POSSIBLE,
+                "the descriptor has members that this library, version %s, does not know; the program was compiled "
+                "with a newer pencilfft.h",
+                PENCILFFT_VERSION);
+    memcpy(own, kind->defaults, own_bytes);
+    memcpy(own, given, bytes < own_bytes ? bytes : own_bytes);
+    memcpy(own, &own_bytes, sizeof own_bytes);
+    return PENCILFFT_OK;
+}
+
+void pf_desc_give(const void *own, size_t own_bytes, void *desc, size_t bytes)
+{
+    if (!desc || bytes < sizeof bytes)
+        return; /* creating a plan reports the error */
+    memset(desc, 0, bytes);
+    memcpy(desc, own, bytes < own_bytes ? bytes : own_bytes);
+    memcpy(desc, &bytes, sizeof bytes);
+}
+
 int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, MPI_Comm comm, void **made)
 {
     *made = NULL;
@@ -41,8 +75,14 @@ int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, M
     if (!status)
         status = begin(kind, given, comm, made);
     struct pf_handle *handle = *made;
+    union {
+        max_align_t aligned;
+        char bytes[OWN_DESC_BYTES];
+    } own;
     if (!status)
-        status = kind->make(handle, desc);
+        status = pf_agree(take_desc(kind, desc, &own), handle->all);
+    if (!status)
+        status = kind->make(handle, &own);
     if (!status)
         status = pf_calls_check(handle->all, handle->rank, &handle->checks_calls);
     if (status && status != PENCILFFT_MPI_ERROR) {

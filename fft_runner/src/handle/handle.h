@@ -31,8 +31,9 @@ struct pf_handle {
 /* A kind of plan. `make` gets zeroed memory with the handle set, and the descriptor. `release` gets a complete or partial
  * plan, and frees everything except the memory of the plan. Both are collective. */
 struct pf_kind {
-    const char *create, *destroy; /* the calls */
-    size_t bytes;
+    const char *create, *destroy, *init; /* the calls */
+    const void *defaults; /* of a descriptor, whose first member is the size of its structure */
+    size_t desc_bytes, bytes; /* of a descriptor, of a plan */
     int (*make)(void *plan, const void *desc);
     int (*release)(void *plan);
 };
@@ -40,5 +41,7 @@ struct pf_kind {
 /* Collective. `given` tells whether the caller gave a descriptor and a place for the plan. *made is NULL after a failure
  * that MPI did not cause. */
 int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, MPI_Comm comm, void **made);
+/* Gives a program's structure of so many bytes the defaults. */
+void pf_desc_give(const void *own, size_t own_bytes, void *desc, size_t bytes);
 /* Collective; a null plan is allowed. */
 int pf_handle_destroy(const struct pf_kind *kind, void *plan);

@@ -9,6 +9,7 @@
 #include "exchange/sync.h"
 #include "geometry/bricks.h"
 #include "geometry/geometry.h"
+#include "handle/given.h"
 #include "handle/handle.h"
 #include "handle/phases.h"
 #include "lines/line_fft.h"
@@ -17,6 +18,7 @@
 #include "speed/clock.h"
 
 enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
+enum { PF_EXTRA_ROOM, PF_EXTRA_WORK, PF_EXTRA_INNER, PF_EXTRAS }; /* for output, input, arrays between remaps */
 enum { PF_MAX_PASSES = PF_MAX_ARRAYS + 2, PF_NO_EXCHANGE = -1, PF_NO_AXIS = -1 };
 
 /* malloc, not fftw_malloc, because a simulator that shares large mallocs must see the call; hence aligned by hand. */
@@ -117,12 +119,18 @@ struct pf_steps {
     struct pf_step *step;
 };
 
-/* Steps with the arrays of each direction that they work on; NULL without the direction. */
+/* The arrays that steps of a direction work on; and the places for messages, which are longer than an array: the output and
+ * the input, or buffers of the plan if an array is not longer than its elements. */
+struct pf_arrays {
+    const void *in;
+    void *out, *room, *work;
+};
+
+/* Steps with the arrays of each direction; NULL without the direction. */
 struct pf_leg {
     const struct pf_step *step;
     int n;
-    const void *in[PF_DIRECTIONS];
-    void *out[PF_DIRECTIONS];
+    struct pf_arrays of[PF_DIRECTIONS];
 };
 
 /* A run of a plan: remap, transform, remap, or two of these one after the other; and how far it has come. execute.c */
@@ -158,6 +166,7 @@ struct pf_sequence {
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
     struct pf_whole whole;
     bool input_is_work; /* an input other than the output replaces the first work buffer. joints.c */
+    int64_t room_bytes, work_bytes; /* of messages in output and input, if these are longer than the arrays; else 0 */
 };
 
 /* The input or output of a transform, if its boxes differ from the array's boxes: ends.c */
@@ -219,6 +228,9 @@ struct pencilfft_plan_s {
     int64_t alloc_elements, work_elements; /* of buffers for the caller, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
+    void *extra[PF_EXTRAS]; /* in place of arrays that are not longer than their elements; NULL before the first use */
+    struct pf_fitting fitting[PF_DIRECTIONS][2]; /* of the last in and out from elsewhere */
+    int64_t *alloc_of; /* bytes of pencilfft_alloc() on all ranks; NULL: of the largest array. arrays.c */
     bool caller_work; /* the caller is to give the work buffers */
     bool work_is_left; /* those made with the plan are gone */
     int64_t given_bytes; /* by the caller */

@@ -18,10 +18,16 @@ enum { CALL_SIZE = 96, NAP_NS = 1000000 };
 int pf_calls_check(MPI_Comm comm, int rank, int *checks)
 {
     const char *asked = rank ? NULL : getenv("PENCILFFT_CHECK_CALLS");
-    long seconds = asked ? strtol(asked, NULL, 10) : 0;
+    char *end = NULL;
+    long seconds = asked ? strtol(asked, &end, 10) : 0;
+    int status = PENCILFFT_OK;
+    if (asked && (*end || seconds < 0))
+        status = pf_fail(PENCILFFT_BAD_CALL,
+                         "PENCILFFT_CHECK_CALLS is '%.60s'; give 0, 1, or the seconds that a rank waits for the others",
+                         asked);
+    if ((status = pf_agree(status, comm)))
+        return status;
     *checks = seconds > INT32_MAX ? INT32_MAX : (int)seconds;
-    if (asked && *asked && strcmp(asked, "0") != 0 && seconds < 1)
-        *checks = 1;
     PF_MPI(MPI_Bcast(checks, 1, MPI_INT, 0, comm));
     return PENCILFFT_OK;
 }

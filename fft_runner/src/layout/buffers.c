@@ -11,6 +11,7 @@
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
+#include "handle/given.h"
 #include "speed/tuning.h"
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */
@@ -68,6 +69,7 @@ void *pf_outs_next(struct pf_outs *outs)
 
 void pf_buffers_release(pencilfft_plan plan)
 {
+    pf_given_forget(plan);
     while (plan->buffers) {
         struct pf_buffer *next = plan->buffers->next;
         free(plan->buffers->raw);
@@ -75,6 +77,7 @@ void pf_buffers_release(pencilfft_plan plan)
         plan->buffers = next;
     }
     memset(plan->work, 0, sizeof plan->work);
+    memset(plan->extra, 0, sizeof plan->extra);
 }
 
 /* The place for a rank's own data of the first exchange: the place of the receiver or, while that is also read, among the
@@ -93,25 +96,28 @@ static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const
     return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->sent_bytes : NULL;
 }
 
-void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])
+void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const struct pf_arrays *arrays,
+                     char *buffer[PF_BUFFERS])
 {
+    bool same = arrays->in == arrays->out;
     memset(buffer, 0, PF_BUFFERS * sizeof *buffer);
-    buffer[PF_IN] = (char *)in;
-    buffer[PF_OUT] = out;
+    buffer[PF_IN] = (char *)arrays->in;
+    buffer[PF_OUT] = arrays->out;
+    buffer[PF_ROOM] = arrays->room;
     for (int i = 0; i < PF_WORKS; i++)
         buffer[PF_WORK + i] = plan->work[i];
-    if (plan->sequence[backward].input_is_work && in != out)
-        buffer[PF_WORK] = buffer[PF_IN];
+    if (plan->sequence[backward].input_is_work && !same)
+        buffer[PF_WORK] = arrays->work;
     for (int e = 0; e < plan->exchanges; e++) {
         const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* an exchange with memory has one lane */
         if (t->state && t->exchange->memory)
             buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
     }
-    buffer[PF_SPARE] = in == out ? buffer[PF_WORK + 1] : buffer[PF_OUT];
+    buffer[PF_SPARE] = same ? buffer[PF_WORK + 1] : buffer[PF_ROOM];
     buffer[PF_KEPT] = kept(plan, backward, buffer);
 }
 
-static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)
+int pf_buffer_add(pencilfft_plan plan, int64_t elements, void **data)
 {
     struct pf_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
@@ -131,7 +137,7 @@ static int make_work(pencilfft_plan plan, int i)
 {
     bool lent = plan->lent_work[i] && plan->lent_work_elements >= plan->work_elements;
     if (!lent)
-        return add_buffer(plan, plan->work_elements, &plan->work[i]);
+        return pf_buffer_add(plan, plan->work_elements, &plan->work[i]);
     plan->work[i] = plan->lent_work[i];
     return PENCILFFT_OK;
 }
@@ -160,9 +166,7 @@ int pf_works_make(pencilfft_plan plan, bool in_place)
     return status;
 }
 
-int pencilfft_alloc(pencilfft_plan plan, void **data)
+int pf_extra_make(pencilfft_plan plan, int extra)
 {
-    if (!plan || !data)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
-    return add_buffer(plan, plan->alloc_elements, data);
+    return plan->extra[extra] ? PENCILFFT_OK : pf_buffer_add(plan, plan->alloc_elements, &plan->extra[extra]);
 }

@@ -15,8 +15,12 @@
  *        among the sent data, and are copied before the exchange (PF_KEPT: only if the first pass reads the buffer).
  *        An exchange that is tied to its buffers has two of the plan's; an exchange with its own memory is written and read
  *        there. If exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c). A rank's
- *        own data are then copied when the exchange starts, because the pass before may still read their destination. */
+ *        own data are then copied when the exchange starts, because the pass before may still read their destination.
+ *        The caller's output may be only as long as its elements. Messages that are longer lie in PF_ROOM, which is the
+ *        output if that is a buffer of the plan, else a buffer made at the first such run. */
 #include "layout/inside.h"
+
+#include "geometry/blocks.h"
 
 /* Runs only on the buffers given to connect(). */
 static bool is_tied_to_buffers(const struct pf_exchange *exchange)
@@ -168,15 +172,8 @@ static struct pf_joint joint_of_rank_alone(const struct pencilfft_plan_s *plan, 
 
 /* ---- all joints ----------------------------------------------------------------------------------------------------- */
 
-void pf_joints_make(pencilfft_plan plan, int backward)
+static void join(const struct pencilfft_plan_s *plan, int backward, struct pf_sequence *sequence)
 {
-    struct pf_sequence *sequence = &plan->sequence[backward];
-    sequence->n = plan->route[0].passes;
-    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite the input */
-    if (may_take_turns(plan, backward)) {
-        take_turns(plan, backward, sequence);
-        return;
-    }
     for (int r = 0; r < plan->routes; r++)
         for (int i = 0; i < sequence->n - 1; i++) {
             int at = plan->route[r].form[backward ? sequence->n - 2 - i : i].exchange;
@@ -185,6 +182,52 @@ void pf_joints_make(pencilfft_plan plan, int backward)
                                     : at >= 0    ? joint_behind(plan->chosen[at], at, before)
                                                  : joint_of_rank_alone(plan, backward, before);
         }
+}
+
+/* Bytes of the messages of an exchange that runs alone, so in one lane. */
+static int64_t message_bytes(const struct pencilfft_plan_s *plan, int backward, int at, bool sent)
+{
+    const struct pf_transfer *t = &plan->lane[0].transfer[backward][at];
+    return (sent ? t->sent : t->received).list.total * (int64_t)plan->sent_bytes;
+}
+
+/* Messages that are longer than the output go where there is room. */
+static void make_room(const struct pencilfft_plan_s *plan, int backward, struct pf_sequence *sequence)
+{
+    const int array[2] = {PENCILFFT_INPUT, plan->exchanges};
+    int64_t in = pf_array_bytes(plan, array[backward], plan->rank), out = pf_array_bytes(plan, array[!backward], plan->rank);
+    sequence->room_bytes = sequence->work_bytes = 0;
+    for (int i = 0; i < sequence->n - 1 && !plan->beside; i++)
+        for (int sent = 0; sent < 2; sent++) {
+            struct pf_joint *joint = &sequence->joint[0][i];
+            int *buffer = sent ? &joint->from : &joint->to;
+            int64_t bytes = joint->exchange == PF_NO_EXCHANGE ? 0 : message_bytes(plan, backward, joint->exchange, sent);
+            if ((*buffer == PF_OUT || *buffer == PF_SPARE) && bytes > out)
+                sequence->room_bytes = pf_larger(sequence->room_bytes, bytes);
+            if (*buffer == PF_OUT && bytes > out)
+                *buffer = PF_ROOM;
+            if (*buffer == PF_WORK && sequence->input_is_work && bytes > in)
+                sequence->work_bytes = pf_larger(sequence->work_bytes, bytes);
+        }
+}
+
+void pf_joints_make(pencilfft_plan plan, int backward)
+{
+    struct pf_sequence *sequence = &plan->sequence[backward];
+    sequence->n = plan->route[0].passes;
+    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite the input */
+    if (may_take_turns(plan, backward))
+        take_turns(plan, backward, sequence);
+    else
+        join(plan, backward, sequence);
+    make_room(plan, backward, sequence);
+}
+
+void pf_joint_alone_bytes(const struct pencilfft_plan_s *plan, int backward, int at, int64_t *room, int64_t *work)
+{
+    struct pf_joint joint = pf_joint_alone(plan, backward, 0, at);
+    *room = joint.from == PF_ROOM ? message_bytes(plan, backward, at, true) : 0;
+    *work = joint.to == PF_WORK && plan->sequence[backward].input_is_work ? message_bytes(plan, backward, at, false) : 0;
 }
 
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at)
@@ -198,7 +241,7 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
     const struct pf_sequence *sequence = &plan->sequence[backward];
     if (!is_tied_to_buffers(exchange))
         return (struct pf_joint){.exchange = at,
-                                 .from = PF_OUT,
+                                 .from = PF_ROOM,
                                  .to = PF_WORK, /* which may hold the packed data */
                                  .kept = sequence->input_is_work ? PF_KEPT_AMONG_SENT : PF_KEPT_THERE};
     for (int i = 0; i < sequence->n - 1; i++)

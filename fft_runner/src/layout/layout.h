@@ -18,6 +18,8 @@ int pf_schedule_take(pencilfft_plan plan, const struct pf_choice *choice);
 /* Parts of an array: PENCILFFT_INPUT, or a number from 0 on. */
 int pf_parts_of(const struct pencilfft_plan_s *plan, int array);
 pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i);
+/* Bytes of all its parts. */
+int64_t pf_array_bytes(const struct pencilfft_plan_s *plan, int array, int rank);
 
 /* ---- lanes.c ------------------------------------------------------------------------------------------------------- */
 
@@ -35,6 +37,8 @@ struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct 
 void pf_joints_make(pencilfft_plan plan, int backward);
 /* The same for an exchange alone, which leaves the caller's arrays to packing and unpacking. */
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at);
+/* Bytes of its messages in the caller's output, and in the input; 0 if they lie elsewhere. */
+void pf_joint_alone_bytes(const struct pencilfft_plan_s *plan, int backward, int at, int64_t *room, int64_t *work);
 
 /* ---- transfer.c: exchange `at` of the route of a lane ---------------------------------------------------------------- */
 
@@ -65,5 +69,15 @@ int pf_works_make(pencilfft_plan plan, bool in_place);
  * `memory`, at whole cache lines, unless it is NULL. */
 int64_t pf_works_lay(pencilfft_plan plan, bool in_place, char *memory);
 void pf_buffers_release(pencilfft_plan plan);
+/* The same, released with the plan. */
+int pf_buffer_add(pencilfft_plan plan, int64_t elements, void **data);
+/* A buffer of the plan in place of an array that is not longer than its elements; made at its first use. */
+int pf_extra_make(pencilfft_plan plan, int extra);
 /* The addresses of the buffers of a transform; NULL for missing buffers. */
-void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS]);
+void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const struct pf_arrays *arrays,
+                     char *buffer[PF_BUFFERS]);
+/* Arrays as long as pencilfft_alloc() makes them. */
+static inline struct pf_arrays pf_arrays_full(const void *in, void *out)
+{
+    return (struct pf_arrays){in, out, out, (void *)in};
+}

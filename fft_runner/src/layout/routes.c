@@ -103,6 +103,13 @@ pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int ra
     return part;
 }
 
+int64_t pf_array_bytes(const struct pencilfft_plan_s *plan, int array, int rank)
+{
+    pencilfft_part last = pf_part_of(plan, array, rank, pf_parts_of(plan, array) - 1);
+    int64_t elements = last.start + last.fields * pf_box_elements(&last.box);
+    return elements * (int64_t)(array == PENCILFFT_INPUT ? plan->input_bytes : plan->element_bytes);
+}
+
 /* ---- routes --------------------------------------------------------------------------------------------------------- */
 
 /* The plan's number of the exchange with the same name. */

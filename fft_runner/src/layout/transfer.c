@@ -94,7 +94,8 @@ int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
     char *buffer[PF_BUFFERS];
     if (!t->state || !t->exchange->connect)
         return PENCILFFT_OK;
-    pf_buffers_list(plan, backward, NULL, NULL, buffer);
+    const struct pf_arrays none = pf_arrays_full(NULL, NULL);
+    pf_buffers_list(plan, backward, &none, buffer);
     if (t->exchange->takes == PF_BOXES)
         return t->exchange->connect(t->state, NULL, NULL);
     return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,

@@ -16,23 +16,30 @@
 
 enum { ALIGNMENT = 64 };
 
-void pencilfft_brick_lines_desc_init(pencilfft_brick_lines_desc *desc)
+static const pencilfft_brick_lines_desc defaults = {
+    .struct_bytes = sizeof(pencilfft_brick_lines_desc),
+    .fields = 1,
+    .algorithm = "transpose",
+    .order = "natural",
+    .precision = "double",
+    .rigor = "measure",
+    .sync = "none",
+};
+
+void pencilfft_brick_lines_desc_init_bytes(pencilfft_brick_lines_desc *desc, size_t bytes)
 {
-    if (!desc)
-        return; /* creating a plan reports the error */
-    pencilfft_line_desc line;
-    pencilfft_line_desc_init(&line);
-    *desc = (pencilfft_brick_lines_desc){.fields = 1,
-                                         .algorithm = line.algorithm,
-                                         .order = line.order,
-                                         .precision = line.precision,
-                                         .rigor = line.rigor,
-                                         .sync = line.sync};
+    pf_desc_give(&defaults, sizeof defaults, desc, bytes);
+}
+
+void(pencilfft_brick_lines_desc_init)(pencilfft_brick_lines_desc *desc)
+{
+    pencilfft_brick_lines_desc_init(desc);
 }
 
 static pencilfft_line_desc lines_of(const pencilfft_brick_lines_desc *desc, const struct pf_brick_axis *a)
 {
-    return (pencilfft_line_desc){.n = a->n,
+    return (pencilfft_line_desc){.struct_bytes = sizeof(pencilfft_line_desc),
+                                 .n = a->n,
                                  .lines = pf_larger(a->count, 1),
                                  .algorithm = desc->algorithm,
                                  .order = desc->order,
@@ -135,6 +142,14 @@ int64_t pf_brick_points(const struct pencilfft_brick_lines_s *plan, int axis, in
     return pf_line_points(&plan->axis[axis].ends[after], position);
 }
 
+int64_t pf_brick_bytes(const struct pencilfft_brick_lines_s *plan, int after, int rank)
+{
+    int64_t bytes = plan->fields * (int64_t)plan->element_bytes;
+    for (int axis = 0; axis < 3; axis++)
+        bytes *= pf_brick_points(plan, axis, after, rank / plan->axis[axis].apart % plan->axis[axis].ranks);
+    return bytes;
+}
+
 /* A forward transform has done the axes behind this axis. */
 void pf_brick_extent(const struct pencilfft_brick_lines_s *plan, int axis, int after, int64_t extent[3])
 {
@@ -168,8 +183,16 @@ static int make_axes(pencilfft_brick_lines plan, const pencilfft_brick_lines_des
     return status;
 }
 
-/* For in and out between any two axes, and for a brick transposed for its lines. */
-static int make_buffer(pencilfft_brick_lines plan)
+static int make_one(size_t bytes, void **raw, void **buffer)
+{
+    if (!(*raw = malloc(bytes + ALIGNMENT)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    *buffer = (char *)*raw + (ALIGNMENT - (uintptr_t)*raw % ALIGNMENT);
+    return PENCILFFT_OK;
+}
+
+/* For a brick transposed for its lines, and for bricks between two axes that are longer than input or output. */
+static int make_buffers(pencilfft_brick_lines plan)
 {
     int64_t most = 0;
     for (int axis = 2; axis >= 0; axis--)
@@ -180,10 +203,9 @@ static int make_buffer(pencilfft_brick_lines plan)
         }
     plan->elements = most * plan->fields;
     size_t bytes = (size_t)plan->elements * plan->element_bytes;
-    if (!(plan->raw = malloc(bytes + ALIGNMENT)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-    plan->turned = (char *)plan->raw + (ALIGNMENT - (uintptr_t)plan->raw % ALIGNMENT);
-    return PENCILFFT_OK;
+    int64_t shorter = pf_smaller(pf_brick_bytes(plan, 0, plan->rank), pf_brick_bytes(plan, 1, plan->rank));
+    int status = make_one(bytes, &plan->raw[0], &plan->turned);
+    return status || (int64_t)bytes <= shorter ? status : make_one(bytes, &plan->raw[1], &plan->between);
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------------- */
@@ -234,7 +256,7 @@ static int make(void *made, const void *desc)
     if (!status)
         status = make_axes(plan, desc);
     if (!status)
-        status = pf_agree(make_buffer(plan), plan->all);
+        status = pf_agree(make_buffers(plan), plan->all);
     if (!status)
         name_all(plan);
     return status;
@@ -250,12 +272,21 @@ static int release(void *made)
             ended = pf_group_leave(plan->communicators, &plan->axis[axis].group);
         status = status ? status : ended;
     }
-    free(plan->raw);
+    free(plan->raw[0]);
+    free(plan->raw[1]);
     return status;
 }
 
-static const struct pf_kind kind = {"pencilfft_brick_lines_create", "pencilfft_brick_lines_destroy",
-                                    sizeof(struct pencilfft_brick_lines_s), make, release};
+static const struct pf_kind kind = {
+    .create = "pencilfft_brick_lines_create",
+    .destroy = "pencilfft_brick_lines_destroy",
+    .init = "pencilfft_brick_lines_desc_init",
+    .defaults = &defaults,
+    .desc_bytes = sizeof defaults,
+    .bytes = sizeof(struct pencilfft_brick_lines_s),
+    .make = make,
+    .release = release,
+};
 
 int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
 {

@@ -28,7 +28,8 @@ struct pencilfft_brick_lines_s {
     size_t element_bytes;
     struct pf_brick_axis axis[3];
     int64_t elements;
-    void *raw, *turned; /* aligned, in `raw` */
+    void *raw[2], *turned,
+        *between; /* aligned, in `raw`; for a brick transposed for its lines; NULL if in and out suffice */
     int exchanges, phases;
     char exchange[PF_BRICK_EXCHANGES][PF_BRICK_NAME], phase[PF_BRICK_PHASES][PF_BRICK_NAME];
     double seconds[PF_BRICK_PHASES], last;
@@ -36,5 +37,7 @@ struct pencilfft_brick_lines_s {
 
 /* Points along an axis of the rank at a position of the axis, before (0) or after (1) a forward transform. */
 int64_t pf_brick_points(const struct pencilfft_brick_lines_s *plan, int axis, int after, int position);
+/* Bytes of the brick of a rank, all fields, before or after a forward transform. */
+int64_t pf_brick_bytes(const struct pencilfft_brick_lines_s *plan, int after, int rank);
 /* Points of this rank along the three axes while an axis is transformed, along that axis before or after the transform. */
 void pf_brick_extent(const struct pencilfft_brick_lines_s *plan, int axis, int after, int64_t extent[3]);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
 #include "handle/same_call.h"
 #include "line_plans/brick_lines.h"
@@ -57,41 +58,48 @@ static int run_turned(pencilfft_brick_lines plan, int axis, pencilfft_direction 
     return status;
 }
 
-/* Bytes of in and out, which hold the bricks between any two axes. */
-static size_t bytes_of(const struct pencilfft_brick_lines_s *plan)
-{
-    return (size_t)plan->elements * plan->element_bytes;
-}
-
 static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
     const void *from = in;
-    int status = PENCILFFT_OK;
+    int status = PENCILFFT_OK, left = 0;
     bool backward = direction == PENCILFFT_BACKWARD;
+    for (int axis = 0; axis < 3; axis++)
+        left += plan->axis[axis].count != 0;
     for (int i = 0; i < 3 && !status; i++) {
         int axis = backward ? i : 2 - i;
         if (!plan->axis[axis].count)
             continue;
-        status = (axis == 2 ? run_lines : run_turned)(plan, axis, direction, from, out);
-        from = out;
+        void *to = --left && plan->between ? plan->between : out;
+        status = (axis == 2 ? run_lines : run_turned)(plan, axis, direction, from, to);
+        from = to;
     }
     if (from != out && !status)
-        memcpy(out, in, bytes_of(plan));
+        memcpy(out, in, (size_t)pf_smaller(pf_brick_bytes(plan, 0, plan->rank), pf_brick_bytes(plan, 1, plan->rank)));
     return status;
 }
 
 static const char *const function = "pencilfft_brick_lines_execute";
 
+static int64_t length_on(const void *plan, int after, int rank)
+{
+    return pf_brick_bytes(plan, after, rank);
+}
+
 static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    int status = pf_line_may_run(function, plan, direction, in, out);
-    return status ? status : pf_line_apart(function, in, out, bytes_of(plan));
+    int status = pf_line_may_run(function, plan ? plan->all : MPI_COMM_NULL, direction, in, out);
+    if (status)
+        return status;
+    int backward = direction == PENCILFFT_BACKWARD;
+    const struct pf_wanted array[2] = {{function, "in", in, length_on, plan, backward, backward, NULL},
+                                       {function, "out", out, length_on, plan, !backward, !backward, NULL}};
+    return pf_line_check_arrays(array, &plan->handle);
 }
 
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
-    if (plan)
+    if (plan && !pf_usable(plan->all, function))
         status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
     if (status)

@@ -31,16 +31,24 @@ const char *pencilfft_line_order_name(int i)
     return pf_table_name(&orders, i);
 }
 
-void pencilfft_line_desc_init(pencilfft_line_desc *desc)
+static const pencilfft_line_desc defaults = {
+    .struct_bytes = sizeof(pencilfft_line_desc),
+    .lines = 1,
+    .algorithm = "transpose",
+    .order = "natural",
+    .precision = "double",
+    .rigor = "measure",
+    .sync = "none",
+};
+
+void pencilfft_line_desc_init_bytes(pencilfft_line_desc *desc, size_t bytes)
 {
-    if (!desc)
-        return; /* creating a plan reports the error */
-    *desc = (pencilfft_line_desc){.lines = 1,
-                                  .algorithm = "transpose",
-                                  .order = "natural",
-                                  .precision = "double",
-                                  .rigor = "measure",
-                                  .sync = "none"};
+    pf_desc_give(&defaults, sizeof defaults, desc, bytes);
+}
+
+void(pencilfft_line_desc_init)(pencilfft_line_desc *desc)
+{
+    pencilfft_line_desc_init(desc);
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------------ */
@@ -271,8 +279,16 @@ static int release(void *made)
     return PENCILFFT_OK;
 }
 
-static const struct pf_kind kind = {"pencilfft_line_create", "pencilfft_line_destroy", sizeof(struct pencilfft_line_plan_s),
-                                    make, release};
+static const struct pf_kind kind = {
+    .create = "pencilfft_line_create",
+    .destroy = "pencilfft_line_destroy",
+    .init = "pencilfft_line_desc_init",
+    .defaults = &defaults,
+    .desc_bytes = sizeof defaults,
+    .bytes = sizeof(struct pencilfft_line_plan_s),
+    .make = make,
+    .release = release,
+};
 
 int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
 {

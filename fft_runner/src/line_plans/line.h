@@ -3,6 +3,7 @@
 
 #include "exchange/line_move.h"
 #include "exchange/sync.h"
+#include "handle/given.h"
 #include "handle/handle.h"
 #include "lines/complex_calls.h"
 #include "lines/distributed.h"
@@ -50,7 +51,7 @@ int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, co
 /* The steps of a descriptor on so many ranks. Local. */
 int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_line_steps *steps);
 
-/* Checks that any transform needs; `given` tells whether there is a plan. */
-int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out);
-/* Checks that in and out are the same buffer, or two buffers of so many bytes that share no memory. */
-int pf_line_apart(const char *function, const void *in, const void *out, size_t bytes);
+/* Checks that any transform needs, while MPI runs; `all` is null without a plan. */
+int pf_line_may_run(const char *function, MPI_Comm all, pencilfft_direction direction, const void *in, const void *out);
+/* Checks that in and out are the same buffer, or two that share no memory, and that known buffers are long enough. */
+int pf_line_check_arrays(const struct pf_wanted array[2], const struct pf_handle *plan);

@@ -233,11 +233,14 @@ int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, co
     return status;
 }
 
-int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out)
+int pf_line_may_run(const char *function, MPI_Comm all, pencilfft_direction direction, const void *in, const void *out)
 {
     enum { ALIGNED = 16 };
-    if (!given || !in || !out)
+    if (all == MPI_COMM_NULL || !in || !out)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or buffer", function);
+    int status = pf_usable(all, function);
+    if (status)
+        return status;
     if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD", function,
                        (int)direction);
@@ -246,26 +249,42 @@ int pf_line_may_run(const char *function, bool given, pencilfft_direction direct
     return PENCILFFT_OK;
 }
 
-int pf_line_apart(const char *function, const void *in, const void *out, size_t bytes)
+int pf_line_check_arrays(const struct pf_wanted array[2], const struct pf_handle *plan)
 {
-    uintptr_t one = (uintptr_t)in, other = (uintptr_t)out;
-    if (in != out && one < other + bytes && other < one + bytes)
+    const char *function = array[0].function;
+    uintptr_t in = (uintptr_t)array[0].start, out = (uintptr_t)array[1].start;
+    int64_t in_bytes = array[0].bytes_on(plan, array[0].array, plan->rank);
+    int64_t out_bytes = array[1].bytes_on(plan, array[1].array, plan->rank);
+    if (in != out && in < out + (uintptr_t)out_bytes && out < in + (uintptr_t)in_bytes)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", function);
-    return PENCILFFT_OK;
+    int status = pf_given_check(&array[0], plan->all, plan->rank, plan->ranks);
+    return status ? status : pf_given_check(&array[1], plan->all, plan->rank, plan->ranks);
 }
 
 static const char *const function = "pencilfft_line_execute";
 
+/* Of the points before (0) or after (1) a forward transform. */
+static int64_t length_on(const void *of, int after, int rank)
+{
+    const struct pencilfft_line_plan_s *plan = of;
+    return plan->lines * pf_line_points(after ? &plan->steps.to : &plan->steps.from, rank) * (int64_t)plan->numbers->bytes;
+}
+
 static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    int status = pf_line_may_run(function, plan, direction, in, out);
-    return status ? status : pf_line_apart(function, in, out, (size_t)pf_line_elements(plan) * plan->numbers->bytes);
+    int status = pf_line_may_run(function, plan ? plan->all : MPI_COMM_NULL, direction, in, out);
+    if (status)
+        return status;
+    int backward = direction == PENCILFFT_BACKWARD;
+    const struct pf_wanted array[2] = {{function, "in", in, length_on, plan, backward, backward, NULL},
+                                       {function, "out", out, length_on, plan, !backward, !backward, NULL}};
+    return pf_line_check_arrays(array, &plan->handle);
 }
 
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
-    if (plan)
+    if (plan && !pf_usable(plan->all, function))
         status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
     if (status)

@@ -8,12 +8,13 @@
 #include "speed/clock.h"
 
 /* Places of data during a transform: the arrays of the caller, work buffers of the plan, memory of an exchange. Work buffer
- * i is PF_WORK + i, the memory of exchange e PF_MEMORY + e. PF_SPARE and PF_KEPT depend on the caller's arrays, see
- * buffers.c. */
+ * i is PF_WORK + i, the memory of exchange e PF_MEMORY + e. PF_ROOM is the output if it is long enough for messages, else a
+ * buffer of the plan. PF_SPARE and PF_KEPT depend on the caller's arrays, too, see buffers.c. */
 enum { PF_WORKS = 4 };
 enum {
     PF_IN,
     PF_OUT,
+    PF_ROOM,
     PF_SPARE,
     PF_KEPT,
     PF_WORK,

@@ -207,8 +207,9 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
  * two cases separately. */
 static bool is_both_or_none(const struct pf_pass *pass)
 {
-    int in = pass->in.piece->buffer;
-    return !(pass->z && pass->u) && (in == PF_IN || in == PF_SPARE) && pass->out.piece->buffer == PF_OUT;
+    int in = pass->in.piece->buffer, out = pass->out.piece->buffer;
+    bool varies = in == PF_IN || in == PF_SPARE || in == PF_ROOM;
+    return !(pass->z && pass->u) && varies && (out == PF_OUT || out == PF_ROOM);
 }
 
 /* Larger arrays are as fast in blocks, and planning lines in place takes long. */
@@ -220,8 +221,9 @@ static bool is_worth_a_trial(const struct pf_pass *pass)
 /* Whether the output leaves the caches before it is read, and is not the input. */
 static bool leaves_caches(const struct pf_pass *pass)
 {
-    int in = pass->in.piece->buffer == PF_SPARE ? PF_OUT : pass->in.piece->buffer;
-    return bytes_of(pass, &pass->out) >= pf_tuning.past_bytes && pass->out.piece->buffer != in;
+    int in = pass->in.piece->buffer, out = pass->out.piece->buffer;
+    in = in == PF_SPARE || in == PF_ROOM ? PF_OUT : in;
+    return bytes_of(pass, &pass->out) >= pf_tuning.past_bytes && (out == PF_ROOM ? PF_OUT : out) != in;
 }
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */

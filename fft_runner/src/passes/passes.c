@@ -210,7 +210,8 @@ int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
 {
     int status = PENCILFFT_OK;
     char *buffer[PF_BUFFERS];
-    pf_buffers_list(plan, backward, in, out, buffer);
+    const struct pf_arrays arrays = pf_arrays_full(in, out);
+    pf_buffers_list(plan, backward, &arrays, buffer);
     for (int r = 0; r < plan->routes; r++)
         for (int i = 0; i < plan->route[r].passes && !status; i++) {
             struct pf_pass *pass = &plan->sequence[backward].pass[r][i];

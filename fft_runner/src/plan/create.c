@@ -78,6 +78,26 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
+/* Before anything is computed from the extents. */
+static int check_size(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_geometry *g = &plan->geometry;
+    bool flat = g->axes->dimensions == 2;
+    const int64_t n[3] = {desc->nx, desc->ny, flat ? 1 : desc->nz};
+    const int64_t points[3] = {pf_larger(n[0], desc->padded_nx), pf_larger(n[1], desc->padded_ny),
+                               pf_larger(n[2], flat ? 1 : desc->padded_nz)};
+    pf_numbers_inside(g->axes, n, g->n);
+    int status = pf_extents_check(g);
+    if (status)
+        return status;
+    if (desc->fields < 1)
+        return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
+    if (pf_bounded_product(points, PF_MAX_ELEMENTS / desc->fields) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
+                       (long long)points[0], (long long)points[1], (long long)points[2], desc->fields);
+    return PENCILFFT_OK;
+}
+
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
@@ -89,13 +109,6 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
         return status;
     memcpy(g->n, transform.modes, sizeof g->n);
     memcpy(g->points, transform.points, sizeof g->points);
-    if (desc->fields < 1)
-        return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
-    int64_t n[3];
-    pf_numbers_outside(g->axes, g->points, n);
-    if (pf_bounded_product(n, PF_MAX_ELEMENTS / desc->fields) < 0)
-        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements", (long long)n[0],
-                       (long long)n[1], (long long)n[2], desc->fields);
     pf_transform_bytes(plan, &transform);
     if (desc->interleaved != 0 && desc->interleaved != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "interleaved is %d; give 1 if the fields are the fastest index, else 0",
@@ -143,7 +156,8 @@ static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, part_communicators, pf_ends_take, pf_grid_take, set_geometry, set_threads, pf_grid_use,
+    set_names,    same_everywhere, check_size,  part_communicators, pf_ends_take,
+    pf_grid_take, set_geometry,    set_threads, pf_grid_use,
 };
 
 /* `again`: without the choices that failed, those of wisdom and of default_exchange.c. */
@@ -187,6 +201,8 @@ static int make(void *made, const void *of)
         status = make_rest(plan, desc);
     if (!status)
         status = pf_ends_make(plan);
+    if (!status)
+        status = pf_agree(pf_allocs_share(plan), plan->all);
     if (!status && plan->caller_work)
         pf_work_leave(plan);
     return status;
@@ -196,6 +212,7 @@ static void release_local(pencilfft_plan plan)
 {
     free(plan->text);
     free(plan->grid_trial);
+    free(plan->alloc_of);
     pf_plan_clear(plan);
     for (int e = 0; e < plan->exchanges; e++)
         free(plan->auto_seconds[e]);
@@ -209,8 +226,16 @@ static int release(void *made)
     return pf_grid_leave(plan);
 }
 
-static const struct pf_kind kind = {"pencilfft_plan_create", "pencilfft_plan_destroy", sizeof(struct pencilfft_plan_s), make,
-                                    release};
+static const struct pf_kind kind = {
+    .create = "pencilfft_plan_create",
+    .destroy = "pencilfft_plan_destroy",
+    .init = "pencilfft_desc_init",
+    .defaults = &pf_desc_defaults,
+    .desc_bytes = sizeof pf_desc_defaults,
+    .bytes = sizeof(struct pencilfft_plan_s),
+    .make = make,
+    .release = release,
+};
 
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
 {

@@ -9,6 +9,7 @@
 #include "common/failure.h"
 #include "common/names.h"
 #include "common/same.h"
+#include "handle/handle.h"
 
 enum kind { INT64, INT, REAL, TEXT, BOX };
 static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text", "a box"};
@@ -35,23 +36,29 @@ static const struct member rows[] = {
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
 
-void pencilfft_desc_init(pencilfft_desc *desc)
+const pencilfft_desc pf_desc_defaults = {
+    .struct_bytes = sizeof(pencilfft_desc),
+    .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
+    .decomposition = "pencil",
+    .type = "c2c",
+    .precision = "double",
+    .order = "zyx",
+    .layout = "natural",
+    .rigor = "measure",
+    .sync = "none",
+    .auto_budget_s = 3,
+    .fields = 1,
+    .threads = 1,
+};
+
+void pencilfft_desc_init_bytes(pencilfft_desc *desc, size_t bytes)
 {
-    if (!desc)
-        return; /* creating a plan reports the error */
-    *desc = (pencilfft_desc){
-        .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
-        .decomposition = "pencil",
-        .type = "c2c",
-        .precision = "double",
-        .order = "zyx",
-        .layout = "natural",
-        .rigor = "measure",
-        .sync = "none",
-        .auto_budget_s = 3,
-        .fields = 1,
-        .threads = 1,
-    };
+    pf_desc_give(&pf_desc_defaults, sizeof pf_desc_defaults, desc, bytes);
+}
+
+void(pencilfft_desc_init)(pencilfft_desc *desc)
+{
+    pencilfft_desc_init(desc);
 }
 
 /* ---- setting members by name -------------------------------------------------------------------------------- */

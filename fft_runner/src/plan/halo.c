@@ -6,6 +6,7 @@
 #include "common/failure.h"
 #include "common/same.h"
 #include "exchange/neighbours.h"
+#include "handle/given.h"
 #include "handle/same_call.h"
 #include "plan/ask.h"
 #include "plan/halo.h"
@@ -16,8 +17,11 @@ struct pencilfft_halo_s {
     const struct pf_axes *axes; /* of the caller */
     int interleaved, nearest; /* fields, as part of this axis of the box; 1 otherwise */
     int checks_calls;
+    int ranks;
     size_t bytes, padded_bytes; /* of all fields on this rank */
+    int64_t *lengths; /* both, of all ranks */
 };
+enum { OF_ARRAY, OF_PADDED, LENGTHS };
 
 /* ---- the request ----------------------------------------------------------------------------------------------------- */
 
@@ -97,7 +101,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
                 struct pencilfft_halo_s *halo)
 {
     pencilfft_box *boxes = calloc((size_t)plan->ranks, sizeof *boxes);
-    int status = pf_agree(gather_boxes(plan, array, boxes), plan->all), fields = 0;
+    int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
     if (!status) {
         struct pf_neighbours_request request = {
             .communicators = plan->communicators,
@@ -119,13 +123,15 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
         request.n[halo->nearest] *= halo->interleaved;
         request.low[halo->nearest] *= halo->interleaved;
         request.high[halo->nearest] *= halo->interleaved;
-        fields = request.fields;
         status = pf_neighbours_make(&request, &halo->neighbours);
-    }
-    if (!status) {
-        size_t bytes = (size_t)fields * format->element_bytes;
-        halo->bytes = (size_t)pf_box_elements(&boxes[plan->rank]) * bytes;
-        halo->padded_bytes = (size_t)pf_box_elements(pf_neighbours_box(halo->neighbours)) * bytes;
+        int64_t bytes = (int64_t)request.fields * (int64_t)format->element_bytes;
+        for (int rank = 0; rank < plan->ranks; rank++) {
+            pencilfft_box wide = pf_halo_box(&boxes[rank], request.low, request.high);
+            halo->lengths[LENGTHS * rank + OF_ARRAY] = pf_box_elements(&boxes[rank]) * bytes;
+            halo->lengths[LENGTHS * rank + OF_PADDED] = pf_box_elements(&wide) * bytes;
+        }
+        halo->bytes = (size_t)halo->lengths[LENGTHS * plan->rank + OF_ARRAY];
+        halo->padded_bytes = (size_t)halo->lengths[LENGTHS * plan->rank + OF_PADDED];
     }
     free(boxes);
     return status;
@@ -149,17 +155,22 @@ int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[
     if (!(status = given))
         status = halo ? check_request(plan, array, low, high, &format)
                       : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null result");
-    if (!status && !(made = calloc(1, sizeof *made)))
+    if (!status && (made = calloc(1, sizeof *made)))
+        made->lengths = calloc(LENGTHS * (size_t)plan->ranks, sizeof *made->lengths);
+    if (!status && (!made || !made->lengths))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a halo");
     if (!(status = pf_agree(status, plan->all)))
         status = same_everywhere(plan, array, low, high);
     if (!status) {
         made->rank = plan->rank;
+        made->ranks = plan->ranks;
         made->fields = plan->fields;
         made->axes = plan->geometry.axes;
         made->checks_calls = plan->checks_calls;
         status = make(plan, array, low, high, &format, made);
     }
+    if (status && made)
+        free(made->lengths);
     if (status)
         free(made);
     else
@@ -188,11 +199,26 @@ int pencilfft_halo_destroy(pencilfft_halo halo)
     if (status)
         return status;
     status = pf_neighbours_release(halo->neighbours);
+    free(halo->lengths);
     free(halo);
     return status;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+static int64_t length_on(const void *halo, int array, int rank)
+{
+    return ((const struct pencilfft_halo_s *)halo)->lengths[LENGTHS * rank + array];
+}
+
+static int check_lengths(pencilfft_halo halo, const void *padded, const void *array, const char *function)
+{
+    MPI_Comm comm = pf_neighbours_comm(halo->neighbours);
+    struct pf_wanted wide = {function, "padded", padded, length_on, halo, OF_PADDED, OF_PADDED, NULL};
+    struct pf_wanted own = {function, "array", array, length_on, halo, OF_ARRAY, OF_ARRAY, NULL};
+    int status = padded ? pf_given_check(&wide, comm, halo->rank, halo->ranks) : PENCILFFT_OK;
+    return status || !array ? status : pf_given_check(&own, comm, halo->rank, halo->ranks);
+}
 
 static int check_call(pencilfft_halo halo, const void *padded, const void *array, const char *function)
 {
@@ -210,6 +236,8 @@ static int check_call(pencilfft_halo halo, const void *padded, const void *array
                     "%s: the array and the one with halo overlap; give two buffers, or NULL for the array where it lies "
                     "inside the other",
                     function);
+    else
+        status = check_lengths(halo, padded, array, function);
     return pf_same_call_in(pf_neighbours_comm(halo->neighbours), halo->rank, halo->checks_calls, status, function);
 }
 

@@ -14,25 +14,6 @@ static void grow(int64_t *largest, int64_t elements)
     *largest = elements > *largest ? elements : *largest;
 }
 
-static int64_t largest_array(const struct pencilfft_plan_s *plan)
-{
-    int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
-    int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
-    for (int array = 0; array <= plan->exchanges; array++)
-        for (int before = 0; before <= (array > 0 ? 1 : 0); before++) {
-            int number = array + (before ? PF_BEFORE : 0);
-            pencilfft_part last = pf_part_of(plan, number, plan->rank, pf_parts_of(plan, number) - 1);
-            grow(&largest, last.start + last.fields * pf_box_elements(&last.box));
-        }
-    for (int end = 0; end < PF_ENDS; end++)
-        if (plan->end[end].remapped) {
-            int64_t shared = (int64_t)(plan->element_bytes / pf_end_bytes(plan, end));
-            pencilfft_box box = pf_end_box(plan, end, plan->rank);
-            grow(&largest, (pf_box_elements(&box) * plan->fields + shared - 1) / shared);
-        }
-    return largest;
-}
-
 static int check_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
@@ -60,7 +41,7 @@ static int plan_transfers(pencilfft_plan plan)
  * messages too. */
 static int set_sizes(pencilfft_plan plan)
 {
-    plan->alloc_elements = largest_array(plan);
+    plan->alloc_elements = pf_largest_elements(plan, plan->rank);
     plan->work_elements = pf_lanes_place(plan);
     if (!plan->beside) {
         grow(&plan->alloc_elements, plan->work_elements);

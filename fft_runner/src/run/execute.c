@@ -7,15 +7,12 @@
 
 #include "common/failure.h"
 #include "ends/ends.h"
+#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
-#include "handle/same_call.h"
 #include "layout/layout.h"
 #include "passes/passes.h"
-#include "run/run.h"
+#include "run/inside.h"
 #include "speed/threads.h"
-
-/* The alignment that FFTW's vector instructions need. */
-enum { ALIGNMENT = 16 };
 
 /* ---- steps ---------------------------------------------------------------------------------------------------------- */
 
@@ -169,10 +166,10 @@ static int run_whole(pencilfft_plan plan, const struct pf_step *step)
 {
     const struct pf_leg *leg = leg_of(plan);
     double factor = factor_of(plan, step->backward);
-    pf_whole_run(plan, step->backward, leg->in[step->backward], leg->out[step->backward]);
+    pf_whole_run(plan, step->backward, leg->of[step->backward].in, leg->of[step->backward].out);
     if (factor != 1) {
         pencilfft_part part = pf_part_of(plan, step->backward ? PENCILFFT_INPUT : plan->exchanges, plan->rank, 0);
-        pf_multiply(part.box.extent, part.box.stride, leg->out[step->backward],
+        pf_multiply(part.box.extent, part.box.stride, leg->of[step->backward].out,
                     step->backward ? plan->input_bytes : plan->element_bytes, plan->precision->fftw->real_bytes, factor);
         pf_clock_lap(&plan->clock, plan->phases.fft[2]);
     }
@@ -182,7 +179,7 @@ static int run_whole(pencilfft_plan plan, const struct pf_step *step)
 static int run_remap(pencilfft_plan plan, const struct pf_step *step)
 {
     const struct pf_leg *leg = leg_of(plan);
-    return pf_end_step(plan, step, leg->in[step->backward], leg->out[step->backward]);
+    return pf_end_step(plan, step, leg->of[step->backward].in, leg->of[step->backward].out);
 }
 
 static int (*const run_step[])(pencilfft_plan plan, const struct pf_step *step) = {
@@ -216,61 +213,107 @@ static struct pf_leg *add_leg(pencilfft_plan plan, const struct pf_step *step, i
     return leg;
 }
 
-static void add_one(pencilfft_plan plan, const struct pf_step *step, int n, int backward, const void *in, void *out)
+static void add_one(pencilfft_plan plan, const struct pf_step *step, int n, int backward, const struct pf_arrays *arrays)
 {
-    struct pf_leg *leg = add_leg(plan, step, n);
-    leg->in[backward] = in;
-    leg->out[backward] = out;
+    add_leg(plan, step, n)->of[backward] = *arrays;
 }
 
 static void add_remap(pencilfft_plan plan, int end, int backward, const void *in, void *out)
 {
-    add_one(plan, remap_steps[end][backward], REMAP_STEPS, backward, in, out);
+    const struct pf_arrays arrays = pf_arrays_full(in, out);
+    add_one(plan, remap_steps[end][backward], REMAP_STEPS, backward, &arrays);
 }
 
-/* With the remaps at its ends, which do not exist yet in trials of "auto": into the output, and on in place. */
-static void add_transform(pencilfft_plan plan, int backward, const void *in, void *out)
+/* Bytes of the arrays at the ends of the transform, without remaps. */
+static int64_t inner_bytes(const struct pencilfft_plan_s *plan)
 {
+    return pf_larger(pf_array_length(plan, PENCILFFT_INNER_INPUT, plan->rank),
+                     pf_array_length(plan, PENCILFFT_INNER_OUTPUT, plan->rank));
+}
+
+/* Without remaps at the ends, which are other legs, and do not exist yet in trials of "auto". */
+static int add_inner(const struct pf_call *call, int backward)
+{
+    const struct pf_sequence *sequence = &call->plan->sequence[backward];
+    struct pf_arrays arrays = pf_arrays_full(call->in, call->out);
+    int status = PENCILFFT_OK;
+    if (sequence->whole.part[call->in == call->out])
+        add_one(call->plan, &whole_step[backward], 1, backward, &arrays);
+    else if (!(status = pf_room_get(call, sequence->room_bytes, sequence->work_bytes, &arrays)))
+        add_one(call->plan, sequence->transform.step, sequence->transform.n, backward, &arrays);
+    return status;
+}
+
+/* Into the inner array, and on in place. */
+int pf_legs_transform(const struct pf_call *call, int backward)
+{
+    pencilfft_plan plan = call->plan;
     const int first = backward, last = !backward; /* ends */
-    if (plan->end[first].remap) {
-        add_remap(plan, first, backward, in, out);
-        in = out;
+    struct pf_call on = *call;
+    void *inner = call->out;
+    bool before = plan->end[first].remap, after = plan->end[last].remap;
+    int status = before || after ? pf_inner_get(call, inner_bytes(plan), &inner) : PENCILFFT_OK;
+    if (status)
+        return status;
+    bool is_full = inner != call->out || call->is_full[1];
+    if (before) {
+        add_remap(plan, first, backward, call->in, inner);
+        on.in = inner;
+        on.is_full[0] = is_full;
     }
-    const struct pf_sequence *sequence = &plan->sequence[backward];
-    if (sequence->whole.part[in == out])
-        add_one(plan, &whole_step[backward], 1, backward, in, out);
-    else
-        add_one(plan, sequence->transform.step, sequence->transform.n, backward, in, out);
-    if (plan->end[last].remap)
-        add_remap(plan, last, backward, out, out);
+    if (after) {
+        on.out = inner;
+        on.is_full[1] = is_full;
+    }
+    if (!(status = add_inner(&on, backward)) && after)
+        add_remap(plan, last, backward, inner, call->out);
+    return status;
 }
 
-static void add_pair(pencilfft_plan plan, const void *const in[PF_DIRECTIONS], void *const out[PF_DIRECTIONS])
+int pf_legs_exchange(const struct pf_call *call, int exchange, int backward)
 {
+    pencilfft_plan plan = call->plan;
+    struct pf_arrays arrays;
+    int64_t room, work;
+    if (pf_is_remap(plan, exchange)) {
+        add_remap(plan, exchange - PENCILFFT_REMAP_IN, backward, call->in, call->out);
+        return PENCILFFT_OK;
+    }
+    pf_joint_alone_bytes(plan, backward, exchange, &room, &work);
+    int status = pf_room_get(call, room, work, &arrays);
+    if (!status)
+        add_one(plan, plan->sequence[backward].alone[exchange].step, plan->sequence[backward].alone[exchange].n, backward,
+                &arrays);
+    return status;
+}
+
+int pf_legs_pair(const struct pf_call call[PF_DIRECTIONS])
+{
+    pencilfft_plan plan = call[0].plan;
+    int status = PENCILFFT_OK;
     if (pf_runs_pairs(plan)) {
         struct pf_leg *leg = add_leg(plan, plan->pair.step, plan->pair.n);
-        memcpy(leg->in, in, sizeof leg->in);
-        memcpy(leg->out, out, sizeof leg->out);
-        return;
+        for (int backward = 0; backward < PF_DIRECTIONS; backward++)
+            leg->of[backward] = pf_arrays_full(call[backward].in, call[backward].out);
+        return status;
     }
-    for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        add_transform(plan, backward, in[backward], out[backward]);
+    for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
+        status = pf_legs_transform(&call[backward], backward);
+    return status;
 }
 
-/* No legs, and a running clock. */
-static void begin(pencilfft_plan plan)
+void pf_legs_begin(pencilfft_plan plan)
 {
     plan->walk = (struct pf_walk){.legs = 0};
-    pf_clock_start(&plan->clock);
 }
 
 static void give_buffers(pencilfft_plan plan)
 {
     const struct pf_leg *leg = leg_of(plan);
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        if (leg->out[backward]) {
+        if (leg->of[backward].out) {
             plan->walk.run[backward] = (struct pf_pass_run){.clock = &plan->clock, .of = plan};
-            pf_buffers_list(plan, backward, leg->in[backward], leg->out[backward], plan->walk.run[backward].buffer);
+            pf_buffers_list(plan, backward, &leg->of[backward], plan->walk.run[backward].buffer);
         }
 }
 
@@ -288,8 +331,7 @@ static int is_ready(pencilfft_plan plan, const struct pf_step *step, int *ready)
     return status;
 }
 
-/* The steps that are left, or those before the first wait. */
-static int go_on(pencilfft_plan plan, bool waits)
+int pf_legs_go_on(pencilfft_plan plan, bool waits)
 {
     struct pf_walk *walk = &plan->walk;
     int status = PENCILFFT_OK, ready = 1;
@@ -309,10 +351,9 @@ static int go_on(pencilfft_plan plan, bool waits)
     return status;
 }
 
-/* All of it. */
-static int run(pencilfft_plan plan)
+int pf_legs_run(pencilfft_plan plan)
 {
-    int status = go_on(plan, true);
+    int status = pf_legs_go_on(plan, true);
     pf_clock_stop(&plan->clock);
     return status;
 }
@@ -320,228 +361,9 @@ static int run(pencilfft_plan plan)
 int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, void *out)
 {
     const struct pf_steps *steps = &plan->sequence[backward].transform;
-    begin(plan);
-    add_one(plan, steps->step, steps->n, backward, in, out);
-    return go_on(plan, true);
-}
-
-/* ---- calls ---------------------------------------------------------------------------------------------------------- */
-
-static bool overlap(const struct pencilfft_plan_s *plan, const void *a, const void *b)
-{
-    uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
-    uintptr_t bytes = (uintptr_t)plan->alloc_elements * plan->element_bytes;
-    return first < second ? second - first < bytes : first - second < bytes;
-}
-
-static bool is_misaligned(const void *buffer)
-{
-    return (uintptr_t)buffer % ALIGNMENT != 0;
-}
-
-static int check_call(pencilfft_plan plan, pencilfft_direction direction, const void *in, const void *out)
-{
-    if (!plan || !in || !out)
-        return pf_fail(PENCILFFT_BAD_CALL, "null plan or buffer");
-    if (plan->in_flight)
-        return pf_fail(PENCILFFT_BAD_CALL, "the plan is in flight; call pencilfft_wait() first");
-    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
-        return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made for this direction");
-    if (is_misaligned(in) || is_misaligned(out))
-        return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned to %d bytes; use pencilfft_alloc()", ALIGNMENT);
-    return PENCILFFT_OK;
-}
-
-/* Without a plan there is no communicator for the comparison. */
-static int same_call(const struct pencilfft_plan_s *plan, int status, const char *function, int direction, int exchange,
-                     bool in_place)
-{
-    return plan ? pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, direction, exchange,
-                                        in_place)
-                : status;
-}
-
-/* Lists a transform after the checks of the call. */
-static int prepare(pencilfft_plan plan, int status, const char *function, pencilfft_direction direction, const void *in,
-                   void *out)
-{
-    int backward = direction == PENCILFFT_BACKWARD;
-    if (!status)
-        status = check_call(plan, direction, in, out);
-    if (!status && in != out && overlap(plan, in, out))
-        status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    if (!status) /* with a remap the transform runs in place */
-        status = pf_work_get(plan, in == out || plan->end[backward].remapped);
-    status = same_call(plan, status, function, (int)direction, 0, in == out);
-    if (status)
-        return status;
-    begin(plan);
-    add_transform(plan, backward, in, out);
-    return status;
-}
-
-int pf_execute(pencilfft_plan plan, int given, pencilfft_direction direction, const void *in, void *out)
-{
-    int status = prepare(plan, given, "pencilfft_execute", direction, in, out);
-    return status ? status : run(plan);
-}
-
-int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
-{
-    return pf_execute(plan, PENCILFFT_OK, direction, in, out);
-}
-
-int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm)
-{
-    if (!plan || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || plan->in_flight)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_set_norm: null plan, no direction, or the plan is in flight");
-    if (norm != PENCILFFT_NORM_NONE && norm != PENCILFFT_NORM_N && norm != PENCILFFT_NORM_SQRT_N)
-        return pf_fail(PENCILFFT_BAD_CALL, "norm is %d; give PENCILFFT_NORM_NONE, PENCILFFT_NORM_N or PENCILFFT_NORM_SQRT_N",
-                       (int)norm);
-    plan->norm[direction == PENCILFFT_BACKWARD] = norm;
-    return PENCILFFT_OK;
-}
-
-int pencilfft_forward(pencilfft_plan plan, const void *in, void *out)
-{
-    return pencilfft_execute(plan, PENCILFFT_FORWARD, in, out);
-}
-
-int pencilfft_backward(pencilfft_plan plan, const void *in, void *out)
-{
-    return pencilfft_execute(plan, PENCILFFT_BACKWARD, in, out);
-}
-
-int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out)
-{
-    int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
-    if (!status && overlap(plan, in, out))
-        status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
-    bool remap = !status && pf_is_remap(plan, exchange);
-    if (!status && !remap && !pf_is_exchange(plan, exchange))
-        status = pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
-    if (!status && !remap && plan->parts > 1)
-        status = pf_fail(PENCILFFT_BAD_CALL,
-                         "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
-                         "arrays for each part; make a plan with another schedule for it",
-                         plan->schedule);
-    if (!status)
-        status = pf_work_get(plan, false);
-    status = same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
-    if (status)
-        return status;
-    begin(plan);
-    if (remap)
-        add_remap(plan, exchange - PENCILFFT_REMAP_IN, backward, in, out);
-    else
-        add_one(plan, plan->sequence[backward].alone[exchange].step, plan->sequence[backward].alone[exchange].n, backward,
-                in, out);
-    return run(plan);
-}
-
-/* ---- a pair of transforms --------------------------------------------------------------------------------------------- */
-
-static int check_pair(pencilfft_plan plan, const void *const in[PF_DIRECTIONS], void *const out[PF_DIRECTIONS])
-{
-    const void *first[2] = {in[0], out[0]}, *second[2] = {in[1], out[1]};
-    int status = check_call(plan, PENCILFFT_FORWARD, in[0], out[0]);
-    if (!status)
-        status = check_call(plan, PENCILFFT_BACKWARD, in[1], out[1]);
-    for (int i = 0; i < PF_DIRECTIONS && !status; i++)
-        if (in[i] != out[i] && overlap(plan, in[i], out[i]))
-            status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    for (int i = 0; i < 4 && !status; i++)
-        if (overlap(plan, first[i / 2], second[i % 2]))
-            status = pf_fail(PENCILFFT_BAD_CALL,
-                             "buffers of the forward transform overlap those of the backward one; give others");
-    bool in_place = in[0] == out[0] || in[1] == out[1];
-    if (!status)
-        status = pf_work_get(plan, !pf_runs_pairs(plan) && (in_place || plan->end[0].remapped || plan->end[1].remapped));
-    return status;
-}
-
-static int prepare_pair(pencilfft_plan plan, int status, const char *function, const void *const in[PF_DIRECTIONS],
-                        void *const out[PF_DIRECTIONS])
-{
-    if (!status)
-        status = check_pair(plan, in, out);
-    status = same_call(plan, status, function, 0, 0, in[0] == out[0]);
-    if (status)
-        return status;
-    begin(plan);
-    add_pair(plan, in, out);
-    return status;
-}
-
-int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
-                           void *backward_out)
-{
-    const void *in[PF_DIRECTIONS] = {forward_in, backward_in};
-    void *out[PF_DIRECTIONS] = {forward_out, backward_out};
-    int status = prepare_pair(plan, PENCILFFT_OK, "pencilfft_execute_pair", in, out);
-    return status ? status : run(plan);
-}
-
-/* ---- start and wait --------------------------------------------------------------------------------------------------- */
-
-static int check_start(const struct pencilfft_plan_s *plan)
-{
-    if (!plan || plan->nonblocking)
-        return PENCILFFT_OK;
-    return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made to be started; set nonblocking in its descriptor");
-}
-
-static int start(pencilfft_plan plan)
-{
-    plan->in_flight = true;
-    return go_on(plan, false);
-}
-
-int pencilfft_start(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
-{
-    int status = prepare(plan, check_start(plan), "pencilfft_start", direction, in, out);
-    return status ? status : start(plan);
-}
-
-int pencilfft_start_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
-                         void *backward_out)
-{
-    const void *in[PF_DIRECTIONS] = {forward_in, backward_in};
-    void *out[PF_DIRECTIONS] = {forward_out, backward_out};
-    int status = prepare_pair(plan, check_start(plan), "pencilfft_start_pair", in, out);
-    return status ? status : start(plan);
-}
-
-static int check_flight(const struct pencilfft_plan_s *plan, const char *function)
-{
-    if (!plan)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan", function);
-    return plan->in_flight
-               ? PENCILFFT_OK
-               : pf_fail(PENCILFFT_BAD_CALL, "%s: the plan is not in flight; call pencilfft_start() first", function);
-}
-
-int pencilfft_progress(pencilfft_plan plan, int *done)
-{
-    int status = done ? check_flight(plan, "pencilfft_progress")
-                      : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_progress: no place for the answer");
-    if (status)
-        return status;
-    pf_clock_resume(&plan->clock);
-    status = go_on(plan, false);
-    *done = plan->walk.leg == plan->walk.legs;
-    return status;
-}
-
-int pencilfft_wait(pencilfft_plan plan)
-{
-    int status = check_flight(plan, "pencilfft_wait");
-    if (plan)
-        status = pf_same_call_in(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_wait");
-    if (status)
-        return status;
-    pf_clock_resume(&plan->clock);
-    status = run(plan);
-    plan->in_flight = false;
-    return status;
+    const struct pf_arrays arrays = pf_arrays_full(in, out);
+    pf_legs_begin(plan);
+    pf_clock_start(&plan->clock);
+    add_one(plan, steps->step, steps->n, backward, &arrays);
+    return pf_legs_go_on(plan, true);
 }

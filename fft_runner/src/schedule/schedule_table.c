@@ -30,8 +30,11 @@ int pf_choice_read(const char *text, const char letter[2], struct pf_choice *cho
     *choice = (struct pf_choice){.schedule = pf_table_find(&pf_schedules, name),
                                  .axis = PF_CUT_BY_RULE,
                                  .letter = {letter[0], letter[1]}};
-    if (!choice->schedule)
-        return PENCILFFT_UNKNOWN_NAME;
+    if (!choice->schedule) {
+        char message[PF_MESSAGE_SIZE];
+        snprintf(message, sizeof message, "%s", pf_message());
+        return pf_fail(PENCILFFT_UNKNOWN_NAME, "%s, auto", message);
+    }
     if (!text[length])
         return PENCILFFT_OK;
     if (!choice->schedule->read)
