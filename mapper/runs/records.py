@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.decompositions import decomposition_named
@@ -49,7 +50,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     with reading(str(path), RecordError, len(content)):
         records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
-        raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
+        raise RecordError(f"{path} contains no run record; fft_runner --json {shell(path)} writes one")
     return records
 
 

@@ -5,8 +5,8 @@ among the temporary files. Without any cache every process compiles again.
 Numba numbers the files of a function in an index, which it writes before the file. So two processes at once, or a process
 that ends in between, leave an index that names code for other arguments or for an older source; such code reads and writes
 anywhere. Here the name of a file is a digest of arguments, source and machine instead, and the file begins with the digest
-of its code. A file that is damaged or cannot be read is compiled and stored again; if nothing can be stored, the code is only
-used.
+of its code. Code whose file is damaged or cannot be read is compiled and stored again; if nothing can be stored, the code is
+only used.
 """
 
 import hashlib

@@ -19,6 +19,7 @@ import tomllib
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from os import PathLike
 from typing import Any
 from warnings import catch_warnings
@@ -122,6 +123,39 @@ def _is_import(frame):
     return frame is not None
 
 
+# ---- inputs ----------------------------------------------------------------------------------------------------------
+
+_INPUTS: ContextVar[set[tuple[int, int]] | None] = ContextVar("inputs", default=None)  # device and number of each file
+
+
+@contextmanager
+def noting_inputs() -> Iterator[None]:
+    """Inside this block, `is_input` knows the files that are read, so that no command replaces its own input."""
+    token = _INPUTS.set(set())
+    try:
+        yield
+    finally:
+        _INPUTS.reset(token)
+
+
+def note_input(file: str | PathLike[str] | int) -> None:
+    """Note a regular file, by path or open file, as an input; other files may be read and written at once."""
+    noted = _INPUTS.get()
+    if noted is not None:
+        state = os.stat(file)
+        if stat.S_ISREG(state.st_mode):
+            noted.add((state.st_dev, state.st_ino))
+
+
+def is_input(path: str | PathLike[str]) -> bool:
+    """Return whether a file was read in the present block of `noting_inputs`, under this name or another."""
+    noted = _INPUTS.get()
+    if not noted:
+        return False
+    state = os.stat(path)
+    return (state.st_dev, state.st_ino) in noted
+
+
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 
@@ -155,6 +189,7 @@ def read_whole(path: str | PathLike[str], error: type[PencilmapError], most: int
 
 def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
     about = os.fstat(handle)
+    note_input(handle)
     too_long = f"it has more than {most >> 20} MB" if most >> 20 else f"it has more than {most} bytes"
     if stat.S_ISREG(about.st_mode) and about.st_size > most:
         raise refusal(too_long)

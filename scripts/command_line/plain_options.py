@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import near
 from pencilmap.model.machines.files import machine_names
 
@@ -85,7 +86,7 @@ def extra_arguments(ctx: click.Context, words: list[str]) -> str:
     option = ("--machine" if first in machine_names() or first.endswith(".toml") else
               "--network" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
     said = f"{first!r} belongs to no option"
-    return f"{said}; write {option} {first}" if option in named else f"{said}; this command takes options alone"
+    return f"{said}; write {option} {shell(first)}" if option in named else f"{said}; this command takes options alone"
 
 
 def spelled(message: str) -> str:

@@ -53,8 +53,8 @@ def run_loop(folder, added, call, **more):
 
 @pytest.mark.thorough
 def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path):
-    dies = ("import os; from pencilmap.mapper.searches import compiling; compiling.write_whole = lambda *given: os._exit(7); "
-            "loop(1)")
+    dies = ("import os; from pencilmap.mapper.searches import compiling; "
+            "compiling.write_whole = lambda *given: os._exit(7); loop(1)")
     assert run_loop(tmp_path, 1, "print(loop(1))").stdout == "2\n"
     assert run_loop(tmp_path, 2, dies).returncode == 7
     assert run_loop(tmp_path, 2, "print(loop(1))").stdout == "3\n"
@@ -82,7 +82,7 @@ def test_damaged_files_are_compiled_and_stored_again(tmp_path):
 
 def test_code_that_cannot_be_stored_is_used_and_told_once(monkeypatch, tmp_path):
     def is_full(path, *given):
-        raise PencilmapError(f"{path} cannot be written: No space left on device") from OSError(28, "No space left on device")
+        raise PencilmapError(f"{path} cannot be written") from OSError(28, "No space left on device")
 
     compiling._tell_unstored.cache_clear()
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))

@@ -14,7 +14,7 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import (
@@ -67,7 +67,7 @@ def _predicted(where, output, published, figures, question, as_json):
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
     say(said)
-    click.echo()
+    echo()
     say(f"wrote {output}")
 
 
