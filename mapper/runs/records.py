@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
-from math import isfinite, prod
+from math import prod
 from os import PathLike
 from typing import Any
 
@@ -58,7 +58,7 @@ def _parse(line, path, number):
     import jsonschema
 
     try:
-        record = parse_json(line, parse_float=_finite, parse_constant=_finite)
+        record = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is not JSON: {error}") from error
     schema = FIRST if isinstance(record, dict) and record.get("schema") == FIRST else SCHEMA
@@ -110,14 +110,6 @@ def _problems_of_line(record):
                 if phase not in record["phases"])
 
 
-def _finite(text):
-    """Return a number of JSON. JSON has finite numbers only, although Python reads others."""
-    value = float(text)
-    if not isfinite(value):
-        raise ValueError(f"{text} is not finite")
-    return value
-
-
 @lru_cache
 def _validator():
     import jsonschema
@@ -134,11 +126,11 @@ def _validator():
 
 
 def _are_numbers(allowed, found):
-    """Return whether a schema asks for numbers, perhaps with a least number, and all items found are such numbers."""
+    """Return whether a schema asks for numbers, perhaps with a least and a most, and all items found are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
-    if not set(allowed) <= {"type", "minimum"} or not set(map(type, found)) <= kinds:
+    if not set(allowed) <= {"type", "minimum", "maximum"} or not set(map(type, found)) <= kinds:
         return False
-    return not found or min(found) >= allowed.get("minimum", min(found))
+    return not found or allowed.get("minimum", min(found)) <= min(found) <= max(found) <= allowed.get("maximum", max(found))
 
 
 def upgraded(record: Record) -> Record:

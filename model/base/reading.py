@@ -32,6 +32,8 @@ MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; 
 MOST_YAML_EVENTS = 50_000
 MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
+MOST_DIGITS = 20  # of an integer in JSON
+SMALLEST, LARGEST = 1e-60, 1e60  # real numbers other than 0; products of a few such numbers are finite
 MOST_UNITS = 1000  # different bandwidths in a graph
 SECONDS = 3.0  # seconds of computing for each started megabyte; a correct file takes a part of this
 NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # limits of waiting for a pipe
@@ -237,8 +239,28 @@ def _pipe_waiter(handle, refusal):
 
 
 def parse_json(text: str, **options: Any) -> Any:
-    """Return the value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
-    return json.loads(text, **options)
+    """Return the value of a JSON text. The parser knows no references, and refuses depth itself.
+
+    Raises
+    ------
+    ValueError
+        If the text is not JSON, or a number is not finite or outside of the range of `SMALLEST` to `LARGEST`.
+    """
+    return json.loads(text, parse_int=_whole, parse_float=real, parse_constant=real, **options)
+
+
+def _whole(text):
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"the number {text[:MOST_DIGITS]}... has {len(text)} digits; at most {MOST_DIGITS} are read")
+    return int(text)
+
+
+def real(text: str) -> float:
+    """Return a real number of a file: 0, or of a size from `SMALLEST` to `LARGEST`. Raises ValueError."""
+    value = float(text)
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        raise ValueError(f"the number {text[:40]} is not 0 or {SMALLEST:g} to {LARGEST:g}")
+    return value
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -251,7 +273,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TOML_BYTES:
         raise ValueError(f"it has more than {MOST_TOML_BYTES} characters")
-    return tomllib.loads(text)
+    return tomllib.loads(text, parse_float=real)
 
 
 def parse_literal(text: str) -> Any:
