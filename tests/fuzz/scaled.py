@@ -16,7 +16,7 @@ VALUES = b"1000000000", b"16777215", b"65535"
 
 
 def grown(content: bytes, random: Random, size: int) -> Iterator[bytes]:
-    """Yield forms of a file of about `size` bytes: parts repeated, also with other numbers, brackets nested, words and numbers longer."""
+    """Yield forms of a file of about `size` bytes: repeated parts, also with other numbers, nested brackets, long words."""
     lines = content.splitlines(keepends=True) or [b""]
     at = random.randrange(len(lines))
     before, line, after = b"".join(lines[:at]), lines[at].rstrip(b"\n") + b"\n", b"".join(lines[at + 1:])
