@@ -20,6 +20,7 @@ from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import check_size
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
@@ -204,9 +205,10 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     by_hosts = any(r["coordinate"] is None for r in ranks)
     nodes, slots = (_places_by_hosts if by_hosts else _places_by_coordinates)(ranks, network)
+    tasks = record["placement"]["tasks_per_node"] or max(slots) + 1
     try:
-        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or max(slots) + 1,
-                       np.array(nodes), np.array(slots), name)
+        check_size(network, network.n_nodes, tasks)
+        return Mapping(network, grid_of_record(record), tasks, np.array(nodes), np.array(slots), name)
     except (PencilmapError, OverflowError) as error:
         raise RecordError(f"the record's placement is impossible: {error}") from error
 

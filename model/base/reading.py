@@ -20,6 +20,7 @@ from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import isfinite
 from os import PathLike
 from typing import Any
 from warnings import catch_warnings
@@ -32,7 +33,7 @@ MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; 
 MOST_YAML_EVENTS = 50_000
 MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
-MOST_DIGITS = 20  # of an integer in JSON
+MOST_DIGITS = 40  # of an integer in JSON
 SMALLEST, LARGEST = 1e-60, 1e60  # real numbers other than 0; products of a few such numbers are finite
 MOST_UNITS = 1000  # different bandwidths in a graph
 SECONDS = 3.0  # seconds of computing for each started megabyte; a correct file takes a part of this
@@ -258,6 +259,8 @@ def _whole(text):
 def real(text: str) -> float:
     """Return a real number of a file: 0, or of a size from `SMALLEST` to `LARGEST`. Raises ValueError."""
     value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"the number {text[:40]} is not finite")
     if value and not SMALLEST <= abs(value) <= LARGEST:
         raise ValueError(f"the number {text[:40]} is not 0 or {SMALLEST:g} to {LARGEST:g}")
     return value

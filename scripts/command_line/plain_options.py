@@ -59,12 +59,14 @@ class Name(click.Choice[str]):
 
 
 class OutputFile(click.Path):
-    """A file to write; `-` is an error, because other programs read `-` as standard output."""
+    """A file to write; `-` is an error, because other programs read `-` as standard output, and so is an empty name."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("an empty name is no file", param, ctx)
         if value == "-":
             self.fail("- is no file; name one, or write ./- for a file of that name, /dev/stdout for standard output", param,
                       ctx)
