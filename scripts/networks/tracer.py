@@ -226,7 +226,7 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
     TrafficError
         If the output cannot be written.
     """
-    for word in (library, *launch.command):  # no trace replaces a program or its tracer
+    for word in map(str, (library, *launch.command)):  # no trace replaces a program or its tracer
         with suppress(OSError):
             note_input(shutil.which(word) or word)
     check_writable(output, TrafficError)

@@ -123,3 +123,17 @@ def test_an_input_is_not_the_output(words, output, pencilmap, tmp_path, monkeypa
     status, out, err = pencilmap(*words, "-o", output)
     assert status == 1 and f"{output} cannot be written: it is an input of this command" in " ".join(err.split()), out + err
     assert Path("a.map").read_text() == text
+
+
+def test_an_empty_name_is_no_output(pencilmap):
+    status, out, err = pencilmap("network", "--no-hardware", "-o", "")
+    assert status == 2 and out == "" and "an empty name is no file" in err
+
+
+def test_a_link_to_itself_is_refused(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loop.py").symlink_to("loop.py")
+    for words in (("report", "r.jsonl", "-o", "loop.py"), ("predict", *TYPED[:6], "-g", "8x8", "-p", "python:loop.py:f"),
+                  ("map", *TYPED, "-f", "bgl", "-o", "loop.py")):
+        status, out, err = pencilmap(*words)
+        assert status == 1 and out == "" and "Too many levels of symbolic links" in " ".join(err.split())

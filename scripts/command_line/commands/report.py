@@ -1,5 +1,6 @@
 """`pencilmap report`: one page that argues, from run records or from a prediction."""
 
+import os
 from pathlib import Path
 
 import click
@@ -73,7 +74,7 @@ def _predicted(where, output, published, figures, question, as_json):
 
 def _of_records(records, output, published, figures, kind, as_json):
     """Write the page of run records, and their figures."""
-    if Path(output).resolve() in [Path(path).resolve() for path in records]:
+    if any(os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output) for path in records):
         raise FigureError(f"{output} contains the records; name another file for the page with -o")
     check_writable(output, FigureError)
     programs = {path: read_programs(path) for path in records}
