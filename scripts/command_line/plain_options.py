@@ -65,8 +65,8 @@ class OutputFile(click.Path):
         super().__init__(dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value):
-            self.fail("an empty name is no file", param, ctx)
+        if not value or str(value).endswith("/"):
+            self.fail("a name that is empty or ends in / is no file", param, ctx)
         if value == "-":
             self.fail("- is no file; name one, or write ./- for a file of that name, /dev/stdout for standard output", param,
                       ctx)

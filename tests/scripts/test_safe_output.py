@@ -125,9 +125,10 @@ def test_an_input_is_not_the_output(words, output, pencilmap, tmp_path, monkeypa
     assert Path("a.map").read_text() == text
 
 
-def test_an_empty_name_is_no_output(pencilmap):
-    status, out, err = pencilmap("network", "--no-hardware", "-o", "")
-    assert status == 2 and out == "" and "an empty name is no file" in err
+@pytest.mark.parametrize("name", ["", "new/"])
+def test_an_empty_name_and_a_folder_are_no_output(name, pencilmap):
+    status, out, err = pencilmap("network", "--no-hardware", "-o", name)
+    assert status == 2 and out == "" and "a name that is empty or ends in / is no file" in err
 
 
 def test_a_link_to_itself_is_refused(pencilmap, tmp_path, monkeypatch):
