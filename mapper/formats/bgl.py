@@ -9,7 +9,8 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.placement.grid import per_node
 from pencilmap.model.placement.launch_order import LaunchOrder

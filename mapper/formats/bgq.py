@@ -7,8 +7,9 @@ FILE``. The runjob server must be able to read the file; a relative path starts 
 import re
 from os import PathLike
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats import bgl
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.launch_order import LaunchOrder

@@ -13,7 +13,8 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch, shell
+from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import names_hosts
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping

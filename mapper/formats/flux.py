@@ -15,8 +15,9 @@ from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.brackets import check_json, leaves
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
 from pencilmap.model.base.errors import MapfileError

@@ -1,6 +1,5 @@
 """The interface of a placement format, and the values that its functions take and return."""
 
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -59,6 +58,8 @@ class Launch:
         Whether `line` is for a shell, which takes long lines in parts.
     alone : str
         The command without a batch system that gives the hosts, if it differs.
+    others : tuple of (str, str)
+        Commands of other launchers that read the file, each after its condition.
     """
 
     line: str
@@ -67,6 +68,7 @@ class Launch:
     job_script: tuple[str, ...] = ()
     is_shell: bool = True
     alone: str = ""
+    others: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,9 @@ class Job:
             object.__setattr__(self, "hosts", Hosts(self.site.network))
         if not self.cores:
             object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
+        if not self.program.isprintable():
+            raise MapfileError(f"the program {self.program[:60]!r} has line breaks or other control characters; give a "
+                               "command of one line")
         if len(self.cores) < self.site.tasks_per_node:
             raise MapfileError(f"processors for {len(self.cores)} slots are given, but the job has "
                                f"{per_node(self.site.tasks_per_node)}; give processors for every slot")
@@ -181,15 +186,6 @@ class Format:
     def judged(self, document: Document) -> dict[str, str]:
         """Return each launcher's reason to refuse a document that `read` has read, "" if the launcher reads the document."""
         return self.verdicts(document) if self.verdicts else {self.launcher: ""}
-
-
-def shell(path: str | PathLike[str]) -> str:
-    """Quote a path as a word of a shell command.
-
-    >>> shell("my map"), shell("-x.map")
-    ("'my map'", './-x.map')
-    """
-    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
 
 
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:

@@ -7,11 +7,12 @@ scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". The read
 """
 
 import re
-from os import PathLike
+from os import PathLike, fspath
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.base.shell import path as shell, word
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.folded_torus import logical, logical_nodes, nodes_of_logical
@@ -75,7 +76,9 @@ def launch_vcoord(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Laun
 
 
 def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    script = (*_common(job), f'#PJM --mpi "rank-map-hostfile={shell(path)}"', '#PJM --mpi "rank-map-bynode"')
+    option = f"rank-map-hostfile={fspath(path)}"
+    quoted = f'"{option}"' if word(option) == option else word(option)
+    script = (*_common(job), f"#PJM --mpi {quoted}", '#PJM --mpi "rank-map-bynode"')
     needs = ("rank-map-bynode, because each line places one rank", "the file must be there when the job is submitted")
     return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs, job_script=script)
 

@@ -16,7 +16,8 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, sbatch, shell
+from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, sbatch
 from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document
@@ -160,11 +161,10 @@ def looks_like_slurm(lines: list[tuple[int, str]]) -> bool:
 def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     blank = (f"smpirun cannot open {path}: it cuts paths at blanks; write the file elsewhere",) if " " in str(path) else ()
     return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
-                  ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
-                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}",
-                   f"as the last resort, if the launch line cannot change: env LD_PRELOAD=libpencilmap_place.so "
-                   f"PENCILMAP_PLACEMENT={shell(path)} {job.program}"),
-                  blank)
+                  ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",), blank, others=(
+                      ("with Open MPI", f"mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"),
+                      ("as the last resort, if the launch line cannot change",
+                       f"env LD_PRELOAD=libpencilmap_place.so PENCILMAP_PLACEMENT={shell(path)} {job.program}")))
 
 
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

@@ -2,7 +2,6 @@
 
 import codecs
 import re
-import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
@@ -10,6 +9,7 @@ from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.reading import MOST_BYTES, read_whole
@@ -76,7 +76,7 @@ class Document:
 
     @property
     def _repair(self):
-        return f"dos2unix {shlex.quote(self.label)} repairs the file"
+        return f"dos2unix {shell(self.label)} repairs the file"
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Return number and text of the lines that are not blank or comments; `comment` ends a line."""

@@ -9,7 +9,8 @@ import re
 from itertools import groupby
 from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hostfile import count_of, hosts, placed
 from pencilmap.mapper.formats.lines import Document, words
 from pencilmap.mapper.formats.resources import why_not_a_placement

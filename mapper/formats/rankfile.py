@@ -19,8 +19,9 @@ from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats import processors
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError

@@ -9,7 +9,8 @@ some systems) or ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping 
 import re
 from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document, integers, is_integer
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.mapping import Mapping

@@ -15,6 +15,7 @@ The file belongs to the user and runs with the user's rights; its output goes to
 """
 
 import inspect
+import os
 import sys
 import traceback
 from contextlib import contextmanager, redirect_stdout
@@ -88,7 +89,7 @@ def _call(found, site, grid):
 def _user_code(path, name):
     """Run a user's file, which may import modules from its folder. Exceptions become a PlacementError with file and line."""
     before = list(sys.path)
-    sys.path.insert(0, str(Path(path).resolve().parent))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     try:
         yield
     except (PlacementError, KeyboardInterrupt, MemoryError):

@@ -6,19 +6,21 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
-from math import isfinite, prod
+from math import prod
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import check_size
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
@@ -50,7 +52,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     with reading(str(path), RecordError, len(content)):
         records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
-        raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
+        raise RecordError(f"{path} contains no run record; fft_runner --json {shell(path)} writes one")
     return records
 
 
@@ -58,7 +60,7 @@ def _parse(line, path, number):
     import jsonschema
 
     try:
-        record = parse_json(line, parse_float=_finite, parse_constant=_finite)
+        record = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is not JSON: {error}") from error
     schema = FIRST if isinstance(record, dict) and record.get("schema") == FIRST else SCHEMA
@@ -110,14 +112,6 @@ def _problems_of_line(record):
                 if phase not in record["phases"])
 
 
-def _finite(text):
-    """Return a number of JSON. JSON has finite numbers only, although Python reads others."""
-    value = float(text)
-    if not isfinite(value):
-        raise ValueError(f"{text} is not finite")
-    return value
-
-
 @lru_cache
 def _validator():
     import jsonschema
@@ -134,11 +128,11 @@ def _validator():
 
 
 def _are_numbers(allowed, found):
-    """Return whether a schema asks for numbers, perhaps with a least number, and all items found are such numbers."""
+    """Return whether a schema asks for numbers, perhaps with a least and a most, and all items found are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
-    if not set(allowed) <= {"type", "minimum"} or not set(map(type, found)) <= kinds:
+    if not set(allowed) <= {"type", "minimum", "maximum"} or not set(map(type, found)) <= kinds:
         return False
-    return not found or min(found) >= allowed.get("minimum", min(found))
+    return not found or allowed.get("minimum", min(found)) <= min(found) <= max(found) <= allowed.get("maximum", max(found))
 
 
 def upgraded(record: Record) -> Record:
@@ -213,9 +207,10 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     by_hosts = any(r["coordinate"] is None for r in ranks)
     nodes, slots = (_places_by_hosts if by_hosts else _places_by_coordinates)(ranks, network)
+    tasks = record["placement"]["tasks_per_node"] or max(slots) + 1
     try:
-        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or max(slots) + 1,
-                       np.array(nodes), np.array(slots), name)
+        check_size(network, network.n_nodes, tasks)
+        return Mapping(network, grid_of_record(record), tasks, np.array(nodes), np.array(slots), name)
     except (PencilmapError, OverflowError) as error:
         raise RecordError(f"the record's placement is impossible: {error}") from error
 

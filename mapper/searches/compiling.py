@@ -4,11 +4,14 @@ Numba caches beside the source, or in the user's cache folder. If it can write t
 among the temporary files. Without any cache every process compiles again.
 Numba numbers the files of a function in an index, which it writes before the file. So two processes at once, or a process
 that ends in between, leave an index that names code for other arguments or for an older source; such code reads and writes
-anywhere. Here the name of a file is a digest of arguments, source and machine instead.
+anywhere. Here the name of a file is a digest of arguments, source and machine instead, and the file begins with the digest
+of its code. Code whose file is damaged or cannot be read is compiled and stored again; if nothing can be stored, the code is
+only used.
 """
 
 import hashlib
 import os
+import pickle
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -19,9 +22,13 @@ import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import say
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.base.reading import read_whole
 
 COMPILING = "compiling the searches, once: about ten seconds"
+_DIGEST_BYTES = 32
 
 
 class _Told(event.Listener):
@@ -44,6 +51,11 @@ def _listen() -> None:
     event.register("numba:compile", _Told())
 
 
+@cache
+def _tell_unstored(folder: str, why: object) -> None:
+    say(f"every command will compile again, because {folder} cannot store the searches: {why}")
+
+
 class _Stored(IndexDataCacheFile):
     """The stored code of a function: a file for each signature, without an index."""
 
@@ -56,12 +68,18 @@ class _Stored(IndexDataCacheFile):
         return f"{self._base}.{digest[:24]}.nbc"
 
     def save(self, key: object, data: object) -> None:
-        self._save_data(self._name(key), data)
+        code = self._dump(data)
+        try:
+            write_whole(self._data_path(self._name(key)), hashlib.sha256(code).digest() + code, PencilmapError)
+        except PencilmapError as problem:
+            _tell_unstored(self._cache_path, getattr(problem.__cause__, "strerror", problem))
 
     def load(self, key: object) -> Any:
         try:
-            return self._load_data(self._name(key))
-        except FileNotFoundError:
+            content = read_whole(self._data_path(self._name(key)), PencilmapError)
+            digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+            return pickle.loads(code) if digest == hashlib.sha256(code).digest() else None
+        except Exception:  # whatever is wrong with the file, the code is compiled and stored again
             return None
 
 

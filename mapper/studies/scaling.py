@@ -3,14 +3,15 @@
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite, log2, prod
+from math import log2, prod
 from os import PathLike
 from pathlib import Path
 from statistics import median
 
 from pencilmap.mapper.runs.records import Record, transform_of_record
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.base.reading import read_whole, reading
+from pencilmap.model.base.reading import LARGEST, SMALLEST, read_whole, reading
+from pencilmap.model.placement.transform import MOST_POINTS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.times.published import bluegene_l_512, p3dfft_2012
 from pencilmap.model.times.scaling import Point, weak_efficiency
@@ -81,11 +82,12 @@ def _line(cells, path, number):
     except (KeyError, ValueError) as error:
         raise RecordError(f"{where}: {error} is missing or not a number; write e.g. 1024,128,0.25 below "
                           "n,ranks,time_s") from error
-    good = (len(size) == 3 and min(*size, ranks, transforms) > 0 and (not grid or prod(grid) == ranks)
-            and all(isfinite(x) and x >= 0 for x in numbers.values()) and numbers.get("time_s", 0) > 0)
+    counts = *size, ranks, transforms
+    good = (len(size) == 3 and min(counts) > 0 and max(counts) <= MOST_POINTS and (not grid or prod(grid) == ranks)
+            and all(x == 0 or SMALLEST <= x <= LARGEST for x in numbers.values()) and numbers.get("time_s", 0) > 0)
     if not good:
-        raise RecordError(f"{where}: extents, ranks and times must be above 0, and a grid must have as many tasks as there "
-                          "are ranks")
+        raise RecordError(f"{where}: extents, ranks and times must be above 0, extents and ranks at most {MOST_POINTS:,}, "
+                          "and a grid must have as many tasks as there are ranks")
     array = prod(size) * numbers.get("point_bytes", COMPLEX_DOUBLE)
     return Point(f"{Path(path).name}:{number}", size=tuple(size), ranks=ranks, time_s=numbers["time_s"],
                  decomposition=cells.get("decomposition", "pencil"), grid=grid, array_bytes=array, transforms=transforms,

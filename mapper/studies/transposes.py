@@ -61,13 +61,20 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
                 if record["refused"] is None:
                     key = record["group"], record["exchange"], record["message_bytes"]
                     found.setdefault(key, []).append(record)
-                    median(record["total_times"]["max_s"])
+                    _check_times(record["total_times"])
             except (KeyError, TypeError, ValueError) as error:
                 raise RecordError(f"{path} line {number} is not of transpose_bench: {error} is missing or not a "
                                   "time") from error
         if not found:
             raise RecordError(f"{path} has no times: transpose_bench writes them")
         return [_case(key, records) for key, records in sorted(found.items())]
+
+
+def _check_times(times):
+    """Raise KeyError, TypeError or ValueError for a time that is missing or no time."""
+    for name in ("max_s", "mean_s", *(["deviation_s"] if "deviation_s" in times else [])):
+        if not 0 <= median(times[name]) <= max(times[name]):
+            raise ValueError(name)
 
 
 def _case(key, records):

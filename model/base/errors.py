@@ -33,6 +33,8 @@ def printable(text: str) -> str:
     >>> printable("red is \x1b[31m")
     'red is \\x1b[31m'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

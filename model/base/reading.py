@@ -19,6 +19,8 @@ import tomllib
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from math import isfinite
 from os import PathLike
 from typing import Any
 from warnings import catch_warnings
@@ -31,6 +33,8 @@ MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; 
 MOST_YAML_EVENTS = 50_000
 MOST_DEPTH = 64  # depth of brackets, if a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
+MOST_DIGITS = 40  # of an integer in JSON
+SMALLEST, LARGEST = 1e-60, 1e60  # real numbers other than 0; products of a few such numbers are finite
 MOST_UNITS = 1000  # different bandwidths in a graph
 SECONDS = 3.0  # seconds of computing for each started megabyte; a correct file takes a part of this
 NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # limits of waiting for a pipe
@@ -122,6 +126,39 @@ def _is_import(frame):
     return frame is not None
 
 
+# ---- inputs ----------------------------------------------------------------------------------------------------------
+
+_INPUTS: ContextVar[set[tuple[int, int]] | None] = ContextVar("inputs", default=None)  # device and number of each file
+
+
+@contextmanager
+def noting_inputs() -> Iterator[None]:
+    """Inside this block, `is_input` knows the files that are read, so that no command replaces its own input."""
+    token = _INPUTS.set(set())
+    try:
+        yield
+    finally:
+        _INPUTS.reset(token)
+
+
+def note_input(file: str | PathLike[str] | int) -> None:
+    """Note a regular file, by path or open file, as an input; other files may be read and written at once."""
+    noted = _INPUTS.get()
+    if noted is not None:
+        state = os.stat(file)
+        if stat.S_ISREG(state.st_mode):
+            noted.add((state.st_dev, state.st_ino))
+
+
+def is_input(path: str | PathLike[str]) -> bool:
+    """Return whether a file was read in the present block of `noting_inputs`, under this name or another."""
+    noted = _INPUTS.get()
+    if not noted:
+        return False
+    state = os.stat(path)
+    return (state.st_dev, state.st_ino) in noted
+
+
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 
@@ -155,6 +192,7 @@ def read_whole(path: str | PathLike[str], error: type[PencilmapError], most: int
 
 def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
     about = os.fstat(handle)
+    note_input(handle)
     too_long = f"it has more than {most >> 20} MB" if most >> 20 else f"it has more than {most} bytes"
     if stat.S_ISREG(about.st_mode) and about.st_size > most:
         raise refusal(too_long)
@@ -202,8 +240,30 @@ def _pipe_waiter(handle, refusal):
 
 
 def parse_json(text: str, **options: Any) -> Any:
-    """Return the value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
-    return json.loads(text, **options)
+    """Return the value of a JSON text. The parser knows no references, and refuses depth itself.
+
+    Raises
+    ------
+    ValueError
+        If the text is not JSON, or a number is not finite or outside of the range of `SMALLEST` to `LARGEST`.
+    """
+    return json.loads(text, parse_int=_whole, parse_float=real, parse_constant=real, **options)
+
+
+def _whole(text):
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"the number {text[:MOST_DIGITS]}... has {len(text)} digits; at most {MOST_DIGITS} are read")
+    return int(text)
+
+
+def real(text: str) -> float:
+    """Return a real number of a file: 0, or of a size from `SMALLEST` to `LARGEST`. Raises ValueError."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"the number {text[:40]} is not finite")
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        raise ValueError(f"the number {text[:40]} is not 0 or {SMALLEST:g} to {LARGEST:g}")
+    return value
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -216,7 +276,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     if len(text) > MOST_TOML_BYTES:
         raise ValueError(f"it has more than {MOST_TOML_BYTES} characters")
-    return tomllib.loads(text)
+    return tomllib.loads(text, parse_float=real)
 
 
 def parse_literal(text: str) -> Any:

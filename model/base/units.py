@@ -84,6 +84,9 @@ def parse(text: str, unit: str) -> float:
                         f"{', '.join(UNITS.get(unit, (unit,)))}") from error
     if not 0 <= value < inf:
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")
+    if value and not SMALLEST <= value <= LARGEST:
+        raise UnitError(f"{text[:60]!r} is too {'large' if value > 1 else 'small'}; write 0, or {SMALLEST:g} to {LARGEST:g} "
+                        f"{unit}")
     return value
 
 
@@ -104,6 +107,7 @@ def _meant(text: str, unit: str) -> str | None:
     return None
 
 
+SMALLEST, LARGEST = 1e-30, 1e30  # beyond them, products of a few quantities leave the range of numbers
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30}))([eE][+-]?[0-9]{1,3})?"
                        r"(\s*[A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?")
 #: Spellings of units that messages and documents list. Whole words (2 gigabytes/second) and other prefixes are also read.

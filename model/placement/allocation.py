@@ -19,6 +19,22 @@ from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, digits_of
 from pencilmap.model.placement.mapping import Mapping
 
+MOST_SLOTS = 1 << 24  # of a question; the largest machines have 10 million processors
+MOST_TASKS_PER_NODE = 1 << 16
+
+
+def check_size(network: Network, n_nodes: int, tasks_per_node: int = 1) -> None:
+    """Raise AllocationError for more nodes, tasks on a node, or tasks in all, than a question may have.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> check_size(Torus((4, 4)), 16, 64)
+    """
+    if tasks_per_node > MOST_TASKS_PER_NODE:
+        raise AllocationError(f"{tasks_per_node} tasks per node are too many; give at most {MOST_TASKS_PER_NODE:,}")
+    if max(network.n_nodes, n_nodes * tasks_per_node) > MOST_SLOTS:
+        raise AllocationError(f"{network.title} has {network.n_nodes:,} nodes, with {per_node(tasks_per_node)}; at most "
+                              f"{MOST_SLOTS:,} nodes and as many tasks are possible, name fewer")
+
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
@@ -38,7 +54,7 @@ class Allocation:
     Raises
     ------
     AllocationError
-        If a node is outside the network or listed twice, or if there is none.
+        If a node is outside the network or listed twice, if there is none, or if the network has too many.
 
     Examples
     --------
@@ -56,6 +72,7 @@ class Allocation:
     def __post_init__(self) -> None:
         if self.listed is None:
             object.__setattr__(self, "listed", self.order is not None)
+        check_size(self.network, 0)
         if self.order is None:
             return
         order = np.array(self.order, dtype=np.int64).ravel()
@@ -210,6 +227,7 @@ class Site:
             object.__setattr__(self, "allocation", whole_network(self.network))
         if self.tasks_per_node < 1:
             raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
+        check_size(self.network, self.allocation.n_nodes, self.tasks_per_node)
         if self.allocation.network != self.network:
             raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
 

@@ -12,6 +12,7 @@ from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, Lo
 from pencilmap.model.placement.grid import ProcessGrid
 
 COMPLEX_DOUBLE_BYTES = 16
+MOST_POINTS, MOST_FIELDS = 999_999_999, 999_999  # of an axis, and of a transform
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,9 @@ class Transform:
         if self.type not in TYPES:
             raise GridError(f"type of transform {self.type!r} is unknown{near(self.type, TYPES)}; known are "
                             f"{', '.join(TYPES)}")
+        if max(self.nx, self.ny, self.nz, *(self.points or ())) > MOST_POINTS or self.fields > MOST_FIELDS:
+            raise GridError(f"transform {str(self)[:60]} is too large; an axis has at most {MOST_POINTS:,} points, and a "
+                            f"transform at most {MOST_FIELDS:,} fields")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
         if self.points is not None and min(self.points) < 1:

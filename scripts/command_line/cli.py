@@ -1,5 +1,6 @@
 """The command `pencilmap`: its groups of commands, and the errors that end it."""
 
+import io
 import os
 import signal
 import sys
@@ -9,11 +10,12 @@ import click
 
 from pencilmap.mapper.base.interrupted import by_signal
 from pencilmap.model.base.errors import PencilmapError, reason, shortened
+from pencilmap.model.base.reading import in_a_line, noting_inputs
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.folder import Folder
 from pencilmap.scripts.command_line.interrupts import asked, running, said
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import say
+from pencilmap.scripts.command_line.tables import echo, say
 
 GROUPS = {
     "Place": ("plan", "predict", "map", "check"),
@@ -40,8 +42,9 @@ Exit status: 0; 1 if the question is refused; 2 if the command line is wrong"""
 @click.pass_context
 def pencilmap(ctx: click.Context) -> None:
     """Place the MPI ranks of a 3D FFT, or of any program, on a network, and predict how long its exchanges take."""
+    ctx.with_resource(noting_inputs())
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())
 
 
 REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
@@ -53,6 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
     The exit status is 2 if the command line is wrong, and 1 if the question is refused. If the reader of the output goes
     away, click ends the command with status 1.
     """
+    _complete_streams()
     try:
         status = _run(arguments)
         running(False)
@@ -67,6 +71,22 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(status or 0)
 
 
+def _complete_streams():
+    """Open what the caller has closed, before a file gets the number of a stream; writing to a closed output fails.
+
+    An output that cannot show a character shows its number.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        with suppress(OSError):
+            os.fstat(number)
+            continue
+        os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)  # the lowest free number
+        setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _run(arguments):
     """Run the command line and return the exit status."""
     try:
@@ -75,6 +95,13 @@ def _run(arguments):
         if asked() and by_signal(error):  # reported like an error in user code
             raise
         return _failed(spelled(str(error)), REFUSED)
+    except MemoryError as error:
+        return _failed(f"there is not enough memory for this question{_detail(error)}; ask for fewer nodes, tasks or points",
+                       REFUSED)
+    except RecursionError:
+        return _failed("an input is nested too deeply; divide it", REFUSED)
+    except OverflowError as error:
+        return _failed(f"a number of the question is too large to calculate with{_detail(error)}", REFUSED)
     except OSError as error:
         return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]), REFUSED)
     except click.ClickException as error:
@@ -84,9 +111,14 @@ def _run(arguments):
         return status
 
 
+def _detail(error):
+    """Return what an error says, if it says anything."""
+    return f" ({in_a_line(error)})" if str(error) else ""
+
+
 def _failed(message: str, status: int) -> int:
     """Print a message of failure and return the exit status."""
-    say(shortened(f"error: {message}"), err=True)
+    say(*shortened(f"error: {message}").split("\n"), err=True)
     _abandon_output()
     return status
 

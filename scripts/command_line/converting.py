@@ -77,7 +77,8 @@ def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
 
 def show_converted(found: Converted, form: Choice) -> None:
     """Print the answer for people."""
-    say(f"{found.file}: {counted(found.mapping.n_tasks, 'rank')}, format {found.from_format}\nwrote {found.output}, {form}")
+    say(f"{found.file}: {counted(found.mapping.n_tasks, 'rank')}, format {found.from_format}",
+        f"wrote {found.output}, {form}")
     for note in found.notes:
         say(f"note: {note}")
     show_launch(found.launch, form)

@@ -1,18 +1,16 @@
 """`network` without a machine: the facts about the nodes of the job, and their sources."""
 
 import os
-import shlex
 import shutil
 import subprocess
 from dataclasses import replace
 from typing import Any
 
-import click
-
 from pencilmap.mapper.allocations import READERS, flux, look_around, read_description
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.allocations.slurm import topology_files
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
@@ -20,7 +18,7 @@ from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.scripts.command_line.network_picture import network_lines
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import paste, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, paste, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 SCONTROL = ("scontrol", "show", "topology")
@@ -129,18 +127,17 @@ def _bound(picture: Picture) -> list[str] | None:
 
 
 def _options(picture, path):
-    return spelled(" ".join(f"`{name}` {value}" for name, value in picture.arguments(path).items()))
+    return " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in picture.arguments(path).items())
 
 
 def _show(picture, words, output):
     if not picture.facts:
-        known = "\n".join(f"  {reader.title}" for reader in READERS.values())
-        say(f"found nothing; inside a job, or with files, these are read:\n{known}")
+        say("found nothing; inside a job, or with files, these are read:", *(f"  {each.title}" for each in READERS.values()))
         return
     print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
     if picture.network is not None:
         for line in network_lines(picture.network, picture.nodes):
-            click.echo(line)  # as it is, for the picture has columns
+            echo(line)  # as it is, for the picture has columns
         for note in picture.network.notes:
             say(f"note: {spelled(note)}")
     if bound := _bound(picture):
@@ -168,7 +165,6 @@ def _next(picture, words, output):
     given = picture.arguments(output or "nodes.txt")
     if "nodes" in given and not output:
         words = [COPY] if picture.path == COPY else words
-        yield shlex.join(["pencilmap", "network", *words, "-o", given["nodes"]])
-    options = " ".join(f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in given.items()
-                       if name != "hosts")
+        yield f"pencilmap network {' '.join(map(shell.path, words))} -o {shell.path(given['nodes'])}"
+    options = " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in given.items() if name != "hosts")
     yield f"pencilmap plan {options} --fft {EXAMPLE}"

@@ -12,7 +12,7 @@ from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
-from pencilmap.scripts.command_line.tables import paste, say
+from pencilmap.scripts.command_line.tables import echo, paste, say
 
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
@@ -66,12 +66,16 @@ def of_launcher(where: Setting, name: str, hosts: str | None) -> Setting:
 def show_launch(launch: Launch, form: Choice, has_gain: bool = True) -> None:
     """Print a launch line and its requirements, for people."""
     say("launch with:" if has_gain else "with the file, if you want it:")
-    (paste if launch.is_shell else click.echo)("\n".join(f"  {line}" for line in launch.line.splitlines()))
+    for line in launch.line.splitlines():
+        (paste if launch.is_shell else echo)(f"  {line}")
     if launch.alone:
         say("without a batch system:")
         paste(f"  {launch.alone}")
+    for when, line in launch.others:
+        say(f"{when}:")
+        paste(f"  {line}")
     if launch.job_script:
-        click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
+        echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:
         say(f"needs: {spelled(need)}")
     for warning in (*form.caveats, *launch.warnings):
@@ -82,4 +86,5 @@ def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
     """Return a launch line and its requirements as JSON values."""
     return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line,
             "launch_alone": launch.alone or launch.line, "job_script": list(launch.job_script),
-            "needs": list(map(spelled, launch.needs)), "warnings": list(map(spelled, launch.warnings))}
+            "needs": [*map(spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
+            "warnings": list(map(spelled, launch.warnings))}

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pencilmap.scripts.command_line.tables import wrapped
+from pencilmap.scripts.command_line.tables import echo, wrapped
 
 WIDTH = 80
 MOST_LINES = 60
@@ -53,7 +53,7 @@ def _show_all(ctx, param, value):
     if value and not ctx.resilient_parsing:
         formatter = click.HelpFormatter(width=WIDTH)
         _write(ctx.command, ctx, formatter, all_options=True)
-        click.echo(formatter.getvalue().rstrip("\n"))
+        echo(formatter.getvalue().rstrip("\n"))
         ctx.exit()
 
 

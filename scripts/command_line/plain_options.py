@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import near
 from pencilmap.model.machines.files import machine_names
 
@@ -79,12 +80,14 @@ class Name(click.Choice[str]):
 
 
 class OutputFile(click.Path):
-    """A file to write; `-` is an error, because other programs read `-` as standard output."""
+    """A file to write; `-` is an error, because other programs read `-` as standard output, and so is an empty name."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value or str(value).endswith("/"):
+            self.fail("a name that is empty or ends in / is no file", param, ctx)
         if value == "-":
             self.fail("- is no file; name one, or write ./- for a file of that name, /dev/stdout for standard output", param,
                       ctx)
@@ -106,7 +109,7 @@ def extra_arguments(ctx: click.Context, words: list[str]) -> str:
     option = ("--machine" if first in machine_names() or first.endswith(".toml") else
               "--network" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
     said = f"{first!r} belongs to no option"
-    return f"{said}; write {option} {first}" if option in named else f"{said}; this command takes options alone"
+    return f"{said}; write {option} {shell(first)}" if option in named else f"{said}; this command takes options alone"
 
 
 def spelled(message: str) -> str:

@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 from pencilmap.mapper.base.progress import heard_by
+from pencilmap.model.base.errors import printable
 from pencilmap.scripts.command_line.tables import console, say
 
 MOST_WORD = 50  # characters of a word, such as the text of a placement: a line has no room for more
@@ -22,7 +23,7 @@ def shown(began: float | None = None) -> Iterator[Callable[[str], None]]:
 
     with Progress(SpinnerColumn(), TimeElapsedColumn(), console=out, transient=True) as bar:
         bar.tasks[bar.add_task("", total=None)].start_time = began
-        yield lambda line: bar.print(f"{monotonic() - began:.0f} s, {line}", markup=False)
+        yield lambda line: bar.print(f"{monotonic() - began:.0f} s, {printable(line)}", markup=False)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ Slow imports are inside the functions that need them, so that commands without p
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pencilmap.mapper.base.shell import folded
+from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import megabytes_per_second, milliseconds, to_limit
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ LINE = 80  # columns of a sentence
 LEAST_TEXT = 16  # columns of a text that is folded
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
+QUOTED = re.compile(r"""(?<![^\s(=,])\$?(?:'[^']*'|"'")+(?!\w)""")  # words of a shell in a sentence
 UNIT = re.compile(r"(?<=\d) (?=(?:%|[mnuµ]?s|[kMGTP]?i?(?:B|bit|flop)(?:/s)?)(?![\w/]))")  # space between number and unit
 
 
@@ -49,7 +53,7 @@ def print_json(*found: Any) -> None:
     """
     context = click.get_current_context()
     command = context.command_path.partition(" ")[2] or context.command_path
-    click.echo(json.dumps({"schema": SCHEMA, "command": command, "answers": found}, indent=2))
+    echo(json.dumps({"schema": SCHEMA, "command": command, "answers": found}, indent=2))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
@@ -58,16 +62,16 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
     Texts are folded if the table is too wide, with --wide only if it `folds`.
     """
-    cells = [[str(cell) for cell in row] for row in rows]
+    columns, *cells = [[_harmless(str(cell)) for cell in row] for row in (columns, *rows)]
     context = click.get_current_context(silent=True)
     if folds or context is None or not context.params.get("wide"):
         cells = _folded(columns, cells)
     if title:
-        say(title, bold=True)
-    click.echo((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
+        say(*title.split("\n"), bold=True)
+    _write((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
     for note in dict.fromkeys(notes):
         say(note)
-    click.echo()
+    echo()
 
 
 def _folded(columns, rows):
@@ -141,17 +145,45 @@ def _aligned(row, widths, columns):
                                  for part, width, column in zip(parts, widths, columns)).rstrip()
 
 
-def say(text: str, bold: bool = False, err: bool = False) -> None:
-    """Print a sentence on standard output, or with `err` on standard error, with line breaks between words."""
-    click.secho("\n".join(part for line in text.splitlines() for part in _lines(line, err)), bold=bold or None, err=err)
+class OutputError(PencilmapError):
+    """Standard output that cannot be written."""
 
 
-def paste(text: str) -> None:
-    """Print lines of a shell; long lines go on after a backslash, so that they can be pasted."""
-    for line in text.splitlines():
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        parts = wrapped(line.strip(), _room() - len(indent) - 2) or [""]
-        click.echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
+def echo(text: str = "", err: bool = False) -> None:
+    """Print lines as they are, on standard output, or with `err` on standard error.
+
+    All output of commands passes here, so that no text of a file and no name can command the terminal. An error of standard
+    error is not told, because there is no place for it. Raises OutputError or OSError.
+    """
+    _write(_harmless(text), err)
+
+
+def say(*lines: str, bold: bool = False, err: bool = False) -> None:
+    """Print sentences like `echo`, with line breaks between words; a line break in a sentence is written out."""
+    parts = [part for line in lines for part in _lines(printable(line), err)]
+    _write(click.style("\n".join(parts), bold=True) if bold else "\n".join(parts), err)
+
+
+def paste(line: str) -> None:
+    """Print a line to type; if it is long it goes on after a backslash, so that it can be pasted."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    parts = folded(line, _room() - len(indent) - 2)
+    echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
+
+
+def _harmless(text):
+    """Return lines without commands for the terminal."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def _write(text, err=False):
+    try:
+        click.echo(text, err=err)
+    except OSError as problem:  # of a broken pipe is for click, which ends the command
+        if not err and problem.errno == errno.EBADF:
+            raise OutputError("standard output is closed") from problem
+        if not err:
+            raise
 
 
 def _lines(line, err):
@@ -161,14 +193,16 @@ def _lines(line, err):
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Break a text between words into lines; `indent` precedes all lines but the first. Numbers keep their units.
+    """Break a text between words into lines; `indent` precedes all lines but the first. Numbers keep their units, and
+    words in quotes stay together.
 
     >>> wrapped("within 2.3 % of the limit, in 10 ms", 12)
     ['within 2.3 %', 'of the', 'limit, in', '10 ms']
     >>> wrapped("it is within 2.3 % of the limit", 16)
     ['it is within', '2.3 % of the', 'limit']
     """
-    lines = wrap(UNIT.sub("\0", text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    text = QUOTED.sub(lambda word: word[0].replace(" ", "\0"), UNIT.sub("\0", text))
+    lines = wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\0", " ") for line in lines]
 
 

@@ -7,12 +7,12 @@ the same bytes; obsolete files are removed.
 """
 
 import json
-import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import Job, mapping_text
 from pencilmap.mapper.placements import as_mapping
@@ -52,7 +52,7 @@ def _entry(where, machine, network, product, format_name):
     default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
     entry = {"file": name, "machine": machine, "network": network, "tasks_per_node": tasks, "ranks": grid.n_tasks,
              "grid": str(grid), "placement": str(product), "format": format_name,
-             "prediction": _numbers(where.predict(product)), "default": default, "command": shlex.join(words)}
+             "prediction": _numbers(where.predict(product)), "default": default, "command": shell.command(words)}
     return entry | ({"other_defaults": others} if others else {})
 
 

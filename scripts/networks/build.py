@@ -90,7 +90,10 @@ def _directory(root):
         return Path(os.environ[BUILD_VARIABLE]).absolute()
     if (root / "pyproject.toml").is_file():
         return root / "build"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pencilmap" / "build"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(cache):  # a user without a home
+        raise BuildError(f"there is no home folder for a build; name a folder with {BUILD_VARIABLE}")
+    return Path(cache) / "pencilmap" / "build"
 
 
 def ensure_built(simulated: bool = True) -> Build:

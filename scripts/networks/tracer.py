@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -19,7 +19,7 @@ import numpy as np
 from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
 from pencilmap.mapper.traffic_files import read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
-from pencilmap.model.base.reading import read_whole
+from pencilmap.model.base.reading import note_input, read_whole
 from pencilmap.model.traffic.program import MEASURED, ONE_SIDED, POINT, STATED, Pairs, Traffic, joined, pairs_of
 from pencilmap.scripts.networks.build import find_build, tail
 
@@ -226,6 +226,9 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
     TrafficError
         If the output cannot be written.
     """
+    for word in map(str, (library, *launch.command)):  # no trace replaces a program or its tracer
+        with suppress(OSError):
+            note_input(shutil.which(word) or word)
     check_writable(output, TrafficError)
     with temporary_folder(str(output.absolute().parent)) as folder:
         raw, prefix = folder / "traffic.txt", folder / "monitoring"

@@ -1,11 +1,12 @@
 """Fuzzing finds a planted error, and nothing in a short run over all readers. `scripts/fuzz` runs longer."""
 
 import subprocess
+from random import Random
 
 import pytest
 
 from pencilmap.model.base.errors import MapfileError
-from tests.fuzz import readers, run
+from tests.fuzz import readers, run, scaled
 
 PLANTED = """
 #include "target.h"
@@ -59,3 +60,21 @@ def test_a_short_run_over_all_readers_finds_nothing(programs):
     assert done.returncode == 0, done.stdout + done.stderr
     for name in (*run.C_TARGETS, *readers.TARGETS):
         assert f"{name}: " in done.stdout
+
+
+@pytest.mark.parametrize("name", readers.TARGETS)
+def test_inputs_of_a_megabyte_take_little_time_and_memory(name, request):
+    """On each commit an eighth of a megabyte of one form of a file of the corpus, at night three forms of each file."""
+    is_slow, seeds, random = request.config.getoption("--slow"), readers.seeds(name), Random(name)
+    for seed in seeds if is_slow else [random.choice(seeds)]:
+        forms = list(scaled.grown(seed, random, 1 << 20 if is_slow else 1 << 17))
+        for content in random.sample(forms, min(3, len(forms)) if is_slow else 1):
+            assert not scaled.problem(name, content), content[:200]
+
+
+@pytest.mark.parametrize("action, part", [
+    (lambda: [0] * (1 << 28), "MemoryError"), (lambda: 1 / 0, "ZeroDivisionError"), (lambda: None, "")])
+def test_what_takes_much_memory_is_found(monkeypatch, action, part):
+    monkeypatch.setitem(readers.TARGETS, "grows", lambda content: action())
+    found = scaled.problem("grows", b"")
+    assert part in found and bool(found) == bool(part)

@@ -7,9 +7,11 @@ import sys
 import numba
 import pytest
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.searches import compiling
+from pencilmap.model.base.errors import PencilmapError
 from tests.patience import patience
 
 
@@ -51,8 +53,8 @@ def run_loop(folder, added, call, **more):
 
 @pytest.mark.thorough
 def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path):
-    dies = ("import os; from numba.core.caching import IndexDataCacheFile as File; "
-            "File._save_data = lambda *args: os._exit(7); loop(1)")
+    dies = ("import os; from pencilmap.mapper.searches import compiling; "
+            "compiling.write_whole = lambda *given: os._exit(7); loop(1)")
     assert run_loop(tmp_path, 1, "print(loop(1))").stdout == "2\n"
     assert run_loop(tmp_path, 2, dies).returncode == 7
     assert run_loop(tmp_path, 2, "print(loop(1))").stdout == "3\n"
@@ -62,6 +64,34 @@ def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path)
 def test_stored_code_is_used_again(tmp_path):
     asked = "print(loop(1), sum(loop.stats.cache_hits.values()))"
     assert [run_loop(tmp_path, 1, asked).stdout for _ in range(2)] == ["2 0\n", "2 1\n"]
+
+
+def test_damaged_files_are_compiled_and_stored_again(tmp_path):
+    """Cut, emptied, or with one other bit in the middle: such code would end with a traceback or crash."""
+    stored = compiling._Stored(IndexDataCacheFile(str(tmp_path), "loop", "stamp"))
+    stored.save("key", ["code"] * 50)
+    [path] = tmp_path.iterdir()
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    for damaged in (b"", whole[:middle], whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:], whole[32:]):
+        path.write_bytes(damaged)
+        assert stored.load("key") is None
+        stored.save("key", ["code"] * 50)
+        assert stored.load("key") == ["code"] * 50
+
+
+def test_code_that_cannot_be_stored_is_used_and_told_once(monkeypatch, tmp_path):
+    def is_full(path, *given):
+        raise PencilmapError(f"{path} cannot be written") from OSError(28, "No space left on device")
+
+    compiling._tell_unstored.cache_clear()
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "write_whole", is_full)
+    said = []
+    with heard_by(said.append):
+        loop = compiling.compiled(lambda x: x + 1)
+        assert (loop(1), loop(1.0)) == (2, 2.0)
+    assert len([line for line in said if str(tmp_path) in line]) == 1
 
 
 def test_without_compilation_the_loops_run_as_python(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from pencilmap.mapper.base.files import append_whole, check_appendable, check_writable, temporary_folder, write_whole
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import noting_inputs, read_whole
 from tests.patience import patience
 
 
@@ -192,3 +193,60 @@ def test_what_cannot_be_put_in_its_place_is_told_and_leaves_nothing(tmp_path, mo
     with pytest.raises(MapfileError, match=r"a\.map cannot be written: Device or resource busy"):
         write_whole(tmp_path / "a.map", "after")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.map", "before")]
+
+
+def test_a_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "a.map"
+    path.write_text("old")
+    path.chmod(0o640)
+    write_whole(path, "new")
+    assert path.read_text() == "new" and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_file_with_two_names_keeps_both_and_its_content_if_there_is_no_room(tmp_path):
+    path, other = tmp_path / "a.map", tmp_path / "b.map"
+    path.write_text("old and longer")
+    other.hardlink_to(path)
+    write_whole(path, "new")
+    assert other.read_text() == "new" and other.samefile(path)
+    with file_limit(1000), pytest.raises(MapfileError, match="cannot be written: File too large"):
+        write_whole(path, 2000 * "x")
+    assert other.read_text() == "new"
+
+
+@pytest.mark.parametrize("write", [write_whole, append_whole, lambda path, text: check_writable(path),
+                                   lambda path, text: check_appendable(path)])
+def test_protected_files_and_inputs_stay(tmp_path, write):
+    path, link, other = tmp_path / "a b", tmp_path / "link", tmp_path / "other"
+    path.write_text("old")
+    link.symlink_to(path)
+    other.hardlink_to(path)
+    with noting_inputs():
+        read_whole(other, MapfileError)
+        for name in (path, link, other):
+            with pytest.raises(MapfileError, match="it is an input of this command; name another file"):
+                write(name, "new")
+    path.chmod(0o444)
+    with pytest.raises(MapfileError, match=r"it is write-protected; .* chmod u\+w '.*/a b'"):
+        write(path, "new")
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("write", ["write_whole", "append_whole"])
+def test_standard_output_that_is_a_file_keeps_the_lines_before_and_after(tmp_path, write):
+    code = f"from pencilmap.mapper.base.files import {write} as w; print('1'); w('/dev/stdout', '2\\n'); print('3')"
+    with open(tmp_path / "out", "w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True, timeout=patience(60))
+    assert (tmp_path / "out").read_text() == "1\n2\n3\n"
+
+
+def test_a_pipe_that_nobody_reads_and_a_disk_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pencilmap.mapper.base.files.READER_S", 0.0)
+    os.mkfifo(tmp_path / "pipe")
+    for write in (write_whole, append_whole):
+        with pytest.raises(MapfileError, match="it is a pipe that nobody reads"):
+            write(tmp_path / "pipe", "text")
+    state = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
+    monkeypatch.setattr(os, "stat", lambda path: state)
+    with pytest.raises(MapfileError, match="Is a disk"):
+        write_whole("/dev/sda", "text")

@@ -1,6 +1,7 @@
 """Limits of model and mapper, each made small: the limit itself is accepted, and one more is refused in words."""
 
 import importlib
+import re
 
 import networkx as nx
 import numpy as np
@@ -14,20 +15,32 @@ from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.graphs.processor_sets import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
+from pencilmap.mapper.runs.records import mapping_of_record, read_records
 from pencilmap.mapper.shapes import torus_shapes
-from pencilmap.model.base.errors import MOST_CHARACTERS, AllocationError, MapfileError, PencilmapError, shortened
-from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.base.errors import (
+    MOST_CHARACTERS,
+    AllocationError,
+    MapfileError,
+    PencilmapError,
+    RecordError,
+    shortened,
+)
+from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_json, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.base.units import parse
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.graph import FAR, _reached, from_networkx
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
 from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.schedules import parse_schedule
+from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.network_picture import network_lines
+from tests.mapper import run_records
 
 
 def one_host(count):
@@ -163,3 +176,64 @@ def test_hosts_of_a_long_ring_reach_each_other():
     links = np.arange(n)
     assert _reached(n, links, (links + 1) % n).all()
     assert _reached(n, links[:-2], links[1:-1]).tolist() == [True] * (n - 1) + [False]
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("ask, part", [
+    (lambda: Site(Torus((4, 4)), 10**9), "at most 65,536"), (lambda: Site(Torus((4, 4)), 2**63 - 1), "at most 65,536"),
+    (lambda: Site(Torus((1024, 1024)), 64), "at most 16,777,216"),
+    (lambda: Allocation(Torus((1 << 20, 1 << 20))), "name fewer"),
+    (lambda: Transform(HUGE, 1, 1), "at most 999,999,999"), (lambda: Transform(8, 8, 8, fields=10**6), "999,999 fields"),
+    (lambda: parse("1e308 GB/s", "byte/s"), "not a finite"), (lambda: parse("1e99 s", "s"), "too large"),
+    (lambda: parse("1e-99 B/s", "byte/s"), "too small")])
+def test_numbers_that_nothing_has_are_refused(ask, part):
+    with pytest.raises(PencilmapError, match=part):
+        ask()
+
+
+@pytest.mark.parametrize("text", ["1" * 41, "1e400", "-1e61", "5e-324", "NaN", "-Infinity"])
+def test_numbers_of_json_and_toml_have_limits(text):
+    for read in (parse_json, lambda text: parse_toml(f"a = {text.lower().replace('inity', '')}")):
+        if read is parse_json or not text.isdecimal():  # the schema limits integers of TOML
+            with pytest.raises(ValueError, match="number"):
+                read(text)
+
+
+@pytest.mark.parametrize("change, part", [
+    (("placement", "tasks_per_node", 10**9), "maximum of 65536"), (("size", 0, HUGE), "at most 40 are read"),
+    (("size", 0, 10**10), "maximum of 999999999"), (("stages", 0, {"name": "row", "bytes": [10**19]}), "maximum"),
+    (("auto_budget_s", 1.7e308), "1e-60 to 1e+60"),
+    (("phases", "total", "max_s", 0, 5e-324), "1e-60 to 1e+60"), (("phases", "total", "max_s", 0, 1e10), "maximum")])
+def test_numbers_of_run_records_have_limits(tmp_path, change, part):
+    *path, last, value = change
+    torus = Torus((2, 2), bandwidth=(1e9, 1e9))
+    inner = record = run_records.record(Mapping(torus, ProcessGrid(2, 2), 1, np.arange(4), np.zeros(4, int)),
+                                        Transform(8, 8, 8), Costs())
+    for key in path:
+        inner = inner[key]
+    inner[last] = value
+    with pytest.raises(RecordError, match=re.escape(part)):
+        read_records(run_records.written(tmp_path / "r.jsonl", record))
+
+
+def test_a_slot_of_a_record_is_no_reason_for_gigabytes():
+    torus = Torus((2, 2), bandwidth=(1e9, 1e9))
+    mapping = Mapping(torus, ProcessGrid(2, 2), 1, np.arange(4), np.zeros(4, int))
+    record = run_records.record(mapping, Transform(8, 8, 8), Costs())
+    record["placement"]["ranks"][0]["slot"], record["placement"]["tasks_per_node"] = 10**9, None
+    with pytest.raises(RecordError, match="placement is impossible: 1000000001 tasks per node are too many"):
+        mapping_of_record(record, torus, "r")
+
+
+@pytest.mark.parametrize("error, part", [
+    (MemoryError("Unable to allocate 30 GiB"), "not enough memory for this question (Unable to allocate 30 GiB)"),
+    (RecursionError(), "nested too deeply"), (OverflowError("int too large"), "too large to calculate with (int")])
+def test_what_a_command_cannot_hold_is_a_sentence(pencilmap, monkeypatch, error, part):
+    def fails(*given, **more):
+        raise error
+
+    monkeypatch.setattr("pencilmap.scripts.command_line.options.setting", fails)
+    status, out, err = pencilmap("plan", "--network", "4x4", "--fft", "8")
+    assert (status, out) == (1, "") and part in " ".join(err.split())

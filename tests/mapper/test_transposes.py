@@ -5,6 +5,7 @@ import json
 import pytest
 
 SHAPE = {"schema": "pencilmap-transpose-bench/1", "mpi": "an MPI", "refused": None}
+GROUP = {"group": 2, "exchange": "p2p", "message_bytes": 1}
 
 
 def write(path, scale, exchanges=("alltoall", "p2p"), groups=(2, 4), sizes=(0, 3, 64)):
@@ -30,7 +31,9 @@ def test_exchanges_of_one_file_and_of_two(tmp_path, pencilmap, pencilmap_json):
 
 @pytest.mark.parametrize("text, words, part", [
     ("", (), "has no times"), ("{}\n", (), "line 1 is not of transpose_bench"), ("no\n", (), "line 1 is not JSON"),
-    (json.dumps(SHAPE), (), "'group' is missing"), (None, ("--reference", "p2q"), "did you mean p2p?"),
+    (json.dumps(SHAPE), (), "'group' is missing"),
+    (json.dumps(SHAPE | GROUP | {"total_times": {"max_s": [1]}}), (), "'mean_s'"),
+    (None, ("--reference", "p2q"), "did you mean p2p?"),
     (None, ("OTHER",), "no exchange in common")])
 def test_what_is_no_result_is_told(tmp_path, pencilmap, text, words, part):
     path = write(tmp_path / "a", 1.0)

@@ -27,7 +27,7 @@ from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_option
 from pencilmap.scripts.command_line.predictions import Row, gain, percent, prediction_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
@@ -94,7 +94,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     for note in notes:
         say(note)
     if draw:
-        click.echo("\n".join(_picture(where, mapping, routing)) + "\n")
+        echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
         say(answer(found, launch, start=file))
         for line in _ways_faster(where, mapping, found[0], launch, question, READABLE[format_name].says_grid):

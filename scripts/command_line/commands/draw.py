@@ -20,7 +20,7 @@ from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.gain import Half, draw_gain
 from pencilmap.scripts.pictures.figures.graph import draw_graph
@@ -223,4 +223,4 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
 def _show(lines):
     """Print a small picture: its title is a sentence, and its lines have spaces that count."""
     say(lines[0])
-    click.echo("\n".join(lines[1:]))
+    echo("\n".join(lines[1:]))

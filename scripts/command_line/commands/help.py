@@ -3,6 +3,7 @@
 import click
 
 from pencilmap.model.base.errors import near
+from pencilmap.scripts.command_line.tables import echo
 from pencilmap.scripts.command_line.topics import TOPICS, page
 
 
@@ -12,11 +13,11 @@ from pencilmap.scripts.command_line.topics import TOPICS, page
 def command(ctx: click.Context, topic: str | None) -> None:
     """Show the values that options take, by topic; or the help of a command."""
     if topic is None:
-        click.echo("pencilmap help TOPIC explains the values of an option:\n")
-        click.echo("\n".join(f"  {name:16}{each.title}, for {each.option}" for name, each in TOPICS.items()))
+        echo("pencilmap help TOPIC explains the values of an option:\n")
+        echo("\n".join(f"  {name:16}{each.title}, for {each.option}" for name, each in TOPICS.items()))
         return
     if topic in TOPICS:
-        click.echo(page(topic))
+        echo(page(topic))
         return
     parent = ctx.parent
     assert parent is not None
@@ -26,4 +27,4 @@ def command(ctx: click.Context, topic: str | None) -> None:
     if found is None:
         known = [*TOPICS, *group.list_commands(parent)]
         raise click.UsageError(f"topic {topic!r} is unknown{near(topic, known)}; known are {', '.join(known)}", ctx)
-    click.echo(found.get_help(click.Context(found, info_name=topic, parent=parent)))
+    echo(found.get_help(click.Context(found, info_name=topic, parent=parent)))

@@ -37,7 +37,7 @@ from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, print_json, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_problem import LineProblem
@@ -112,5 +112,5 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             for sentence in wrapped(found):
                 say(sentence)
         if page:
-            click.echo()
+            echo()
             say(f"wrote {page}")

@@ -1,5 +1,6 @@
 """`pencilmap report`: one page that argues, from run records or from a prediction."""
 
+import os
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import (
@@ -67,13 +68,13 @@ def _predicted(where, output, published, figures, question, as_json):
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
     say(said)
-    click.echo()
+    echo()
     say(f"wrote {output}")
 
 
 def _of_records(records, output, published, figures, kind, as_json):
     """Write the page of run records, and their figures."""
-    if Path(output).resolve() in [Path(path).resolve() for path in records]:
+    if any(os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output) for path in records):
         raise FigureError(f"{output} contains the records; name another file for the page with -o")
     check_writable(output, FigureError)
     programs = {path: read_programs(path) for path in records}

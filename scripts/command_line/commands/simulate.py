@@ -5,6 +5,7 @@ import os
 import click
 
 from pencilmap.mapper.base.progress import heard_by
+from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
@@ -19,7 +20,7 @@ from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SC
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
-from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
+from pencilmap.scripts.command_line.tables import comparison_table, paste, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
 from pencilmap.scripts.networks.routes import SIMULATED
 from pencilmap.scripts.networks.simulated import (
@@ -69,7 +70,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
-        say(f"appended the result to {probe}; next: pencilmap study calibrate --probe {probe}")
+        say(f"appended the result to {probe}; next:")
+        paste(f"  pencilmap study calibrate --probe {shell(probe)}")
         return
     if line:
         line.stages(where.n_slots)  # raises an error before any run if the lines are impossible

@@ -4,6 +4,7 @@ import click
 
 from pencilmap.scripts.command_line import studies
 from pencilmap.scripts.command_line.folder import Folder
+from pencilmap.scripts.command_line.tables import echo
 
 GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce", "demo")}
 
@@ -13,4 +14,4 @@ GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce
 def command(ctx: click.Context) -> None:
     """Compare numbers of nodes, calibrate a machine, reproduce papers."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())

@@ -17,7 +17,7 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.predictions import Row, prediction_table
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import comparison_table, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
@@ -126,7 +126,7 @@ class _AtOnce:
 def _together(runs, where):
     """Compare the runs with the bound and with cubes in sequence."""
     cubes = next(run for run in runs if run.placement == PLACEMENTS[1])
-    click.echo()
+    echo()
     print_table(f"5. both exchanges at once: {where.where}, grid {PART_GRID}, transform {where.transform}, simulated and "
                 "verified as above",
                 ["placement", "schedule", ">joint\nload", ">link time", ">simulated", ">over the\nbound",

@@ -8,8 +8,8 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import count
 from math import inf
-from shlex import join
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.program_records import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds, to_limit
@@ -29,7 +29,7 @@ from pencilmap.scripts.pictures.report.bars import (
     kinds_of_bars,
     shown_bars,
 )
-from pencilmap.scripts.pictures.report.entries import Entry, printable
+from pencilmap.scripts.pictures.report.entries import Entry
 from pencilmap.scripts.pictures.report.graphs import graph_pair
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
@@ -91,7 +91,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         title=title, programs=programs, headline=groups[0].sentence if groups else verdict or title,
         kinds=[(kind, EXPLAINED[kind]) for kind in _kinds(groups, programs)],
         verdict="" if entries or programs else verdict, run_word=run_word,
-        agreement=verdict.replace(MEASURED, run_word) if entries else "", command=printable(join(command)),
+        agreement=verdict.replace(MEASURED, run_word) if entries else "", command=shell.command(command),
         version=version("pencilmap"), entries=entries, groups=[(group, shown_bars(group)) for group in groups],
         bar_kinds=kinds_of_bars(groups),
         forecasts=[forecast.prediction for forecast in forecasts], views=found, paired=second is not None,
@@ -107,7 +107,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         undrawn=[f"{entry.source}: {_undrawn(entry.placed) or f'the network is not drawn: {entry.comparisons[0].note}'}"
                  for entry in entries if entry.placed is None or _undrawn(entry.placed)],
         unseen=list(dict.fromkeys(filter(None, (_undrawn(f.placed) for f in forecasts if f.placed)))),
-        phases_table=_phases_table(entries), join=join)
+        phases_table=_phases_table(entries), join=shell.command)
 
 
 def _undrawn(placed):
