@@ -44,25 +44,36 @@ class PlacedProgram:
 
     @property
     def advice(self) -> str:
-        """One sentence on how much a placement can help: the time of the links against the run time, if both are known."""
+        """One sentence on how much a placement can help: the time of the links against the run time, if both are known.
+
+        If ranks shared cores in the traced run, their processor time and the time of the links take the place of its run
+        time.
+        """
         first, (_, best) = self.predictions[0], self.best
         if first.link_bytes == 0:
             return "placement cannot help: no message uses a link"
-        if first.link_s is not None and first.run_s:
-            share = first.link_s / first.run_s
+        run_s, of = self.traffic.seconds, "that the traced program ran"
+        if self.traffic.shared_cores:  # their wall time says little, and their processor time lacks the waiting for links
+            computing = self.traffic.processor_seconds
+            run_s = None if computing is None or first.link_s is None else first.link_s + computing
+            of = (f"that they take with the {computing or 0:.3g} s of processor time of a rank, for the traced ranks shared "
+                  "cores")
+        if first.link_s is not None and run_s:
+            share = first.link_s / run_s
             if share < LITTLE:
-                return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that "
-                        f"the traced program ran ({share:.1%})")
+                return (f"placement can hardly help: the links need {first.link_s:.3g} s of the {run_s:.3g} s {of} "
+                        f"({share:.1%})")
             saves = (f"{best.placement} saves {first.link_s - (best.link_s or 0.0):.3g} s of them"
                      if best.link_bytes < first.link_bytes else "no better placement than the launch order was found")
             if share > 1:  # it ran on another network, or the network is not that of the job
-                return (f"the links need {first.link_s:.3g} s, more than the {first.run_s:.3g} s that the program ran where "
+                return (f"the links need {first.link_s:.3g} s, more than the {run_s:.3g} s that the program ran where "
                         f"it was traced; {saves}")
-            return (f"the links need {first.link_s:.3g} s of the {first.run_s:.3g} s that the traced program ran; "
-                    f"{saves}")
+            return f"the links need {first.link_s:.3g} s of the {run_s:.3g} s {of}; {saves}"
         if first.certificate is not None and first.certificate < 1 + 1e-6:
             return "placement cannot help: the launch order is at the proved limit"
         missing = ("the bandwidth of the links is not known; name it, or the machine" if first.link_s is None else
+                   "the ranks shared cores while they were traced; trace with a core for each"
+                   if self.traffic.shared_cores else
                    "the traffic file has no run time; pencilmap trace writes files that have it")
         return f"whether the program gets faster is open: {missing}"
 

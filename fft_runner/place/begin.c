@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "common/failure.h"
+#include "common/preloaded.h"
 #include "reorder/order.h"
 
 struct place place = {.world = MPI_COMM_WORLD};
 static int depth;
+static const char library[] = "place";
 
 void place_say(const char *text, ...)
 {
@@ -34,23 +36,15 @@ void place_refuse(MPI_Comm comm, const char *text)
 {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    if (rank == 0) {
-        place_say("%s", text);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    if (rank == 0)
+        preloaded_refuse(library, "%s", text);
     for (;;)
         pause();
 }
 
 void *place_next(const char *name)
 {
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
-        place_say("the MPI library of this program has no %s; use the libpencilmap_place.so that was built for this MPI",
-                  name);
-        abort();
-    }
-    return found;
+    return preloaded_next(library, name);
 }
 
 /* ---- begin ------------------------------------------------------------------------------------------------------- */
@@ -75,7 +69,8 @@ static const char *file_of(const char *function)
     return dladdr(place_next(function), &about) && about.dli_fname ? about.dli_fname : "?";
 }
 
-/* Why these processes cannot be renumbered. A tool behind this library has asked for its rank before the ranks change. */
+/* Why these processes cannot be renumbered, the same on all, without a message. A tool behind this library has asked for its
+ * rank before the ranks change. */
 static int check_processes(void)
 {
     MPI_Comm parent;
@@ -140,10 +135,11 @@ static int begin(void)
 {
     PF_MPI(MPI_Comm_size(MPI_COMM_WORLD, &place.ranks));
     PF_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &place.launched));
-    int status = check_processes(); /* the same on all: no message that a tool would count */
-    if (!status)
-        status = read_purpose(&place.for_topologies);
+    int status = check_processes();
     if (status)
+        return status;
+    preloaded_check_ranks(library);
+    if ((status = read_purpose(&place.for_topologies)))
         return status;
     int *rank_of = calloc((size_t)place.ranks, sizeof *rank_of);
     status = pf_agree(rank_of ? 0 : pf_fail(PF_REFUSED, "no memory for %d ranks", place.ranks), MPI_COMM_WORLD);
@@ -171,12 +167,14 @@ static int begun(int status)
 #define BEGINS(MPI)                                                             \
     int MPI##_Init(int *argc, char ***argv)                                     \
     {                                                                           \
+        preloaded_check_mpi(library);                                           \
         NEXT(MPI##_Init);                                                       \
         depth++;                                                                \
         return begun(next(argc, argv));                                         \
     }                                                                           \
     int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
     {                                                                           \
+        preloaded_check_mpi(library);                                           \
         NEXT(MPI##_Init_thread);                                                \
         depth++;                                                                \
         return begun(next(argc, argv, required, provided));                     \
@@ -187,9 +185,8 @@ BEGINS(PMPI)
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
 #if MPI_VERSION >= 4
-static const char no_world[] =
-    "refused: an MPI session has no MPI_COMM_WORLD that could be renumbered; place this program by the "
-    "file of its launcher, and leave libpencilmap_place.so out";
+static const char no_world[] = "an MPI session has no MPI_COMM_WORLD that could be renumbered; place this program by the "
+                               "file of its launcher, and leave libpencilmap_place.so out";
 
 /* Whether this process would have been renumbered. */
 static bool is_wanted(void)
@@ -214,6 +211,7 @@ static void refuse_session(MPI_Session session)
 #define SESSION(MPI)                                                                       \
     int MPI##_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session) \
     {                                                                                      \
+        preloaded_check_mpi(library);                                                      \
         NEXT(MPI##_Session_init);                                                          \
         bool wanted = !depth && is_wanted();                                               \
         int status = next(info, errhandler, session);                                      \

@@ -48,9 +48,8 @@ SET_HANDLER(PMPI_Errhandler_set)
 GET_HANDLER(MPI_Errhandler_get)
 GET_HANDLER(PMPI_Errhandler_get)
 
-static const char spawns[] =
-    "refused: MPI_Comm_spawn in a renumbered program; place this program by the file of its launcher, and "
-    "leave libpencilmap_place.so out";
+static const char spawns[] = "MPI_Comm_spawn in a renumbered program; place this program by the file of its launcher, and "
+                             "leave libpencilmap_place.so out";
 
 #define SPAWN(MPI)                                                                                                  \
     int MPI##_Comm_spawn(const char *command, char *argv[], int processes, MPI_Info info, int root, MPI_Comm comm,  \

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include "common/await_launcher.h"
+
 #define CHECK_MPI(call) check_mpi((call), #call)
 
 void check_mpi(int code, const char *call);
@@ -10,7 +12,3 @@ void check_mpi(int code, const char *call);
 void abort_with_message(void) __attribute__((noreturn));
 /* For calls that can fail on one rank while the other ranks wait: transforms and transposes. */
 void or_abort(int status);
-
-/* Before an abort, which may overtake the message: waits until the launcher has read stderr, at most 5 s, and some time for
- * the launcher to forward the message (MPICH's mpiexec). */
-void await_launcher(void);

@@ -1,16 +1,15 @@
 /* Idea:  rank 0 writes the matrix, row by row as each row arrives from its rank, so that no rank holds P x P numbers; only a
- *        Scotch graph, which is undirected, needs the whole matrix. The file is written under a temporary name and renamed.
+ *        Scotch graph, which is undirected, needs the whole matrix. The file is replaced whole.
  * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
 #include "traffic.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check_mpi.h"
+#include "common/whole_file.h"
 #include "runner.h"
 
 enum { TAG = 2 };
@@ -156,43 +155,29 @@ static void receive_rows(const struct problem *p, int ranks, int64_t *row, FILE 
 }
 
 struct output {
-    char *beside;
-    FILE *file;
+    struct whole_file file;
     int64_t *matrix;
 };
 
 static int output_open(const struct request *r, int ranks, struct output *o)
 {
-    size_t size = strlen(r->path) + 32;
-    if (!(o->beside = malloc(size)) ||
-        (r->scotch && !(o->matrix = calloc((size_t)ranks * (size_t)ranks, sizeof *o->matrix))))
+    if (r->scotch && !(o->matrix = calloc((size_t)ranks * (size_t)ranks, sizeof *o->matrix)))
         return pf_fail(PF_REFUSED, "no memory for the byte matrix of %d ranks", ranks);
-    snprintf(o->beside, size, "%s.new-%ld", r->path, (long)getpid());
-    if (!(o->file = fopen(o->beside, "w")))
-        return pf_fail(PF_REFUSED, "--byte-matrix: %.200s cannot be written: %s", r->path, strerror(errno));
-    return 0;
+    const char *why = whole_file_open(&o->file, r->path);
+    return why ? pf_fail(PF_REFUSED, "--byte-matrix: %.200s cannot be written: %s", r->path, why) : 0;
 }
 
-static int output_close(const struct request *r, struct output *o)
+static int output_close(const struct request *r, struct output *o, bool keep)
 {
-    int status = 0;
-    if (o->file) {
-        bool bad = ferror(o->file);
-        bad |= fclose(o->file) != 0;
-        if (bad || rename(o->beside, r->path)) {
-            status = pf_fail(PF_REFUSED, "--byte-matrix: %.200s was not written completely: %s", r->path, strerror(errno));
-            unlink(o->beside);
-        }
-    }
-    free(o->beside);
+    const char *why = o->file.out ? whole_file_close(&o->file, keep) : NULL;
     free(o->matrix);
-    return status;
+    return why ? pf_fail(PF_REFUSED, "--byte-matrix: %.200s was not written completely: %s", r->path, why) : 0;
 }
 
 int traffic_write_matrix(const struct problem *p, const char *text)
 {
     struct request r = understand(p->plan, text);
-    struct output o = {.file = NULL};
+    struct output o = {.matrix = NULL};
     int rank, ranks, status = 0, closed;
     CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
     CHECK_MPI(MPI_Comm_size(p->grid, &ranks));
@@ -207,11 +192,11 @@ int traffic_write_matrix(const struct problem *p, const char *text)
         if (rank > 0)
             CHECK_MPI(MPI_Send(row, ranks, MPI_INT64_T, 0, TAG, p->grid));
         else
-            receive_rows(p, ranks, row, o.file, o.matrix);
+            receive_rows(p, ranks, row, o.file.out, o.matrix);
         if (o.matrix)
-            print_scotch(o.file, o.matrix, ranks);
+            print_scotch(o.file.out, o.matrix, ranks);
     }
     free(row);
-    closed = rank == 0 ? output_close(&r, &o) : 0;
+    closed = rank == 0 ? output_close(&r, &o, !status) : 0;
     return status ? status : pf_agree(closed, p->grid);
 }

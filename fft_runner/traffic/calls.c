@@ -6,16 +6,22 @@
  *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait need no wrapper.
  * Rows:  the three tables point_calls.h, collective_calls.h and one_sided_calls.h have a row for each function. They are
  *        included once for counts of type int, and again for the large counts of MPI-4 (MPI_X_c). */
-#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for RTLD_NEXT */
-#include <dlfcn.h>
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for pthread_getcpuclockid */
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 #pragma GCC visibility push(default) /* the functions of MPI are all that the library shows */
 #include <mpi.h>
 #pragma GCC visibility pop
 
+#include "../common/preloaded.h"
 #include "collectives.h"
+#include "cores.h"
 #include "count.h"
+#include "cut.h"
 #include "members.h"
+#include "monitoring.h"
 #include "pairs.h"
 #include "state.h"
 #include "windows.h"
@@ -50,15 +56,7 @@ static void leave(void)
     depth--;
 }
 
-static void *next_function(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
-        traffic_say("the MPI library of this program has no %s; use the tracer that was built for this MPI", name);
-        abort();
-    }
-    return found;
-}
+static const char library[] = "traffic";
 
 #define PASTE(a, b) a##b
 #define JOIN(a, b) PASTE(a, b)
@@ -67,7 +65,7 @@ static void *next_function(const char *name)
 #define NEXT(name)                 \
     static __typeof__(&name) next; \
     if (!next)                     \
-    *(void **)&next = next_function(#name)
+    *(void **)&next = preloaded_next(library, #name)
 
 #define ONE_NAME(name, parameters, arguments, after, ...) \
     int name parameters                                   \
@@ -138,10 +136,17 @@ static void synchronised(MPI_Comm comm)
 
 /* ---- begin and end -------------------------------------------------------------------------------------------------- */
 
+static void start_clocks(void)
+{
+    if (pthread_getcpuclockid(pthread_self(), &traffic.processor))
+        traffic.processor = CLOCK_PROCESS_CPUTIME_ID;
+    clock_gettime(traffic.processor, &traffic.begin_processor);
+    clock_gettime(CLOCK_MONOTONIC, &traffic.begin);
+}
+
 static void begin(void)
 {
     MPI_Comm parent;
-    int level;
     if (traffic.active)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &traffic.rank);
@@ -152,11 +157,16 @@ static void begin(void)
         return;
     }
     PMPI_Comm_size(MPI_COMM_WORLD, &traffic.ranks);
+    monitoring_counts(false);
+    preloaded_check_ranks(library);
     PMPI_Comm_group(MPI_COMM_WORLD, &traffic.world);
-    PMPI_Query_thread(&level);
-    traffic.threaded = level == MPI_THREAD_MULTIPLE;
+    traffic.ranks_per_core = cores_shared_by(traffic.rank, traffic.ranks);
+    traffic.run = (int64_t)time(NULL) * 1000 + getpid() % 1000;
+    PMPI_Bcast(&traffic.run, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     members_begin();
-    traffic.begin_s = PMPI_Wtime();
+    monitoring_counts(true);
+    start_clocks();
+    cut_begin();
     traffic.counting = traffic.active = true;
 }
 
@@ -192,6 +202,7 @@ static void control(int level)
 #define BOUNDARIES(MPI)                                                         \
     int MPI##_Init(int *argc, char ***argv)                                     \
     {                                                                           \
+        preloaded_check_mpi(library);                                           \
         NEXT(MPI##_Init);                                                       \
         depth++;                                                                \
         int status = next(argc, argv);                                          \
@@ -200,6 +211,7 @@ static void control(int level)
     }                                                                           \
     int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
     {                                                                           \
+        preloaded_check_mpi(library);                                           \
         NEXT(MPI##_Init_thread);                                                \
         depth++;                                                                \
         int status = next(argc, argv, required, provided);                      \
@@ -214,6 +226,15 @@ static void control(int level)
         int status = next();                                                    \
         leave();                                                                \
         return status;                                                          \
+    }                                                                           \
+    int MPI##_Abort(MPI_Comm comm, int code)                                    \
+    {                                                                           \
+        NEXT(MPI##_Abort);                                                      \
+        if (traffic.active && traffic_try_lock()) {                             \
+            cut_write();                                                        \
+            traffic_unlock();                                                   \
+        }                                                                       \
+        return next(comm, code);                                                \
     }                                                                           \
     int MPI##_Pcontrol(const int level, ...)                                    \
     {                                                                           \

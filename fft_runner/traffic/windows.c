@@ -6,7 +6,7 @@
 
 static struct pairs open; /* what the open window has so far */
 static uint64_t signature;
-static double begin_s;
+static double begin_s; /* since MPI_Init */
 static int level;
 
 static struct window_kind kinds[MOST_KINDS] = {[REST] = {.signature = 1}, [LATE] = {.signature = 2}};
@@ -56,9 +56,9 @@ void window_close(void)
     int kind = kind_of_window();
     if (!append(kind))
         kind = LATE;
-    double now = PMPI_Wtime();
+    double now = traffic_seconds();
     kinds[kind].windows++;
-    kinds[kind].seconds += now - (begin_s > 0 ? begin_s : traffic.begin_s);
+    kinds[kind].seconds += now - begin_s;
     begin_s = now;
     for (size_t i = 0; i < open.size; i++)
         if (open.at[i].messages)
@@ -77,6 +77,11 @@ void window_level(int next)
 {
     window_close();
     level = next;
+}
+
+const struct pairs *window_open(void)
+{
+    return &open;
 }
 
 const struct window_kind *window_kinds(int *count)

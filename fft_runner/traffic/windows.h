@@ -29,6 +29,9 @@ void window_close(void);
 /* MPI_Pcontrol(level), level >= 2: what follows belongs to the phase of this level, and collectives end no more windows. */
 void window_level(int level);
 
+/* What the window that is not ended has so far. */
+const struct pairs *window_open(void);
+
 const struct window_kind *window_kinds(int *count);
 
 /* The kinds of the windows in order, for all but the LATE ones. */

@@ -1,15 +1,15 @@
 /* Idea:  rank 0 asks one rank after the other for its traffic, and writes it as it comes: no rank holds the traffic of all.
- *        The file is written under a temporary name and renamed. */
+ *        The file is replaced whole. Open MPI does not count these messages. */
 #include "write.h"
 
-#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "../common/whole_file.h"
 #include "members.h"
+#include "monitoring.h"
 #include "pairs.h"
 #include "phases.h"
 #include "state.h"
@@ -18,7 +18,7 @@
 
 enum { TAG = 1, WORDS = 5, PIECE = 1 << 16 };
 
-static const char *file_name(void)
+const char *traffic_file(void)
 {
     const char *name = getenv("PENCILMAP_TRAFFIC");
     return name && *name ? name : "traffic.txt";
@@ -95,7 +95,7 @@ static struct numbers own_numbers(const struct phases *phases)
 /* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 struct output {
-    char *beside;
+    struct whole_file whole;
     FILE *file;
     uint64_t lines;
     uint64_t *hashes; /* of the communicators in the file */
@@ -104,17 +104,14 @@ struct output {
 
 static bool output_open(struct output *o)
 {
-    size_t size = strlen(file_name()) + 32;
-    if (!(o->beside = malloc(size)))
-        return false;
-    snprintf(o->beside, size, "%s.new-%ld", file_name(), (long)getpid());
-    if ((o->file = fopen(o->beside, "w")))
-        return true;
-    traffic_say("%.400s cannot be written: %s", file_name(), strerror(errno));
-    return false;
+    const char *why = whole_file_open(&o->whole, traffic_file());
+    if (why)
+        traffic_say("%.400s cannot be written: %s", traffic_file(), why);
+    o->file = o->whole.out;
+    return !why;
 }
 
-static void print_head(struct output *o, const struct phases *phases, const uint64_t *outside, double seconds)
+static void print_head(struct output *o, const struct phases *phases, const uint64_t *outside, const double *seconds)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, kinds;
@@ -123,7 +120,8 @@ static void print_head(struct output *o, const struct phases *phases, const uint
     for (char *c = version; *c; c++)
         if (*c == '\t')
             *c = ' ';
-    fprintf(o->file, "pencilmap traffic 1\nmpi %s\nranks %d\nseconds %.6f\n", version, traffic.ranks, seconds);
+    fprintf(o->file, "pencilmap traffic 1\nmpi %s\nranks %d\nseconds %.6f\n", version, traffic.ranks, seconds[0]);
+    fprintf(o->file, "processor_seconds %.6f\nranks_per_core %.6f\n", seconds[1], traffic.ranks_per_core);
     if (outside[1])
         fprintf(o->file, "outside %llu %llu\n", (unsigned long long)outside[0], (unsigned long long)outside[1]);
     if (!phases->alike)
@@ -261,17 +259,14 @@ static void output_close(struct output *o, bool done)
         fprintf(o->file, "end %llu\n", (unsigned long long)o->lines);
     else
         traffic_say("no file is written: memory was short on a rank");
-    bool bad = ferror(o->file);
-    bad |= fclose(o->file) != 0;
-    if (done && (bad || rename(o->beside, file_name()))) {
-        traffic_say("%.400s was not written completely: %s", file_name(), strerror(errno));
-        done = false;
-    }
-    if (!done)
-        unlink(o->beside);
+    const char *why = whole_file_close(&o->whole, done);
+    if (why)
+        traffic_say("%.400s was not written completely: %s", traffic_file(), why);
+    free(o->hashes);
 }
 
-static void write_phases(const struct phases *phases, double seconds, MPI_Comm comm)
+/* `seconds`: of the clock and of a processor, the most of a rank. */
+static void write_phases(const struct phases *phases, const double *seconds, MPI_Comm comm)
 {
     struct output o = {.file = NULL};
     uint64_t totals[3] = {traffic.outside_bytes, traffic.outside_messages, traffic.rank == 0 && output_open(&o)};
@@ -289,23 +284,32 @@ static void write_phases(const struct phases *phases, double seconds, MPI_Comm c
         }
         free(own.at);
     }
-    free(o.beside);
-    free(o.hashes);
+}
+
+static void write_agreed(const double *seconds, MPI_Comm comm)
+{
+    static struct phases phases;
+    double longest[2] = {0};
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    PMPI_Allreduce(seconds, longest, 2, MPI_DOUBLE, MPI_MAX, comm);
+    uint64_t failed = !phases_agree(&phases, comm) || traffic.failed;
+    if (sums_of_all(&failed, 1, comm) && !failed)
+        write_phases(&phases, longest, comm);
+    else if (traffic.rank == 0)
+        traffic_say("no file is written: memory was short on a rank, or MPI failed");
 }
 
 void traffic_write(void)
 {
-    static struct phases phases;
     MPI_Comm comm;
-    double seconds = PMPI_Wtime() - traffic.begin_s;
+    const double seconds[2] = {traffic_seconds(), traffic_processor_seconds()};
+    traffic_lock();
     window_close();
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS)
-        return;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    uint64_t failed = !phases_agree(&phases, comm) || traffic.failed;
-    if (sums_of_all(&failed, 1, comm) && !failed)
-        write_phases(&phases, seconds, comm);
-    else if (traffic.rank == 0)
-        traffic_say("no file is written: memory was short on a rank, or MPI failed");
-    PMPI_Comm_free(&comm);
+    traffic_unlock();
+    monitoring_counts(false);
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS) {
+        write_agreed(seconds, comm);
+        PMPI_Comm_free(&comm);
+    }
+    monitoring_counts(true);
 }

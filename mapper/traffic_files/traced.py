@@ -4,21 +4,29 @@
     mpi Open MPI v4.1.4
     ranks 4
     seconds 1.5
+    processor_seconds 0.4
+    ranks_per_core 2.0
     phase 0 times 10 seconds 1.2
     communicator 0 size 4 first 0 stride 1
     0 0 0 0 1 8000 10
     end 1
 
 The numbers of a pair are phase, communicator, kind, source, target, bytes and messages. Kinds are those of `KINDS`; a pair
-of kind 4 has communicator -1. The last line counts the pairs, so that a file that was cut is refused.
+of kind 4 has communicator -1. `processor_seconds` and `ranks_per_core` may be missing; the last is 0 if it is not known. The
+last line counts the pairs, so that a file that was cut is refused.
+
+A rank of a program that ended before MPI_Finalize writes the file FILE.rank-RANK, with its own messages alone and a line
+`cut RANK of RUN`, where RUN is the same number in the files of all ranks.
 """
 
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.traffic_files.numbers import plain_integers
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
@@ -30,7 +38,9 @@ from pencilmap.model.traffic.program import (
     Pairs,
     Phase,
     Traffic,
+    added,
     check_ranks,
+    joined,
     pairs_of,
 )
 
@@ -41,6 +51,9 @@ _LINES = {
     "ranks": re.compile(rf"ranks {_N}"),
     "mpi": re.compile(r"mpi (.*)"),
     "seconds": re.compile(rf"seconds {_T}"),
+    "processor_seconds": re.compile(rf"processor_seconds {_T}"),
+    "ranks_per_core": re.compile(rf"ranks_per_core {_T}"),
+    "cut": re.compile(rf"cut {_N} of ([0-9]{{1,18}})"),
     "outside": re.compile(r"outside ([0-9]{1,18}) ([0-9]{1,18})"),
     "phase": re.compile(rf"phase {_N} times {_N} seconds {_T}( rest)?(?: level ([0-9]{{1,10}}))?"),
     "communicator": re.compile(rf"communicator {_N} size {_N}(?: grid ([0-9x]{{1,200}}) periodic ([01,]{{1,40}}))?( inter)?"
@@ -55,12 +68,12 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document) -> Traffic:
-    """Return the traffic of a traced program.
+    """Return the traffic of a traced program. If the file is of one rank, those of the other ranks are beside it.
 
     Raises
     ------
     TrafficError
-        If a line is not understood, or the file has no end.
+        If a line is not understood, the file has no end, or the file of a rank is missing.
 
     Examples
     --------
@@ -69,6 +82,12 @@ def read(document: Document) -> Traffic:
     >>> read(Document(text, "demo")).phases[0].bytes.toarray().tolist()
     [[0, 0], [8, 0]]
     """
+    traffic, cut = _read(document)
+    return _of_all_ranks(document, traffic, *cut) if cut else traffic
+
+
+def _read(document):
+    """Return the traffic of one file, and its rank and number of the run if it is of one rank."""
     lines = document.lines(longest=None)
     first = lines[0][1].strip() if lines else ""
     if first != FIRST:
@@ -90,10 +109,54 @@ def read(document: Document) -> Traffic:
     communicators = tuple(_communicator(document, number, found, n_ranks)
                           for number, found in _in_order(document, head["communicator"]))
     table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
-    return Traffic(n_ranks, tuple(_phase(found, _rows(table, i), n_ranks) for i, (_, found) in enumerate(phases)),
-                   communicators, float(head["seconds"][0][1][1]) if head["seconds"] else None,
-                   (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0),
-                   head["mpi"][0][1][1] if head["mpi"] else "")
+    single = {name: float(head[name][0][1][1]) if head[name] else None
+              for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    outside = (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0)
+    traffic = Traffic(n_ranks, tuple(_phase(found, _rows(table, i), n_ranks) for i, (_, found) in enumerate(phases)),
+                      communicators, outside=outside, mpi=head["mpi"][0][1][1] if head["mpi"] else "",
+                      **{**single, "ranks_per_core": single["ranks_per_core"] or None})
+    return traffic, (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
+
+
+def _of_all_ranks(document, first, rank, run):
+    """Return the traffic in the files of all ranks, of which this is one."""
+    path = Path(document.label)
+    prefix, dot, own = path.name.rpartition(".rank-")
+    if not dot or own != str(rank):
+        raise TrafficError(f"{document.label} has the messages of rank {rank} alone; the files of all ranks are found by "
+                           "their names, FILE.rank-0, FILE.rank-1, ...")
+    parts = []
+    for i in range(first.n_ranks):
+        name = path.with_name(f"{prefix}.rank-{i}")
+        if i != rank and not name.exists():
+            raise TrafficError(f"{name} is missing: rank {i} was ended before it could write its messages")
+        part, cut = (first, (rank, run)) if i == rank else _read(read_document(name, TrafficError))
+        if cut != (i, run) or part.n_ranks != first.n_ranks:
+            raise TrafficError(f"{name} is of another run than {document.label}; remove the files of the earlier run")
+        parts.append(part)
+    return _together(parts)
+
+
+def _together(parts: list[Traffic]) -> Traffic:
+    """Return the traffic of the parts, each with the messages of one rank, as one phase."""
+    numbers: dict[Any, int] = {}
+    communicators: list[Communicator] = []
+    rows = []
+    for part in parts:
+        new = []
+        for c in part.communicators:
+            key = c.members.tobytes(), c.extents, c.periodic, c.inter
+            if key not in numbers:
+                numbers[key] = len(communicators)
+                communicators.append(c)
+            new.append(numbers[key])
+        pairs = part.pairs
+        rows.append(replace(pairs, communicator=np.array([*new, UNKNOWN], np.int64)[pairs.communicator]))
+    most = {name: max((getattr(part, name) or 0.0) for part in parts) or None
+            for name in ("seconds", "processor_seconds", "ranks_per_core")}
+    n = parts[0].n_ranks
+    return Traffic(n, (Phase(n, added(joined(rows)), seconds=most["seconds"]),), tuple(communicators), mpi=parts[0].mpi,
+                   outside=(sum(part.outside[0] for part in parts), sum(part.outside[1] for part in parts)), **most)
 
 
 def _check_end(document, lines, head, n_pairs):
@@ -190,6 +253,10 @@ def text(traffic: Traffic) -> str:
     lines = [FIRST, *([f"mpi {traffic.mpi}"] if traffic.mpi else []), f"ranks {traffic.n_ranks}"]
     if traffic.seconds is not None:
         lines.append(f"seconds {traffic.seconds:.6f}")
+    if traffic.processor_seconds is not None:
+        lines.append(f"processor_seconds {traffic.processor_seconds:.6f}")
+    if traffic.ranks_per_core is not None:
+        lines.append(f"ranks_per_core {traffic.ranks_per_core:.6f}")
     if traffic.outside[1]:
         lines.append(f"outside {traffic.outside[0]} {traffic.outside[1]}")
     for i, phase in enumerate(traffic.phases):

@@ -1,8 +1,10 @@
-"""Patterns in the traffic of a program: the R x C grid of an FFT, and the grid of a halo with its extents.
+"""Patterns in the traffic of a program: the R x C grid of an FFT, all-to-alls of groups, and the grid of a halo.
 
-An FFT shows in its communicators: there are C communicators of R successive ranks, and R communicators of C ranks with
-stride R. In each of them every member sends to every other. A halo shows in its pairs of ranks: for some extents, all
-pairs are neighbours in the grid, and all neighbours along an axis talk.
+A pattern is recognised if it has at least `ENOUGH` of the bytes. An FFT shows in its communicators: there are C
+communicators of R successive ranks, and R communicators of C ranks with stride R. In each of them every member sends to
+every other. All-to-alls show in pairs of ranks that fall apart into groups in which everyone talks to everyone. A halo shows
+in its pairs of ranks: for some extents, all pairs are neighbours in the grid, all neighbours along an axis talk, and have
+most of the bytes.
 """
 
 from dataclasses import dataclass, replace
@@ -14,21 +16,23 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors, factorisations
 from pencilmap.model.traffic.grid_factors import grid_of
-from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, STATED, Traffic
+from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, Traffic
 
-FFT, HALO, CARTESIAN = "FFT", "halo", "Cartesian communicator"
+FFT, ALL_TO_ALL, HALO, CARTESIAN = "FFT", "all-to-all", "halo", "Cartesian communicator"
+ENOUGH = 0.8  #: least part of the bytes of a pattern
 MOST_AXES = 4
 FEW = 1000  #: pairs that most grids fail at
-SMALL = 0.02  #: a pair with less than this part of the largest pair's bytes is no part of a halo (e.g. a sum to one rank)
+SMALL = 0.02  #: a pair with less than this part of the largest pair's bytes is no part of a pattern (e.g. a sum to one rank)
 
 
 @dataclass(frozen=True)
 class Pattern:
     """A pattern that was recognised.
 
-    kind : `FFT`, `HALO` or `CARTESIAN`
-    extents : R and C of an FFT, where rank = r + R c; the extents of a halo, of which the last counts fastest
-    periodic : for each extent, whether the ends are neighbours; empty for an FFT
+    kind : `FFT`, `ALL_TO_ALL`, `HALO` or `CARTESIAN`
+    extents : R and C of an FFT, where rank = r + R c; the size of each group of all-to-alls; the extents of a halo, of which
+        the last counts fastest
+    periodic : for each extent, whether the ends are neighbours; empty for an FFT and for all-to-alls
     bytes : bytes of the messages of the pattern
     shuffled : whether the ranks have other numbers than in the grid
     """
@@ -46,13 +50,18 @@ class Pattern:
         shape = "x".join(map(str, self.extents))
         if self.kind == FFT:
             return f"an FFT on a {shape} grid"
+        if self.kind == ALL_TO_ALL:
+            low, high = min(self.extents), max(self.extents)
+            size = f"{low} to {high}" if low < high else str(low)
+            return f"an all-to-all of {size} ranks" if len(self.extents) == 1 else \
+                f"all-to-alls in {len(self.extents)} groups of {size} ranks"
         ends = "periodic" if all(self.periodic) else "not periodic" if not any(self.periodic) else \
             "periodic along " + ", ".join(str(i + 1) for i, end in enumerate(self.periodic) if end)
         return f"a {self.kind} of {shape} ranks, {ends}"
 
 
 def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
-    """Return the patterns of a program: of its communicators, its point-to-point messages, and those of each phase.
+    """Return the patterns of a program: of its communicators, its messages, and those of each phase.
 
     Examples
     --------
@@ -63,12 +72,29 @@ def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
     """
     points = [phase.pairs.of([POINT]) for phase in (traffic.total, *traffic.phases)]
     halos = [find_halo(traffic.n_ranks, pairs.source, pairs.target, pairs.bytes) for pairs in points]
+    enough = ENOUGH * int(traffic.pairs.bytes.sum())
     found: dict[str, Pattern] = {}
-    for pattern in [*_ffts(traffic), *_cartesian(traffic), *filter(None, halos)]:
-        found.setdefault(str(pattern), pattern)
-    if not found and (hidden := _hidden(traffic)):
+    for pattern in [*_ffts(traffic), *_cartesian(traffic), *filter(None, [_groups(traffic), *halos])]:
+        if pattern.bytes and pattern.bytes >= enough:
+            found.setdefault(str(pattern), pattern)
+    if not found and (hidden := _hidden(traffic)) and hidden.bytes >= enough:
         found[str(hidden)] = hidden
     return tuple(found.values())
+
+
+def _groups(traffic):
+    """Return the all-to-alls of groups of more than three ranks, for three are also a ring; None if there are none."""
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
+    sent = traffic.total.bytes.astype(float)
+    sent.data[sent.data <= SMALL * sent.data.max(initial=0)] = 0
+    sent.eliminate_zeros()
+    _, group = connected_components(sent, directed=False)
+    sizes = np.bincount(group)
+    members, talking = sizes[sizes > 1], np.bincount(group[sent.tocoo().row], minlength=len(sizes))[sizes > 1]
+    if not len(members) or members.min() <= 3 or (talking != members * (members - 1)).any():
+        return None
+    return Pattern(ALL_TO_ALL, tuple(members.tolist()), bytes=int(sent.sum()))
 
 
 def _hidden(traffic):
@@ -104,9 +130,6 @@ def _ffts(traffic):
             row, column = (pairs.where(inside & same) for same in (same_row, same_column))
             if all(_number_of_pairs(part, n) == n * (size - 1) for part, size in ((row, r), (column, n // r))):
                 yield Pattern(FFT, (r, n // r), bytes=int(row.bytes.sum() + column.bytes.sum()))
-    world = pairs.where(pairs.kind == STATED)
-    if n > 1 and _number_of_pairs(world, n) == n * (n - 1) and any(_is_all(c, n) for c in traffic.communicators):
-        yield Pattern(FFT, (n,), bytes=int(world.bytes.sum()))
 
 
 def _is_all(communicator, n_ranks):
@@ -118,10 +141,11 @@ def _number_of_pairs(pairs, n_ranks):
 
 
 def _cartesian(traffic):
-    for communicator in traffic.communicators:
+    for number, communicator in enumerate(traffic.communicators):
         known = communicator.extents and _is_all(communicator, traffic.n_ranks) and traffic.n_ranks > 1
         if known and (communicator.members == np.arange(traffic.n_ranks)).all():
-            yield Pattern(CARTESIAN, communicator.extents, communicator.periodic)
+            inside = traffic.pairs.communicator == number
+            yield Pattern(CARTESIAN, communicator.extents, communicator.periodic, int(traffic.pairs.bytes[inside].sum()))
 
 
 # ---- halo --------------------------------------------------------------------------------------------------------------
@@ -147,16 +171,17 @@ def find_halo(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> Patter
     """
     keys, at = np.unique(source * n_ranks + target, return_inverse=True)
     sums = np.bincount(at, n_bytes, len(keys))
-    large = keys[sums > SMALL * sums.max(initial=0)]
+    kept = sums > SMALL * sums.max(initial=0)
+    large, sums = keys[kept], sums[kept]
     pairs = np.stack([large // n_ranks, large % n_ranks])
     if not len(large) or (len(large) == n_ranks * (n_ranks - 1) and n_ranks > 3):  # nothing, or an all-to-all
         return None
     for axes in range(1, MOST_AXES + 1):
         for extents in factorisations(n_ranks, axes):
             if min(extents) > 1 and _are_neighbours(pairs[:, :FEW], extents) and _are_neighbours(pairs, extents):
-                periodic = _neighbours_along(pairs, extents)
+                periodic = _neighbours_along(pairs, extents, sums)
                 if periodic is not None:
-                    return Pattern(HALO, extents, periodic, int(n_bytes.sum()))
+                    return Pattern(HALO, extents, periodic, int(sums.sum()))
     return None
 
 
@@ -167,10 +192,15 @@ def _are_neighbours(pairs, extents):
     return bool((np.abs((apart + size // 2) % size - size // 2) <= 1).all())
 
 
-def _neighbours_along(pairs: Any, extents: tuple[int, ...]) -> tuple[bool, ...] | None:
-    """Return for each axis whether it is periodic; None if some neighbours along an axis do not talk."""
+def _neighbours_along(pairs: Any, extents: tuple[int, ...], n_bytes: Any) -> tuple[bool, ...] | None:
+    """Return for each axis whether it is periodic; None if some neighbours along an axis do not talk.
+
+    If all axes are short, almost all ranks are neighbours. Then most bytes must go along the axes.
+    """
     apart = np.array(np.unravel_index(pairs[1], extents)) - np.array(np.unravel_index(pairs[0], extents))
     moved = np.abs(apart).astype(bool).sum(axis=0)
+    if max(extents) <= 3 and n_bytes[moved == 1].sum() < n_bytes.sum() / 2:
+        return None
     periodic = []
     for axis, n in enumerate(extents):
         along = (moved == 1) & (apart[axis] != 0)

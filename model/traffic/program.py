@@ -77,6 +77,21 @@ def joined(parts: Iterable[Pairs]) -> Pairs:
     return Pairs(*(np.concatenate(column) for column in zip(*found)))
 
 
+def added(pairs: Pairs) -> Pairs:
+    """Return the pairs with one row for each communicator, kind, source and target.
+
+    Examples
+    --------
+    >>> added(joined([pairs_of([0, 1], [1, 0], [8, 5]), pairs_of([0], [1], [2])])).bytes.tolist()
+    [10, 5]
+    """
+    keys, at = np.unique(np.stack(pairs.columns[:4]), axis=1, return_inverse=True)
+    sums = np.zeros((2, keys.shape[1]), np.int64)
+    for total, column in zip(sums, (pairs.bytes, pairs.messages)):
+        np.add.at(total, np.ravel(at), column)
+    return Pairs(*keys, *sums)
+
+
 @dataclass(frozen=True)
 class Communicator:
     """A communicator that was used: the world ranks of its members in order, and its Cartesian topology if it has one.
@@ -157,6 +172,10 @@ class Traffic:
         Bytes and messages to processes that are no ranks of the program.
     mpi : str
         Name and version of the MPI library, if it is known.
+    processor_seconds : float, optional
+        Processor time between MPI_Init and MPI_Finalize, of the rank with the most.
+    ranks_per_core : float, optional
+        Ranks for each logical processor that they could use, on the host with the most.
     """
 
     n_ranks: int
@@ -165,6 +184,13 @@ class Traffic:
     seconds: float | None = None
     outside: tuple[int, int] = (0, 0)
     mpi: str = ""
+    processor_seconds: float | None = None
+    ranks_per_core: float | None = None
+
+    @property
+    def shared_cores(self) -> bool:
+        """Whether ranks waited for each other's cores, so that the run took longer than with a core for each."""
+        return self.ranks_per_core is not None and self.ranks_per_core > 1
 
     @cached_property
     def pairs(self) -> Pairs:

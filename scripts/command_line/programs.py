@@ -62,7 +62,8 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
     if page:
         from pencilmap.scripts.pictures.report.page import page as page_of
 
-        runs = ProgramRuns(path, found, (Measured(found.traffic.seconds),))
+        seconds = None if found.traffic.shared_cores else found.traffic.seconds
+        runs = ProgramRuns(path, found, (Measured(seconds),))
         text = page_of([], words, verdict=runs.verdict, programs=[runs])
         write_whole(Path(page), text, FigureError)
     if as_json:

@@ -6,17 +6,22 @@ compiler of MPI that lies beside the launcher.
 
 import os
 import re
+import shlex
 import shutil
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from pencilmap.mapper.base.files import check_writable, temporary_folder, write_whole
+from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.traffic_files import read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.base.reading import note_input, read_whole
@@ -24,12 +29,13 @@ from pencilmap.model.traffic.program import MEASURED, ONE_SIDED, POINT, STATED, 
 from pencilmap.scripts.networks.build import find_build, tail
 
 OPEN_MPI, MPICH = "Open MPI", "MPICH"
+UNTIL = "the messages until the program ended, without MPI_Finalize"
 LIBRARY = "libpencilmap_traffic.so"
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)([.\-].*)?")
 _SAYS = {OPEN_MPI: r"Open MPI|OpenRTE|PRRTE", MPICH: r"HYDRA|MPICH|Intel\(R\) MPI|MVAPICH"}
 _LIBRARIES = {OPEN_MPI: r"libmpi\.so\.[48]\d", MPICH: r"libmpich\.so\.\d+|libmpi\.so\.12"}
-_TIMEOUT_S = 60
 _MONITORING = {"pml_monitoring_enable": "2", "pml_monitoring_enable_output": "3"}
+_TIMEOUT_S, _SAME_SIGNAL_S, _END_S, _LATE_S = 60, 2, 10, 3
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Traced:
-    """What came of a run: its exit status, and the traffic if the program came to MPI_Finalize."""
+    """What came of a run: its exit status, and the traffic if all ranks came to MPI_Finalize or wrote theirs before."""
 
     status: int
     traffic: Traffic | None
+    cut: bool = False  #: the program did not come to MPI_Finalize
     measured: bool = False  #: the messages inside collectives were counted by the MPI library
     problem: str = ""  #: why these counts cannot be used
 
@@ -70,7 +77,9 @@ def understand(command: Sequence[str]) -> Launch:
         raise TrafficError(f"{command[0]} is no program here; write a launch line behind --, e.g. -- mpirun -n 64 ./a.out")
     at = next((i for i, word in enumerate(command) if _LAUNCHER.fullmatch(Path(word).name) and shutil.which(word)), None)
     starts = _family(_output([command[at], "--version"]), _SAYS) if at is not None else None
-    links = next((mpi for word in command[(at or 0):] if (mpi := _linked(word))), None)
+    command = _with_programs(command, at is not None and starts == OPEN_MPI)
+    words = [*command[(at or 0):], *_of_slurm(command)]
+    links = next((mpi for word in words if (mpi := _linked(word))), None)
     if starts and links and starts != links:
         raise TrafficError(f"{command[at or 0]} is of {starts}, but the program uses {links}; take the launcher of {links}")
     mpi = starts or links
@@ -78,6 +87,30 @@ def understand(command: Sequence[str]) -> Launch:
         raise TrafficError(f"no MPI library is found in {' '.join(command)[:100]!r}; known are {OPEN_MPI} and {MPICH}, of "
                            "the launcher (mpirun, mpiexec) or of the program")
     return Launch(tuple(command), at, mpi)
+
+
+def _with_programs(command, is_open_mpi):
+    """Return the command with the programs in the file of Open MPI's `--app FILE`, to which no other option applies."""
+    at = next((i for i, word in enumerate(command[:-1]) if word in ("--app", "-app")), None) if is_open_mpi else None
+    if at is None:
+        return list(command)
+    colons = [word for words in _lines_of(command[at + 1]) for word in (":", *words)]
+    return [*command[:at], *colons[1:], *command[at + 2:]]
+
+
+def _of_slurm(command):
+    """Return the words of the file that srun's `--multi-prog` takes in place of a program."""
+    file = next((word for word in command[1:] if Path(word).is_file()), None)
+    return [word for words in _lines_of(file) for word in words] if file and "--multi-prog" in command else []
+
+
+def _lines_of(path):
+    """Return the words of each line of a file with the programs of a launcher."""
+    content = read_whole(path, TrafficError).decode("utf-8", "replace")
+    try:
+        return [words for line in content.splitlines() if (words := shlex.split(line, comments=True))]
+    except ValueError as error:
+        raise TrafficError(f"{path}: {error}") from error
 
 
 def _family(text, patterns):
@@ -134,14 +167,29 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
 
 
 def _compiler(launch):
-    """Return the compiler of MPI beside the launcher, which has the same ending: mpicc.mpich beside mpirun.mpich."""
-    first = launch.command[launch.launcher or 0]
-    folder, name = Path(shutil.which(first) or first).parent, _LAUNCHER.fullmatch(Path(first).name)
-    path = folder / f"mpicc{name[2] or '' if name else ''}"
-    if not path.exists():
-        raise TrafficError(f"the tracer for {launch.mpi} is not built, and {path} to compile it is missing; install it, "
+    """Return the compiler of MPI beside the launcher, which has the same ending: mpicc.mpich beside mpirun.mpich.
+
+    Another launcher, such as srun, has none, so it is the compiler of this MPI on the path.
+    """
+    if launch.launcher is None:
+        names = "mpicc", f"mpicc.{launch.mpi.replace(' ', '').lower()}"
+        path = next((found for name in names if (found := shutil.which(name)) and _compiles_for(found) == launch.mpi), None)
+        missing = " and ".join(names)
+    else:
+        first = launch.command[launch.launcher]
+        folder, name = Path(shutil.which(first) or first).parent, _LAUNCHER.fullmatch(Path(first).name)
+        missing = folder / f"mpicc{name[2] or '' if name else ''}"
+        path = missing if missing.exists() else None
+    if path is None:
+        raise TrafficError(f"the tracer for {launch.mpi} is not built, and {missing} to compile it is missing; install it, "
                            "or name a tracer with `library`")
-    return path
+    return Path(path)
+
+
+def _compiles_for(compiler):
+    """Return the MPI library of a compiler, which shows its command by one of these options."""
+    text = _output([compiler, "-show"])
+    return OPEN_MPI if re.search("open-?mpi", text) else MPICH if "mpich" in text.lower() else None
 
 
 def _compile(source, compiler, path):
@@ -177,20 +225,37 @@ def traced_command(launch: Launch, library: Path, output: Path, monitoring: Path
     >>> line = Launch(("mpiexec", "-n", "4", "./a.out"), 0, MPICH)
     >>> " ".join(traced_command(line, Path("/l.so"), Path("/t"), None)[0])
     'mpiexec -genv LD_PRELOAD /l.so -genv PENCILMAP_TRAFFIC /t -n 4 ./a.out'
+
+    The option -x of Open MPI 4 is for one of several programs:
+
+    >>> line = Launch(("mpirun", "-n", "2", "./a", ":", "-n", "2", "./b"), 0, OPEN_MPI)
+    >>> " ".join(traced_command(line, Path("/l.so"), Path("/t"), None)[0]).partition(" : ")[2]
+    '-x LD_PRELOAD=/l.so -x PENCILMAP_TRAFFIC=/t -n 2 ./b'
     """
     preload = ":".join([str(library), *([os.environ["LD_PRELOAD"]] if os.environ.get("LD_PRELOAD") else [])])
     variables = {"LD_PRELOAD": preload, "PENCILMAP_TRAFFIC": str(output)}
     if launch.launcher is None:
         return list(launch.command), variables
-    before, rest = launch.command[:launch.launcher + 1], list(launch.command[launch.launcher + 1:])
+    before, rest = launch.command[:launch.launcher + 1], _preloading(launch.command[launch.launcher + 1:], str(library))
     if launch.mpi == MPICH:
         return [*before, *(word for name, value in variables.items() for word in ("-genv", name, value)), *rest], {}
-    own = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    of_each = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    rest = [word for given in rest for word in ([given, *of_each] if given == ":" else [given])]
+    own = of_each
     if monitoring:
         rest, chosen = _with_monitoring(rest, os.environ)
         for name, value in {**_MONITORING, "pml_monitoring_filename": str(monitoring), **chosen}.items():
-            own += ["--mca", name, value]
+            own = [*own, "--mca", name, value]
     return [*before, *own, *rest], {}
+
+
+def _preloading(words, library):
+    """Let a choice of preloaded libraries for a program, by option or `env`, have the tracer in front."""
+    found = [f"LD_PRELOAD={library}:{word.partition('=')[2]}" if word.startswith("LD_PRELOAD=") else word for word in words]
+    for i in range(len(found) - 2):
+        if found[i] in ("-env", "--env", "-genv", "--genv") and found[i + 1] == "LD_PRELOAD":
+            found[i + 2] = f"{library}:{found[i + 2]}"
+    return found
 
 
 def _with_monitoring(words, environment):
@@ -215,7 +280,8 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
     library : Path
         The tracer.
     output : Path
-        Written whole if the program comes to MPI_Finalize, otherwise left as it is.
+        Written whole if the program comes to MPI_Finalize, or if every rank could write its messages before the program
+        ended otherwise. Else left as it is.
     monitoring : bool
         Whether Open MPI counts the messages inside collectives.
     printed : file, optional
@@ -234,9 +300,15 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
         raw, prefix = folder / "traffic.txt", folder / "monitoring"
         use = prefix if monitoring and launch.mpi == OPEN_MPI and launch.launcher is not None else None
         command, variables = traced_command(launch, library, raw, use)
-        status = _run(command, {**os.environ, **variables}, printed)
+        try:
+            status = _run(command, {**os.environ, **variables}, printed)
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a time limit
+            with _undisturbed():
+                if _of_cut_program(raw, output).traffic:
+                    say(f"wrote {output}: {UNTIL}")
+            raise
         if not raw.is_file():
-            return Traced(status, None)
+            return replace(_of_cut_program(raw, output, status), status=status)
         traffic, problem = read_traffic(raw, "trace"), ""
         if use is not None:
             try:
@@ -247,6 +319,20 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
                 problem = str(error)
         write_whole(output, read_whole(raw, TrafficError), TrafficError)
         return Traced(status, traffic, problem=problem)
+
+
+def _of_cut_program(raw, output, status=1):
+    """Return what the ranks of a program have written that did not come to MPI_Finalize, and write it to the output."""
+    first, end = Path(f"{raw}.rank-0"), time.monotonic() + (_LATE_S if status else 0)
+    while True:  # ranks may outlive their launcher
+        try:
+            traffic = read_traffic(next(iter(sorted(raw.parent.glob(f"{raw.name}.rank-*"))), first), "trace")
+            write_whole(output, traced.text(traffic), TrafficError)
+            return Traced(status, traffic, cut=True)
+        except TrafficError as error:
+            if time.monotonic() > end:
+                return Traced(status, None, cut=True, problem=str(error) if any(raw.parent.glob("*.rank-*")) else "")
+        time.sleep(0.1)
 
 
 class MonitoringError(TrafficError):
@@ -312,9 +398,27 @@ def _ended(process):
     try:
         yield process
     except BaseException:
-        process.terminate()
-        try:
-            process.wait(_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        with _undisturbed():
+            _end(process)
         raise
+
+
+def _end(process):
+    """End a launcher, which often has got the same signal: Open MPI's loses the ranks at the second one."""
+    for end, seconds in ((lambda: None, _SAME_SIGNAL_S), (process.terminate, _END_S), (process.kill, _END_S)):
+        end()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+            return
+
+
+@contextmanager
+def _undisturbed():
+    """Ignore further signals while a run ends: `timeout` sends SIGTERM to a command, and once more to all its processes."""
+    numbers = (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ()
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

@@ -1,20 +1,24 @@
 """The tracer, libpencilmap_traffic: the messages of every call of MPI that sends, computed here independently."""
 
+import os
 import re
 import shutil
 import subprocess
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from pencilmap.mapper.traffic_files import read_traffic
+from pencilmap.model.base.errors import TrafficError
 from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links, run_bounded
 from tests.patience import patience
 
 HERE = Path(__file__).parent
 LIBRARY = "libpencilmap_traffic.so"
+TRACER = sorted((SOURCE / "traffic").glob("*.c"))
+SHARED = ["-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden"]
 POINT, ONE_SIDED, STATED, MODELLED = range(4)
 
 
@@ -38,16 +42,17 @@ class Mpi:
             assert done.returncode == 0, done.stderr
         return path
 
-    def __call__(self, ranks, program, *arguments, output=None, check=True):
+    def __call__(self, ranks, program, *arguments, output=None, check=True, keep=False):
         """Run a program with the tracer; return its output and its traffic, None without a file."""
         output = output or self.folder / "traffic.txt"
-        output.unlink(missing_ok=True)
+        if not keep:
+            output.unlink(missing_ok=True)
         variables = {"LD_PRELOAD": self.folder / LIBRARY, "PENCILMAP_TRAFFIC": output}
         given = [word for name, value in variables.items()
                  for word in ([self.given, f"{name}={value}"] if self.given == "-x" else [self.given, name, value])]
         done = run_bounded([*self.mpirun, "-n", ranks, *given, program, *arguments], seconds=60)
         assert not check or done.returncode == 0, done.stdout + done.stderr
-        return done, read_traffic(output) if output.exists() else None
+        return done, read_traffic(output) if output.is_file() else None
 
 
 def compiled_for(name, kind, folders, given):
@@ -62,8 +67,7 @@ def compiled_for(name, kind, folders, given):
 @pytest.fixture(scope="module", params=["openmpi", "mpich"])
 def mpi(request, tmp_path_factory):
     found = compiled_for(request.param, Mpi, tmp_path_factory, "-x" if request.param == "openmpi" else "-genv")
-    found.compile(LIBRARY, *sorted((SOURCE / "traffic").glob("*.c")),
-                  options=["-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"])
+    found.compile(LIBRARY, *TRACER, options=["-O1", "-Wall", "-Wextra", "-Werror", *SHARED])
     found.compile("traffic_test", HERE / "traffic_test.c", options=["-std=gnu11", "-w"])
     return found
 
@@ -339,13 +343,89 @@ def test_phases_are_bounded_and_hold_all_traffic(mpi_of_today):
     assert matrix(traffic) == wanted
 
 
-# ---- whole or not at all -----------------------------------------------------------------------------------------------
+# ---- the file -----------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_aborts_leaves_no_file(mpi, tmp_path):
-    output = tmp_path / "traffic.txt"
-    done, traffic = mpi(4, mpi.folder / "traffic_test", "two_exchanges", "abort", output=output, check=False)
-    assert done.returncode != 0 and traffic is None and list(tmp_path.iterdir()) == []
+ENDING = """
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char data[100] = {0}, other[100];
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Sendrecv(data, 100, MPI_CHAR, (rank + 1) % ranks, 0, other, 100, MPI_CHAR, (rank + ranks - 1) % ranks, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (argv[1][0] == 'a') /* abort */
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    if (argv[1][0] == 's') /* signal */
+        kill(getpid(), SIGTERM);
+    if (argv[1][0] == 'w' && rank) /* wait for a message that does not come, until the launcher ends the program */
+        MPI_Recv(data, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["abort", "signal", "return", "wait"])
+def test_a_program_that_ends_early_leaves_what_it_has_counted(mpi, tmp_path, end):
+    if end == "wait" and "mpich" in mpi.compiler:
+        pytest.skip("MPICH kills all ranks when the first has ended")
+    (tmp_path / "ending.c").write_text(ENDING)
+    program = mpi.compile("ending", tmp_path / "ending.c", options=["-w"])
+    _, traffic = mpi(3, program, end, output=tmp_path / "t.txt", check=False)
+    assert traffic is None and {path.name for path in tmp_path.glob("t.txt*")} == {f"t.txt.rank-{i}" for i in range(3)}
+    traffic = read_traffic(tmp_path / "t.txt.rank-1")
+    assert found_in(traffic.phases[0]) == ring(3, 100) and traffic.seconds < 60
+    (tmp_path / "t.txt.rank-2").unlink()
+    with pytest.raises(TrafficError, match="t.txt.rank-2 is missing: rank 2 was ended before"):
+        read_traffic(tmp_path / "t.txt.rank-0")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "link to a file"])
+def test_only_a_regular_file_is_replaced(mpi, tmp_path, kind):
+    """As root, a device would be gone; a link stays one, and its file keeps its permissions."""
+    place = output = tmp_path / "traffic.txt"
+    if "pipe" in kind:
+        os.mkfifo(place)
+    else:
+        place.touch(mode=0o600)
+    if "link" in kind:
+        output = tmp_path / "link"
+        output.symlink_to("traffic.txt")
+    done, _ = mpi(2, mpi.folder / "traffic_test", "two_exchanges", output=output, keep=True)
+    said = [line for line in done.stderr.splitlines() if "pencilmap traffic" in line]
+    assert output.is_symlink() == ("link" in kind) and set(tmp_path.iterdir()) == {place, output}
+    if "pipe" in kind:
+        assert place.is_fifo() and len(said) == 1 and "a pipe or a device; name another" in said[0]
+    else:
+        assert not said and read_traffic(place).n_ranks == 2 and place.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_tracer_for_another_mpi_is_refused_in_words(mpi):
+    other = "mpich" if "openmpi" in mpi.compiler else "openmpi"
+    compiler = shutil.which(f"mpicc.{other}")
+    if not compiler or not links(compiler):
+        pytest.skip(f"NOT TESTED: {other}, its compiler or its headers are not installed")
+    library = replace(mpi, compiler=compiler).compile("other.so", *TRACER, options=["-O0", *SHARED])
+    done = run_bounded([*mpi.mpirun, "-n", 2, "env", f"LD_PRELOAD={library}", mpi.folder / "traffic_test"], seconds=60)
+    said = [line for line in done.stderr.splitlines() if "refused" in line]
+    built, used = ("MPICH", "Open MPI")[::1 if other == "mpich" else -1]
+    assert done.returncode == 1 and len(said) == 1 and f"is built for {built}, but the program uses {used}" in said[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [True, False])
+def test_a_tracer_in_one_of_two_programs_is_refused_in_words(mpi, first):
+    given = ["env", f"LD_PRELOAD={mpi.folder / LIBRARY}"]
+    parts = [["-n", 1, *(given if loaded else []), mpi.folder / "traffic_test", "two_exchanges"]
+             for loaded in (first, not first)]
+    done = run_bounded([*mpi.mpirun, *parts[0], ":", *parts[1]], seconds=60)
+    said = [line for line in done.stderr.splitlines() if "refused" in line]
+    assert done.returncode != 0 and len(said) == 1 and f"rank {int(not first)} of 2 has loaded" in said[0], done.stderr
 
 
 def test_a_file_that_cannot_be_written_is_said_once(mpi, tmp_path):

@@ -12,9 +12,10 @@ import pytest
 from pencilmap.mapper.allocations import look_around
 from pencilmap.mapper.formats import FORMATS, parse_mapping
 from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.network.fat_tree import FatTree
 from tests.documents import run_by
-from tests.launchers.conftest import ROOT, succeed
+from tests.launchers.conftest import ROOT, needs, succeed
 from tests.launchers.placed import REPORT, TASKS, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
 
@@ -47,6 +48,20 @@ def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):
     assert picture.tasks_per_node == TASKS
 
 
+RING = """
+#include <mpi.h>
+int main(void)
+{
+    int rank, ranks, other;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, &other, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+"""
 NETWORK = f"""
 if [ $SLURM_PROCID = 0 ]; then
     {sys.executable} -m pencilmap network --no-hardware && echo ---- && env | grep SLURM_TOPOLOGY_ADDR
@@ -75,6 +90,18 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
     answer = succeed([*job, "bash", "-c", typed], environment, cwd=tmp_path)
     assert "3 of 4 nodes" in answer and "with 2 tasks per node" in answer
     assert (tmp_path / "nodes.txt").read_text() == "node-0-0\nnode-0-1\nnode-1-0\n"
+
+
+@pytest.mark.parametrize("line", ["srun -N2 -n4 --mpi=pmi2 ./ring", "srun -N2 -n4 --mpi=pmi2 --multi-prog programs"])
+def test_a_program_under_srun_is_traced(slurm, tmp_path, line):
+    compiler = needs("mpicc.mpich", "libmpich-dev")
+    (tmp_path / "ring.c").write_text(RING)
+    succeed([compiler, "-w", "ring.c", "-o", "ring"], cwd=tmp_path)
+    (tmp_path / "programs").write_text("0-1 ./ring\n2-3 ./ring\n")
+    succeed([sys.executable, "-m", "pencilmap", "trace", "--", *line.split()], {**os.environ, **slurm, "PYTHONPATH": str(
+        ROOT / "packaging")}, cwd=tmp_path, seconds=120)
+    found = read_traffic(tmp_path / "traffic.txt")
+    assert sorted(zip(found.pairs.source.tolist(), found.pairs.target.tolist())) == [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
 def test_the_addresses_of_all_nodes_are_the_tree_above_the_job(slurm, tmp_path):

@@ -224,14 +224,18 @@ def test_same_seed_gives_the_same_placement():
     assert first == again
 
 
-@pytest.mark.parametrize(("seconds", "bandwidth", "said"), [
-    (100.0, "1 GB/s", "can hardly help"), (1e-6, "1 GB/s", "more than the 1e-06 s"),
-    (3e-5, "1 GB/s", "saves"), (None, None, "name it, or the machine"), (None, "1 GB/s", "pencilmap trace writes")])
-def test_advice_compares_links_and_run(tmp_path, seconds, bandwidth, said):
-    line = f"seconds {seconds:.6f}\n" if seconds else ""
+@pytest.mark.parametrize(("head", "bandwidth", "said"), [
+    ("seconds 100", "1 GB/s", "can hardly help"), ("seconds 0.000001", "1 GB/s", "more than the 1e-06 s"),
+    ("seconds 0.00003", "1 GB/s", "saves"), ("", None, "name it, or the machine"), ("", "1 GB/s", "pencilmap trace writes"),
+    ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1", "1 GB/s", "can hardly help"),
+    ("seconds 100\nprocessor_seconds 0.00002\nranks_per_core 1.5", "1 GB/s", "take with the 2e-05 s of processor time"),
+    ("seconds 0.00003\nprocessor_seconds 10\nranks_per_core 2", "1 GB/s", "can hardly help"),
+    ("seconds 100\nranks_per_core 2", "1 GB/s", "is open: the ranks shared cores")])
+def test_advice_compares_links_and_run(tmp_path, head, bandwidth, said):
+    """The wall time of ranks that share cores says little."""
     rows = [(0, 5, 8000), (3, 6, 9000), (1, 7, 800), (2, 4, 7000), (5, 2, 400), (6, 1, 3000), (7, 3, 600), (4, 0, 90)]
     pairs = "".join(f"0 -1 0 {a} {b} {n} 1\n" for a, b, n in rows)
-    (tmp_path / "t.txt").write_text(f"pencilmap traffic 1\nranks 8\n{line}phase 0 times 1 seconds 0.0\n{pairs}end 8\n")
+    (tmp_path / "t.txt").write_text(f"pencilmap traffic 1\nranks 8\n{head}\nphase 0 times 1 seconds 0.0\n{pairs}end 8\n")
     placed = setting(network="8:mesh", bandwidth=bandwidth).program(tmp_path / "t.txt")
     assert said in placed.advice
 

@@ -1,5 +1,7 @@
 """Readers of traffic: every format gives the same traffic, and a damaged or foreign file is refused with its line."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.io import mmwrite
@@ -254,3 +256,37 @@ def test_measured_collectives_keep_every_sum():
         assert inside.bytes.min(initial=0) >= 0 and inside.messages.min(initial=0) >= 0
         others = [traffic.pairs.of([POINT, ONE_SIDED]).bytes.sum() for traffic in (given, found)]
         assert others[0] == others[1]
+
+
+HEAD = "pencilmap traffic 1\nranks 2\ncut {} of {}\nseconds {}\nprocessor_seconds 0.5\nranks_per_core 4\n"
+
+
+def of_rank(folder, rank, lines, run=7, seconds=1.5):
+    text = HEAD.format(rank, run, seconds) + f"outside 1 {rank}\nphase 0 times 1 seconds 1\n{lines}"
+    (folder / f"t.rank-{rank}").write_text(text + f"end {len(re.findall('^[0-9]', lines, re.MULTILINE))}\n")
+
+
+def test_the_files_of_the_ranks_of_a_program_that_ended_early_are_one_trace(tmp_path):
+    both, pair = "communicator 0 size 2 first 0 stride 1\n", "communicator {} size 1 first {} stride 0\n"
+    of_rank(tmp_path, 0, both + pair.format(1, 0) + "0 0 0 0 1 8 1\n0 0 0 0 1 2 1\n")
+    of_rank(tmp_path, 1, pair.format(0, 1) + both.replace("or 0", "or 1") + "0 1 2 1 0 5 1\n0 -1 1 0 1 4 1\n", seconds=2)
+    found = read_traffic(tmp_path / "t.rank-1")
+    assert [list(row) for row in zip(*(column.tolist() for column in found.pairs.columns))] == [
+        [-1, 1, 0, 1, 4, 1], [0, 0, 0, 1, 10, 2], [0, 2, 1, 0, 5, 1]]
+    assert [c.members.tolist() for c in found.communicators] == [[0, 1], [0], [1]]
+    assert (found.seconds, found.processor_seconds, found.ranks_per_core, found.outside) == (2, 0.5, 4, (2, 1))
+    again = parse_traffic(Document(traced.text(found).encode(), "again"))
+    assert traced.text(again) == traced.text(found) and again.shared_cores
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda folder: (folder / "t.rank-1").unlink(), "t.rank-1 is missing: rank 1 was ended before it could write"),
+    (lambda folder: of_rank(folder, 1, "", run=8), "t.rank-1 is of another run than"),
+    (lambda folder: (folder / "t.rank-0").rename(folder / "t.txt"), "t.txt has the messages of rank 0 alone"),
+    (lambda folder: (folder / "t.rank-0").write_text(HEAD.format(0, 7, 1)), "the file ends without a line 'end'")])
+def test_files_of_ranks_that_are_not_one_run_are_refused(tmp_path, change, message):
+    for rank in range(2):
+        of_rank(tmp_path, rank, "")
+    change(tmp_path)
+    with pytest.raises(TrafficError, match=message):
+        read_traffic(next(path for path in (tmp_path / "t.txt", tmp_path / "t.rank-0") if path.exists()))

@@ -91,5 +91,32 @@ def test_a_halo_in_one_phase_is_found():
     source, target = halo_pairs((4, 6), (True, True), 1)
     random = np.random.default_rng(6)
     phases = (Phase(24, pairs_of(source, target, 50, kind=POINT)),
-              Phase(24, pairs_of(*random.integers(0, 24, (2, 200)), 50, kind=POINT)))
+              Phase(24, pairs_of(*random.integers(0, 24, (2, 200)), 5, kind=POINT)))
     assert [str(pattern) for pattern in patterns(Traffic(24, phases))] == ["a halo of 4x6 ranks, periodic"]
+    assert patterns(Traffic(24, (phases[0], Phase(24, pairs_of(0, 5, 10**6))))) == (), "it has little of the bytes"
+
+
+def everyone(*groups):
+    """Return (source, target) of the all-to-alls of groups."""
+    return np.array([(a, b) for group in groups for a in group for b in group if a != b]).T
+
+
+@pytest.mark.parametrize("n, groups, text", [
+    (16, [range(16)], "an all-to-all of 16 ranks"), (4, [range(4)], "an all-to-all of 4 ranks"),
+    (16, [range(i, 16, 4) for i in range(4)], "all-to-alls in 4 groups of 4 ranks"),
+    (12, [range(5), range(8, 12)], "all-to-alls in 2 groups of 4 to 5 ranks")])
+@pytest.mark.parametrize("kind", [POINT, STATED, MEASURED])
+def test_all_to_alls_are_named(n, groups, text, kind):
+    noise = pairs_of(np.arange(1, n), 0, 1, kind=kind)
+    pairs = joined([pairs_of(*everyone(*groups), 1000, kind=kind), noise])
+    assert [str(pattern) for pattern in patterns(Traffic(n, (Phase(n, pairs),)))] == [text]
+
+
+def test_a_program_with_ranks_of_its_own_for_the_fft_is_no_halo():
+    """Twelve ranks of a grid, each of which also talks to one of four ranks that exchange among themselves."""
+    source, target = halo_pairs((3, 2, 2), (True, True, True), 1)
+    rank, own = np.array([i + i // 3 for i in range(12)]), np.arange(3, 16, 4)
+    grid, fft_rank = (rank[source], rank[target]), own[np.arange(12) // 3]
+    pairs = joined([pairs_of(*grid, 4000), pairs_of(rank, fft_rank, 9000), pairs_of(fft_rank, rank, 9000),
+                    pairs_of(*everyone(own), 5000, kind=STATED)])
+    assert patterns(Traffic(16, (Phase(16, pairs),))) == ()

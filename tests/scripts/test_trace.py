@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -56,13 +58,54 @@ def test_a_program_is_traced(program, tmp_path):
     assert without.returncode == 0 and read_traffic(tmp_path / "traffic.txt").pairs.of([MODELLED]).bytes.sum() == 640
 
 
-def test_the_exit_status_of_the_program_is_passed_on_and_no_file_is_left(program, tmp_path):
+def test_the_exit_status_of_the_program_is_passed_on(program, tmp_path):
     path, start = program
-    done = trace(tmp_path, "--", *start, path, "two_exchanges", "abort")
-    assert done.returncode == 3 and "error: traffic.txt is not written" in done.stderr
-    assert list(tmp_path.iterdir()) == []
     whole = trace(tmp_path, "--", *start, path)
     assert whole.returncode == 7 and (tmp_path / "traffic.txt").exists(), "the program ends with 7 behind MPI_Finalize"
+
+
+@pytest.mark.parametrize("of", ["colons", "a file"])
+def test_several_programs_of_one_launch_line(program, tmp_path, of):
+    path, start = program
+    if of == "a file" and "mpich" in start[0]:
+        pytest.skip("MPICH's option -genv is for the programs of a file, too")
+    (tmp_path / "a file").write_text("".join(f"-n 2 {words} {path} two_exchanges\n" for words in ("", "env LD_PRELOAD=")))
+    parts = ["-n", "2", path, "two_exchanges", ":", "-n", "2", "env", "LD_PRELOAD=", path, "two_exchanges"]
+    done = trace(tmp_path, "--", *start[:-2], *(parts if of == "colons" else ["--app", "a file"]))
+    assert done.returncode == 0, done.stderr
+    assert read_traffic(tmp_path / "traffic.txt").pairs.of([POINT]).bytes.sum() == 20 * 2 * 4 * 24
+
+
+ENDLESS = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, x = 0;
+    MPI_Init(0, 0);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Sendrecv(&rank, 4, MPI_CHAR, 1 - rank, 0, &x, 4, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    fclose(fopen(argv[1 + rank], "w"));
+    MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_program_that_a_signal_ends_leaves_what_it_has_counted(program, tmp_path, number):
+    """As a time limit does: the signal goes to the whole group."""
+    compiler = program[1][0].replace("mpirun", "mpicc")
+    (tmp_path / "a.c").write_text("#include <stdio.h>" + ENDLESS)
+    subprocess.run([compiler, "-w", "a.c", "-o", "a.out"], cwd=tmp_path, check=True)
+    command = [COMMAND, "trace", "--", *program[1][:-1], "2", "./a.out", "ready0", "ready1"]
+    with subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, start_new_session=True) as process:
+        end = time.monotonic() + patience(60)
+        while not all((tmp_path / f"ready{rank}").exists() for rank in (0, 1)) and time.monotonic() < end:
+            time.sleep(0.05)
+        os.killpg(process.pid, number)
+        err = process.communicate(timeout=patience(60))[1].decode()
+    assert process.returncode == 128 + number and "wrote traffic.txt: the messages until the program ended" in err
+    assert read_traffic(tmp_path / "traffic.txt").pairs.bytes.tolist() == [4, 4]
+    assert {path.name for path in tmp_path.iterdir()} == {"a.c", "a.out", "ready0", "ready1", "traffic.txt"}
 
 
 def test_a_choice_of_the_point_to_point_layer_keeps_the_monitoring(program, tmp_path):

@@ -281,8 +281,15 @@ def _refuse_two_mpis(path: str) -> None:
     loaded = sorted({os.path.realpath(name) for name in files
                      if os.path.basename(name).startswith(("libmpi.so", "libmpich.so"))})
     if len(loaded) > 1:
+        from mpi4py.MPI import Get_library_version
+
+        is_open_mpi = Get_library_version().startswith("Open MPI")
+        abi, name = ("mpich", "libmpi.so.12") if is_open_mpi else ("openmpi", "libmpi.so.40")
+        other = next((file for file in loaded if ("mpich" in file or ".so.12" in file) == is_open_mpi), loaded[0])
         raise PencilfftError(f"mpi4py and {path} use different MPIs: {', '.join(loaded)}; build the library with mpi4py's, "
-                             "or mpi4py with the library's: MPICC=... pip install --no-binary mpi4py mpi4py")
+                             "or mpi4py with the library's: MPICC=... pip install --no-binary mpi4py mpi4py. A wheel of "
+                             "mpi4py also takes the library's MPI without a build: "
+                             f"ln -s {other} FOLDER/{name}, then start with MPI4PY_MPIABI={abi} LD_LIBRARY_PATH=FOLDER")
 
 
 _library: ctypes.CDLL | None = None

@@ -10,7 +10,11 @@ Cost: log2 P rounds of 24 bytes. The texts follow only after a failure.
 
 import os
 import sys
+from array import array
 from collections.abc import Callable
+from fcntl import ioctl
+from stat import S_ISFIFO
+from termios import FIONREAD
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
@@ -24,6 +28,16 @@ Ready = TypeVar("Ready")
 NAP_S = 0.001
 LEAST_TAG_UB = 32767  # of MPI's standard
 _key: int | None = None  # of the attribute of a communicator that holds its duplicate
+
+
+def _await_launcher() -> None:
+    """Wait until the launcher has read standard error, at most 5 s: an abort may overtake the message."""
+    unread = array("i", [1])
+    for _ in range(500):
+        if not S_ISFIFO(os.fstat(2).st_mode) or ioctl(2, FIONREAD, unread) or not unread[0]:
+            break
+        sleep(0.01)
+    sleep(0.2)
 
 
 class _Duplicate:
@@ -141,6 +155,7 @@ class Team:
             if monotonic() > end:
                 print(f"pencilfft: rank {self.rank} has waited {self._seconds} s in {call} for ranks that did not come to "
                       "it: they have no plan, or make no call of it (PENCILFFT_CHECK_CALLS)", file=sys.stderr, flush=True)
+                _await_launcher()
                 self._comm.Abort(1)
             sleep(NAP_S)
 

@@ -1,8 +1,7 @@
 /* Wisdom: FFTW's plans and the choices of "auto", kept in a file.
  * Idea:  a text file with the kind of machine and the MPI, one line per choice, FFTW's wisdom as FFTW writes it, and a
- *        checksum over everything. The file is written under a new name and renamed, so that the file is always complete. A
- *        file that everyone may write is not read. Rank 0 reads and writes; FFTW's wisdom of all ranks is collected in a
- *        binary tree.
+ *        checksum over everything. A file that everyone may write is not read. Rank 0 reads and writes; FFTW's wisdom of all
+ *        ranks is collected in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
  * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
 #include "choose/wisdom.h"
@@ -11,7 +10,6 @@
 #include <fcntl.h>
 #include <fftw3.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
+#include "common/whole_file.h"
 #include "exchange/exchange.h"
 #include "pencilfft.h"
 
@@ -351,102 +350,16 @@ static int gather(const struct kind *kind, int rank, int ranks, MPI_Comm comm)
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */
 
-static int not_written(const char *path)
-{
-    return pf_fail(PENCILFFT_BAD_CALL, "wisdom file %.200s cannot be written: %s", path,
-                   errno ? strerror(errno) : "no space");
-}
-
-enum { MOST_LINKS = 40, MOST_NAMES = 10000, NAME_ROOM = 48 };
-
-/* Replaces *name, a link, by the path of its target. A link of somebody else could name any file of ours. */
-static int follow(char **name, uid_t owner)
-{
-    char target[PATH_MAX];
-    ssize_t length = readlink(*name, target, sizeof target);
-    errno = length == sizeof target ? ENAMETOOLONG : owner && owner != geteuid() ? EACCES : length < 0 ? errno : 0;
-    if (errno)
-        return errno;
-    const char *slash = strrchr(*name, '/');
-    int folder = *target != '/' && slash ? (int)(slash + 1 - *name) : 0;
-    size_t size = (size_t)folder + (size_t)length + 1;
-    char *next = malloc(size);
-    if (!next)
-        return ENOMEM;
-    snprintf(next, size, "%.*s%.*s", folder, *name, (int)length, target);
-    free(*name);
-    *name = next;
-    return 0;
-}
-
-/* The new file takes the place of the old file, and root may replace even a device. */
-static int check_is_replaceable(const char *path, const char *file)
-{
-    struct stat about;
-    if (!lstat(file, &about) && !S_ISREG(about.st_mode))
-        return pf_fail(PENCILFFT_BAD_CALL,
-                       "wisdom file %.200s cannot be written: it is a folder, a pipe or a device; name another", path);
-    return PENCILFFT_OK;
-}
-
-/* The file that a path names, behind all links, which stay links; in memory that the caller frees. */
-static int find_file(const char *path, char **name)
-{
-    struct stat about;
-    if (!(*name = strdup(path)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
-    for (int links = 0; !lstat(*name, &about) && S_ISLNK(about.st_mode); links++) {
-        errno = links < MOST_LINKS ? follow(name, about.st_uid) : ELOOP;
-        if (errno)
-            return not_written(path);
-    }
-    return check_is_replaceable(path, *name);
-}
-
-/* With the permissions of the replaced file, or by umask. Wisdom that all may write is not read. */
-static int create_beside(const char *file, char *beside, size_t size)
-{
-    int descriptor = -1;
-    struct stat about;
-    errno = EEXIST;
-    for (int i = 0; i < MOST_NAMES && descriptor < 0 && errno == EEXIST; i++) {
-        snprintf(beside, size, "%s.new-%ld-%d", file, (long)getpid(), i);
-        descriptor = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH);
-    }
-    if (descriptor >= 0 && !stat(file, &about) && S_ISREG(about.st_mode))
-        fchmod(descriptor, about.st_mode & (S_IRWXU | S_IRWXG | S_IROTH)); /* that file may be on another kind of disk */
-    return descriptor;
-}
-
-/* The name is new, so that no file or link of others is followed or overwritten; each host has its own names. */
-static int write_beside(const char *path, const char *file, char *beside, size_t size, const struct text *text)
-{
-    int descriptor = create_beside(file, beside, size);
-    if (descriptor < 0)
-        return not_written(path);
-    errno = 0;
-    int whole = write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
-    if (close(descriptor) || !whole || rename(beside, file)) {
-        int status = not_written(path);
-        unlink(beside);
-        return status;
-    }
-    return PENCILFFT_OK;
-}
-
 static int write_whole(const char *path, const struct text *text)
 {
-    char *file = NULL;
-    int status = find_file(path, &file);
-    size_t size = file ? strlen(file) + NAME_ROOM : 0;
-    char *beside = status ? NULL : malloc(size);
-    if (beside)
-        status = write_beside(path, file, beside, size, text);
-    else if (!status)
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
-    free(beside);
-    free(file);
-    return status;
+    struct whole_file file;
+    const char *why = whole_file_open(&file, path);
+    if (!why) {
+        fwrite(text->bytes, 1, text->length, file.out);
+        why = whole_file_close(&file, true);
+    }
+    int status = why && errno == ENOMEM ? PENCILFFT_NO_MEMORY : PENCILFFT_BAD_CALL;
+    return why ? pf_fail(status, "wisdom file %.200s cannot be written: %s", path, why) : PENCILFFT_OK;
 }
 
 static int save(const char *path, MPI_Comm comm)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/await_launcher.h"
 #include "common/failure.h"
 #include "speed/clock.h"
 
@@ -49,6 +50,7 @@ static int wait_for_all(MPI_Comm comm, int rank, int seconds, const char *call)
                     "pencilfft: rank %d has waited %d s in %s for ranks that did not come to it: they have no plan, or make "
                     "no call of it (PENCILFFT_CHECK_CALLS)\n",
                     rank, seconds, call);
+            await_launcher();
             MPI_Abort(comm, EXIT_FAILURE);
         }
         nanosleep(&nap, NULL);

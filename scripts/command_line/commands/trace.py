@@ -10,8 +10,9 @@ from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json, say
-from pencilmap.scripts.networks.tracer import OPEN_MPI, library_for, trace, understand
+from pencilmap.scripts.networks.tracer import OPEN_MPI, UNTIL, library_for, trace, understand
 
 CRASHED = 128  # exit statuses from here on are those of signals
 
@@ -26,7 +27,7 @@ CRASHED = 128  # exit statuses from here on are those of signals
 @click.option("--library", type=click.Path(), metavar="FILE", shell_complete=FILES,
               help="The tracer [found or compiled].\nlibpencilmap_traffic.so for the MPI of the program.")
 @click.option("--no-monitoring", is_flag=True,
-              help="Without the messages inside collectives.\nDo not let Open MPI count them.")
+              help="Keep the model of collectives.\nDo not let Open MPI count the messages inside.")
 @with_options(JSON)
 def command(launch: tuple[str, ...], output: str, file: str | None, file_format: str | None, library: str | None,
             no_monitoring: bool, as_json: bool) -> int:
@@ -44,13 +45,16 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     if as_json or file_format:
         raise click.UsageError(f"{'--json' if as_json else '--format'} is for --read: the program prints, too")
     line = understand(launch)
-    found = trace(line, library_for(line, library), Path(output), not no_monitoring)
+    tracer = library_for(line, library)
+    with hearing():
+        found = trace(line, tracer, Path(output), not no_monitoring)
     if found.traffic is None:
-        say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded", err=True)
+        say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded"
+            f"{f', and {found.problem}' if found.problem else ''}", err=True)
         if found.status >= CRASHED and line.mpi == OPEN_MPI and not no_monitoring:
             say("hint: if the program crashes under pencilmap trace alone, try --no-monitoring", err=True)
         return found.status or 1
-    say(f"wrote {output}", err=True)
+    say(f"wrote {output}{f': {UNTIL}' if found.cut else ''}", err=True)
     for text in _summary(found.traffic):
         say(text, err=True)
     if found.problem:
@@ -72,7 +76,8 @@ def _print(file, traffic, as_json):
 
 
 def _as_dict(traffic):
-    return {"ranks": traffic.n_ranks, "seconds": traffic.seconds, "mpi": traffic.mpi,
+    return {"ranks": traffic.n_ranks, "seconds": traffic.seconds, "processor_seconds": traffic.processor_seconds,
+            "ranks_per_core": traffic.ranks_per_core, "mpi": traffic.mpi,
             "bytes": int(traffic.pairs.bytes.sum()), "messages": int(traffic.pairs.messages.sum()),
             "pairs": traffic.total.bytes.nnz, "bytes_by_kind": dict(zip(KINDS, traffic.bytes_by_kind())),
             "outside_bytes": traffic.outside[0],
@@ -87,6 +92,8 @@ def _summary(traffic):
     """Yield the lines of the summary."""
     pairs = traffic.pairs
     time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""
+    if traffic.shared_cores and traffic.processor_seconds is not None:
+        time += f" ({traffic.processor_seconds:.3g} s of processor time, {traffic.ranks_per_core:.3g} ranks on a core)"
     messages, joined = int(pairs.messages.sum()), traffic.total.bytes.nnz
     yield (f"{counted(traffic.n_ranks, 'rank')}{time}: {_amount(pairs.bytes.sum())} in {messages:,} "
            f"{plural('message', messages)}, {joined:,} {plural('pair', joined)} of ranks")

@@ -1,0 +1,18 @@
+/* Files that a user names, written whole or not at all. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct whole_file {
+    FILE *out;    /* what the caller writes to */
+    char *file;   /* the file behind all links */
+    char *beside; /* where it is written until it is whole */
+};
+
+/* Open a file for writing. Only a regular file is replaced, and links stay links: NULL, or the reason why it cannot be
+ * written, which holds until the next call of strerror(); errno is ENOMEM without memory. */
+const char *whole_file_open(struct whole_file *w, const char *path);
+
+/* Close the file; with `keep` it replaces the old one, unless something went wrong: NULL, or the reason. */
+const char *whole_file_close(struct whole_file *w, bool keep);
