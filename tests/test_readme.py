@@ -9,6 +9,9 @@ import shutil
 
 import pytest
 
+from pencilmap.mapper.setting import setting
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.times.published import bluegene_l_512
 from pencilmap.scripts.command_line.result_files import read_result
 from tests.documents import ROOT, Command, commands, make_folder, run, run_by, unrun
 
@@ -85,6 +88,18 @@ def test_the_picture_is_that_of_its_command(folder):
 @pytest.mark.parametrize("page", ["before-a-job", "own-code", "check-a-network"])
 def test_the_page_of_each_user_is_short(page):
     assert len((ROOT / "docs" / "howto" / f"{page}.md").read_text("utf-8").splitlines()) <= 80
+
+
+def test_the_gain_on_the_real_machine_is_that_of_its_published_times():
+    [(measured, predicted)] = re.findall(r"exchanges were ([\d.]+) times faster with cubes.*?predicts ([\d.]+)\.\s",
+                                         README, re.DOTALL)
+    cells = {(c.mapping, c.phase): c.time_s for c in bluegene_l_512()
+             if (c.mode, str(c.grid), c.transform.nx) == ("CO", "8x64", 256)}
+    times = [cells[mapping, "row"] + cells[mapping, "column"] for mapping in ("default", "cube8")]
+    assert f"{times[0] / times[1]:.2f}" == measured
+    where, grid = setting(machine="bluegene-l", fft="256"), ProcessGrid(8, 64)
+    order, cubes = (where.predict(where.place(text, grid)).time_s for text in ("default", "box:2x2x2"))
+    assert f"{order / cubes:.2f}" == predicted
 
 
 def test_the_two_commands_for_a_stranger_are_there():
