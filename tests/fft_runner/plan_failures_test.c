@@ -200,6 +200,8 @@ static void expect_no_room(int node_is_first, const char *words)
     shared_memory = ROOM;
 }
 
+enum { CALL_BYTES = 64 }; /* a word of each rank about its call, a cache line at least */
+
 /* Each rank is a node: its block holds the sent data and then the received data, piece after piece. */
 static void a_node_reserves_all_that_it_writes(void)
 {
@@ -213,8 +215,8 @@ static void a_node_reserves_all_that_it_writes(void)
     CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
     CHECK(reserved.size > 0);
-    CHECK_INT(reserved.end, reserved.size);
-    CHECK_INT(reserved.bytes, reserved.size);
+    CHECK_INT(reserved.end + CALL_BYTES, reserved.size);
+    CHECK_INT(reserved.bytes + CALL_BYTES, reserved.size);
 }
 
 static void expect_exchanges(const pencilfft_desc *desc, const char *name)

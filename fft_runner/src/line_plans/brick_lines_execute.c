@@ -98,10 +98,11 @@ static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction,
 
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out);
-    if (plan && !pf_usable(plan->all, function))
+    int status = check_call(plan, direction, in, out), usable = plan ? pf_usable(plan->all, function) : PENCILFFT_OK;
+    if (plan && !usable)
         status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
+    status = status ? status : usable;
     if (status)
         return status;
     memset(plan->seconds, 0, sizeof plan->seconds);

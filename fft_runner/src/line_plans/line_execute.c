@@ -283,10 +283,11 @@ static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, c
 
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out);
-    if (plan && !pf_usable(plan->all, function))
+    int status = check_call(plan, direction, in, out), usable = plan ? pf_usable(plan->all, function) : PENCILFFT_OK;
+    if (plan && !usable)
         status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
                                        in == out);
+    status = status ? status : usable;
     if (status)
         return status;
     plan->last = pf_now();

@@ -33,9 +33,11 @@ static int check_call(pencilfft_plan plan, const char *function, pencilfft_direc
 /* Starts the clock. Without a plan there is no communicator for the comparison. */
 static int begin(pencilfft_plan plan, int status, const char *function, int direction, int exchange, bool in_place)
 {
-    if (plan && !pf_usable(plan->all, function))
+    int usable = plan ? pf_usable(plan->all, function) : PENCILFFT_OK;
+    if (plan && !usable)
         status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, direction, exchange,
                                        in_place);
+    status = status ? status : usable;
     if (!status)
         pf_clock_start(&plan->clock);
     return status;
@@ -246,9 +248,10 @@ int pencilfft_progress(pencilfft_plan plan, int *done)
 
 int pencilfft_wait(pencilfft_plan plan)
 {
-    int status = check_flight(plan, "pencilfft_wait");
-    if (plan && !pf_usable(plan->all, "pencilfft_wait"))
+    int status = check_flight(plan, "pencilfft_wait"), usable = plan ? pf_usable(plan->all, "pencilfft_wait") : PENCILFFT_OK;
+    if (plan && !usable)
         status = pf_same_call_in(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_wait");
+    status = status ? status : usable;
     if (status)
         return status;
     pf_clock_resume(&plan->clock);
