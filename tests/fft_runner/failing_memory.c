@@ -3,6 +3,7 @@
  * file: PENCILFFT_FAILING_RANK and PENCILFFT_FAILING_ALLOCATION, counted from 0. */
 #include "failing_memory.h"
 
+#include <errno.h>
 #include <fftw3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +24,10 @@ long failing_memory_left(void)
 
 static int fails_now(void)
 {
-    return countdown >= 0 && countdown-- == 0;
+    int fails = countdown >= 0 && countdown-- == 0;
+    if (fails)
+        errno = ENOMEM; /* as malloc does */
+    return fails;
 }
 
 /* ---- allocations that are held: a set of addresses, by open addressing ---------------------------------------- */
