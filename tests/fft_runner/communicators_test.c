@@ -12,6 +12,7 @@
 
 #include "agreement.h"
 #include "check.h"
+#include "common/complex_value.h"
 #include "pencilfft_line.h"
 
 static int rank, ranks, made;
