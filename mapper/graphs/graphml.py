@@ -27,12 +27,12 @@ def read(document: Document) -> Any:
         If the document is not GraphML or has such numbers.
     """
     graph = read_any(document)
-    graph.graph["both_ways"] = 'write edgedefault="undirected"'
     for a, b, data in graph.edges(data=True):
         where = f"{document.label}: edge {str(a)[:40]!r} - {str(b)[:40]!r}"
         refuse_bare_number(where, data)
         refuse_other_numbers(where, data)
     graph.graph.clear()  # attributes of the whole graph say nothing about its edges
+    graph.graph["both_ways"] = 'write edgedefault="undirected"'
     note_weights(document, graph, {data.get("weight") for _, _, data in graph.edges(data=True)})
     return graph
 

@@ -16,6 +16,7 @@ from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitt
 from pencilmap.model.times.held_out import LikelyRange
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
+CACHE = ("cache_per_task", "cache_bandwidth_per_task")
 CERTAIN = 0.25                # a figure with at most this relative uncertainty counts as certain
 _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
 
@@ -44,6 +45,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
                if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
     for key, found in calibration.figures.items():
         figures[key] = _figure(key, found, machine, source)
+    if not set(CACHE) <= set(figures):  # neither has a meaning alone
+        figures = {key: figure for key, figure in figures.items() if key not in CACHE}
     figures.pop(RATIO, None)
     if likely is not None:
         figures[RATIO] = Figure(_rounded(likely), f"{BY} {source}", True,

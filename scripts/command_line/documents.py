@@ -7,7 +7,7 @@ from typing import Any
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.base.reading import read_whole
+from pencilmap.model.base.reading import noting_inputs, read_whole
 
 END = "<!-- end -->"
 
@@ -71,7 +71,8 @@ def check_place(path: str | PathLike[str], name: str) -> None:
 
 def _filled_file(path: str | PathLike[str], name: str, content: str) -> str:
     try:
-        return filled(read_whole(path, DocumentError).decode("utf-8"), name, content)
+        with noting_inputs():  # the command may write this file, of which it changes one place
+            return filled(read_whole(path, DocumentError).decode("utf-8"), name, content)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path} cannot be read: it is not text in UTF-8") from error
     except DocumentError as error:
