@@ -114,9 +114,9 @@
  * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to compare the collective calls of the plan
  * and of its halos. If a call differs between ranks, or cannot be done on one rank, the call fails on all ranks with the
  * same message. Without the variable ranks that differ, such as forward here and backward there, may wait for each other, or
- * go on with meaningless numbers and status 0 (exchange node notices it on a node). A number above 1 also sets the seconds
- * that ranks wait for a rank that does not come, because it has no plan or calls something else. Then the job ends with a
- * message. Any other text is refused.
+ * go on with meaningless numbers and status 0 (exchange node fails on the ranks of a group on one node). A number above 1
+ * also sets the seconds that ranks wait for a rank that does not come, because it has no plan or calls something else. Then
+ * the job ends with a message. Any other text is refused.
  * Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Communicators
