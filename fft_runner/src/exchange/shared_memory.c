@@ -299,7 +299,7 @@ int pf_shared_open(struct pf_shared *shared, size_t bytes)
     if (!shared->local && *name)
         shm_unlink(name);
     if (shared->block)
-        shared->call = (_Atomic int *)(void *)(shared->block + calls);
+        shared->call = (_Atomic int *)(shared->block + calls);
     return status;
 }
 

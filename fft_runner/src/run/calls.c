@@ -128,13 +128,14 @@ static int check_exchange(const struct pencilfft_plan_s *plan, int exchange)
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out)
 {
     const char *const function = "pencilfft_transpose";
-    int status = check_call(plan, function, direction, in, out), backward = direction == PENCILFFT_BACKWARD, array[2];
+    int status = check_call(plan, function, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     struct pf_call call = {.plan = plan};
     if (!status && in == out)
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
     if (!status)
         status = check_exchange(plan, exchange);
     if (!status) {
+        int array[2];
         arrays_around(exchange, array);
         call = pf_call_of(plan, array[backward], in, array[!backward], out);
         status = pf_call_check(function, &call);
