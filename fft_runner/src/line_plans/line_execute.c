@@ -255,8 +255,7 @@ int pf_line_check_arrays(const struct pf_wanted array[2], const struct pf_handle
     int64_t in_bytes = array[0].bytes_on(plan, array[0].array, plan->rank);
     int64_t out_bytes = array[1].bytes_on(plan, array[1].array, plan->rank);
     if (in != out && in < out + (uintptr_t)out_bytes && out < in + (uintptr_t)in_bytes)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two",
-                       array[0].function);
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", array[0].function);
     int status = pf_given_check(&array[0], plan->all, plan->rank, plan->ranks);
     return status ? status : pf_given_check(&array[1], plan->all, plan->rank, plan->ranks);
 }
