@@ -219,6 +219,22 @@ static void a_node_reserves_all_that_it_writes(void)
     CHECK_INT(reserved.bytes + CALL_BYTES, reserved.size);
 }
 
+/* All ranks are one group on one node. */
+static void a_node_notices_ranks_that_go_the_other_way(void)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan = NULL;
+    void *in = NULL, *out = NULL;
+    desc.R = ranks;
+    desc.C = 1;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    CHECK_INT(rank ? pencilfft_backward(plan, out, in) : pencilfft_forward(plan, in, out), PENCILFFT_MISMATCH);
+    CHECK_CONTAINS(pencilfft_error_message(), "the calls differ between ranks");
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
 static void expect_exchanges(const pencilfft_desc *desc, const char *name)
 {
     pencilfft_plan plan = NULL;
@@ -391,6 +407,7 @@ int main(int argc, char **argv)
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
         a_node_reserves_all_that_it_writes();
+        a_node_notices_ranks_that_go_the_other_way();
         expect_no_room(0, "No space left on device");
         expect_no_room(1, "too little would be left");
         without_a_name_the_exchange_is_node_inside_a_node();
