@@ -53,7 +53,7 @@ def declarations(text: str) -> tuple[str, list[list[Declaration]]]:
                 comment, joined = "", False
         elif found := COMMENT.match(text, at):
             at, comment, joined = found.end(), words(found[1]), False
-        elif found := re.compile(r"#.*|extern \"C\" \{|\}").match(text, at):
+        elif found := re.compile(r"#(?:.*\\\n)*.*|extern \"C\" \{|\}").match(text, at):
             at = found.end()
             if value := re.match(r'#define\s+(\w+)\s+\S', found[0]):
                 groups.append([Declaration(f"#define {value[1]}", comment, "", "")])

@@ -30,8 +30,7 @@ class Pattern:
     """A pattern that was recognised.
 
     kind : `FFT`, `ALL_TO_ALL`, `HALO` or `CARTESIAN`
-    extents : R and C of an FFT, where rank = r + R c; the size of each group of all-to-alls; the extents of a halo, of which
-        the last counts fastest
+    extents : R and C of an FFT, where rank = r + R c; the size of groups of all-to-alls; of a halo, the last fastest
     periodic : for each extent, whether the ends are neighbours; empty for an FFT and for all-to-alls
     bytes : bytes of the messages of the pattern
     shuffled : whether the ranks have other numbers than in the grid

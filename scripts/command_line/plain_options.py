@@ -56,7 +56,7 @@ class TaskNumber(click.IntRange):
 
 
 TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(), metavar="T", help="Tasks on a node [machine's].")
-SEVERAL_TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(several=True), metavar="T[,T]",
+SEVERAL_TASKS = click.option("--tasks-per-node", "-t", type=TaskNumber(several=True), metavar="T,T",
                              help="Tasks on a node [machine's].\n1,2 ranks both.")
 BANDWIDTH = click.option("--bandwidth", metavar="RATE", help="Of every link, e.g. '25 GB/s' [machine's].")
 FFT = click.option("--fft", "-n", metavar="SIZE", help="The transform: 512, 512x256x128, 512:r2c, ...")

@@ -36,7 +36,7 @@ def test_a_job_on_a_part_of_a_network_takes_its_own_nodes(tmp_path):
     (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n"
                                             "SwitchName=top Switches=leaf[0-1]\n")
     (tmp_path / "nodes").write_text("n5\nn4\n")
-    (tmp_path / "hosts").write_text("login1\nn4\nn4\nn3\nn3\n")
+    (tmp_path / "hosts").write_text("login1\nlogin1\nn4\nn4\nn3\nn3\n")
     job = {"SLURM_JOB_NODELIST": "n[3-4]", "SLURM_TASKS_PER_NODE": "1(x2)"}
 
     def told(nodes=None, **environ):
@@ -46,7 +46,7 @@ def test_a_job_on_a_part_of_a_network_takes_its_own_nodes(tmp_path):
     assert told(**job) == ([3, 4], ["the 2 nodes of this job; --nodes 8 takes all nodes"])
     assert told(LSB_JOBID="5", LSB_DJOB_HOSTFILE=str(tmp_path / "hosts")) == (
         [4, 3], ["the 2 nodes of this job; left out: login1, not in the network; --nodes 8 takes all nodes"])
-    assert told(tmp_path / "nodes", **job) == ([5, 4], [])
+    assert told(tmp_path / "nodes") == ([5, 4], []) and told(tmp_path / "nodes", **job) == ([4, 5], [])  # Slurm sorts names
     assert told("8", **job) == told() == told(SLURM_JOB_NODELIST="n[0-7]") == told(PBS_NODEFILE="/gone") == ([*range(8)], [])
     assert told(SLURM_JOB_NODELIST="m[0-7]") == ([*range(8)], [])
 

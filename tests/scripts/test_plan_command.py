@@ -59,7 +59,7 @@ def test_all_commands_and_python_make_the_same_first_choice(words, pencilmap_jso
     grid = "x".join(map(str, planned["grid"]))
     again = pencilmap_json("predict", *words, "--decomposition", planned["decomposition"], "--grid", grid, "-p",
                            planned["way"],
-                           "--schedule", planned["schedule"]["name"], "-e", planned["exchange"])[0]
+                           "--schedule", planned["schedule"]["name"], "-e", planned["exchange"], *QUICK)[0]
     assert again["schedule"]["time_s"] == pytest.approx(planned["schedule"]["time_s"])
     options = dict(zip(words[::2], words[1::2]))
     best = plan(setting(machine=options.get("-m"), network=options["--network"], tasks_per_node=int(options["-t"]),

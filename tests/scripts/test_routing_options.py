@@ -127,7 +127,7 @@ def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (("-g", "2x2", "-p", "box:2x2"), "needs a torus"), (("-g", "2x2", "-p", "search"), "needs a torus"),
+    (("-g", "2x2", "-p", "box:2x2"), "needs a torus"),
     (("-g", "2x2", "-p", "default:xyt"), "not an order of graph"),
     (("-g", "3x2", "-p", "default"), "4 slots"), (("-g", "2x2", "-p", "default", "--routing", "minimal-adaptive"),
                                                   "does not work on")])
