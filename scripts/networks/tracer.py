@@ -152,7 +152,8 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     build = find_build()
     own = build.directory / "lib" / LIBRARY
     compiled = build.directory / "traffic" / launch.mpi.replace(" ", "-").lower() / LIBRARY
-    for path in (Path(given),) if given else (own, compiled):
+    fresh = () if _is_old(compiled, build.source / "traffic") else (compiled,)
+    for path in (Path(given),) if given else (own, *fresh):
         if path.is_file() and _family(_output(["ldd", str(path)]), _LIBRARIES) == launch.mpi:
             return path.absolute()
     if given:
@@ -190,6 +191,11 @@ def _compiles_for(compiler):
     """Return the MPI library of a compiler, which shows its command by one of these options."""
     text = _output([compiler, "-show"])
     return OPEN_MPI if re.search("open-?mpi", text) else MPICH if "mpich" in text.lower() else None
+
+
+def _is_old(path, source):
+    """Whether a tracer that was compiled here is older than its source."""
+    return path.is_file() and path.stat().st_mtime < max((file.stat().st_mtime for file in source.glob("*.[ch]")), default=0)
 
 
 def _compile(source, compiler, path):

@@ -14,6 +14,7 @@ import pytest
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.traffic.program import MEASURED, MODELLED, POINT, STATED, joined, one_phase, pairs_of
 from pencilmap.scripts.networks import tracer
+from pencilmap.scripts.networks.build import Build
 from tests.documents import run_by
 from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, SOURCE, links
 from tests.patience import patience
@@ -239,3 +240,19 @@ def test_own_messages_beyond_the_traced_ones_are_inside_collectives():
     assert sorted(zip(found.source.tolist(), found.target.tolist(), found.bytes.tolist(), found.messages.tolist())) == [
         (0, 1, 9, 1), (0, 1, 80, 2), (3, 0, 40, 3)]
     assert set(found.kind.tolist()) == {MEASURED}
+
+
+def test_a_tracer_older_than_its_source_is_compiled_again(tmp_path, monkeypatch):
+    found, made = tmp_path / "traffic/mpich" / tracer.LIBRARY, []
+    found.parent.mkdir(parents=True)
+    for path, age in ((found, 100), (tmp_path / "traffic/calls.c", 200)):
+        path.touch()
+        os.utime(path, (age, age))
+    monkeypatch.setattr(tracer, "find_build", lambda: Build(tmp_path, tmp_path))
+    monkeypatch.setattr(tracer, "_family", lambda *_: tracer.MPICH)
+    monkeypatch.setattr(tracer, "_compiler", lambda _: "mpicc")
+    monkeypatch.setattr(tracer, "_compile", lambda *words: made.append(words[-1]))
+    launch = tracer.Launch(("mpirun", "./a.out"), 0, tracer.MPICH)
+    assert tracer.library_for(launch) == found and made == [found]
+    os.utime(found, (300, 300))
+    assert tracer.library_for(launch) == found and made == [found]
