@@ -25,7 +25,7 @@ from numba.core.caching import IndexDataCacheFile
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import say
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.base.reading import read_whole
+from pencilmap.model.base.reading import noting_inputs, read_whole
 
 COMPILING = "compiling the searches, once: about ten seconds"
 _DIGEST_BYTES = 32
@@ -76,7 +76,8 @@ class _Stored(IndexDataCacheFile):
 
     def load(self, key: object) -> Any:
         try:
-            content = read_whole(self._data_path(self._name(key)), PencilmapError)
+            with noting_inputs():  # not an input of the command: a damaged file is replaced
+                content = read_whole(self._data_path(self._name(key)), PencilmapError)
             digest, code = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
             return pickle.loads(code) if digest == hashlib.sha256(code).digest() else None
         except Exception:  # whatever is wrong with the file, the code is compiled and stored again
