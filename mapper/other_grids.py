@@ -6,15 +6,17 @@ from pencilmap.mapper.plan import LARGE, Choice, plan
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import all_grids
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules import BEST as ANY_SCHEDULE
+from pencilmap.model.schedules.schedule import SEQUENCE
 
 SAME = 1.001  # choices within this factor are equally fast
 MUCH = 1.05  # smaller gains are not worth another grid
 
 
-def faster_choices(where: Where, found: Prediction, schedule: str | None,
+def faster_choices(where: Where, found: Prediction, schedule: str,
                    routing: str | None = None) -> tuple[Choice | None, Choice | None]:
     """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
 
@@ -25,8 +27,7 @@ def faster_choices(where: Where, found: Prediction, schedule: str | None,
     ----------
     where : Where
     found : Prediction
-    schedule : str, optional
-        The only schedule to try; by default every schedule may be taken.
+    schedule : str
     routing : str, optional
         The rule of the prediction, unless it is that of the network.
 
@@ -48,8 +49,30 @@ def faster_choices(where: Where, found: Prediction, schedule: str | None,
     return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
 
 
+def faster_schedule(where: Where, found: Prediction, routing: str | None = None) -> Prediction | None:
+    """Return the prediction of the same grid under the best schedule that keeps the boxes, by a quick look; None if it is
+    not much faster.
+
+    >>> from pencilmap.mapper.setting import setting
+    >>> where = setting(network="8x8:mesh", bandwidth="1 Gbit/s", fft="64")
+    >>> faster_schedule(where, where.predictions("8x8", ["default"])[0]).schedule.name.partition(":")[0]
+    'overlap'
+    """
+    if found.grid.n_tasks > LARGE and not where.network.has_products:
+        return None
+    best = quick_choice(where, found.grid, ANY_SCHEDULE, routing)
+    is_other = best is not None and best.schedule is not None and best.schedule.name != SEQUENCE
+    return best if best is not None and is_other and worth(found) / worth(best) >= MUCH else None
+
+
+def quick_choice(where: Where, grid: ProcessGrid, schedule: str, routing: str | None = None) -> Prediction | None:
+    """Return the prediction of the best placement of a grid by a quick look, None if the grid is not possible."""
+    best = _best(where, [grid], schedule, routing, True)
+    return best and best.prediction
+
+
 def _rises(grid):
-    return grid.shape[0] <= grid.shape[1]
+    return grid.shape[0] <= grid.shape[-1]
 
 
 def _best(where, grids, schedule, routing, rises):
@@ -57,7 +80,7 @@ def _best(where, grids, schedule, routing, rises):
     if not grids:
         return None
     try:
-        found = plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=schedule and (schedule,),
+        found = plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=(schedule,),
                      routing=routing, effort="quick").choices
     except PencilmapError:
         return None

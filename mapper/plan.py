@@ -206,10 +206,11 @@ class Plan:
 
 def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decompositions: Sequence[Decomposition] | None = None,
          grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
-         exchanges: Sequence[str] | None = None, schedules: Sequence[str] | None = None,
+         exchanges: Sequence[str] | None = None, schedules: Sequence[str] = (SEQUENCE,),
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
          seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
-    """Rank all ways to run a transform. Every option names the only values to try; by default all are tried.
+    """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
+    schedules the sequence alone.
 
     Parameters
     ----------
@@ -224,7 +225,9 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
         They give the decompositions, too.
     placements : sequence of str, optional
         By default the best placement and the launch order.
-    exchanges, schedules : sequence of str, optional
+    exchanges : sequence of str, optional
+    schedules : sequence of str
+        By default the exchanges one after the other, as most codes make them; ``best`` stands for all schedules.
     shapes : sequence of Torus, optional
         Shapes with as many nodes as the network, in place of the network.
     routing, direction : optional
@@ -341,7 +344,7 @@ class _Wanted:
     grids: Sequence[ProcessGrid] | None = None
     placements: Sequence[str] | None = None
     exchanges: Sequence[str] | None = None
-    schedules: Sequence[str] | None = None
+    schedules: Sequence[str] = (SEQUENCE,)
     routing: str | None = None
 
     def ranked(self, found: Iterable[Choice]) -> list[Choice]:
@@ -506,9 +509,8 @@ class _Wanted:
     def scheduled(self, leader: Choice) -> Iterator[Choice]:
         """Yield a grid under the other schedules; on small machines also search its placements for them."""
         name, here = leader.prediction.placement, leader.where
-        free = self.schedules is None or BEST in self.schedules
-        texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if free else []
-        texts += [(text,) for text in self.schedules or () if text not in (BEST, self.question.schedule)]
+        texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if BEST in self.schedules else []
+        texts += [(text,) for text in self.schedules if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= SMALL and name == BEST and EFFORTS[self.effort]:
@@ -580,8 +582,7 @@ class _Wanted:
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
-        free = self.schedules is None or BEST in self.schedules
-        return BEST if free and leader.schedule != SEQUENCE else leader.schedule
+        return BEST if BEST in self.schedules and leader.schedule != SEQUENCE else leader.schedule
 
     def _to_search(self, found):
         """Return the best choice of each grid that a search may make faster than the first choice, the fastest first."""

@@ -39,6 +39,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid_words import grid_in_words, is_in_words
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import quick
@@ -72,8 +73,9 @@ class Setting(Where):
     True
     """
 
-    def grid(self, text: str = BEST, schedule: str | None = None) -> ProcessGrid:
-        """Return the process grid that is written ``RxC`` (of slabs ``P``), checked against the slots, or the best one.
+    def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
+        """Return the process grid that is written ``RxC`` (of slabs ``P``), or in the words of a library such as
+        ``p_row=64,p_col=48``, checked against the slots; or the best one.
 
         The best grid is that of `plan`. A single number means slabs unless the setting names a decomposition. Raises
         GridError.
@@ -82,25 +84,31 @@ class Setting(Where):
         'slab'
         """
         if text == BEST:
-            return plan(self._alone, schedules=schedule and (schedule,)).best.grid
-        is_free = len(self.decompositions) > 1
-        grid = parse_grid(text, SLAB if is_free and text.isdecimal() else self.decomposition)
+            return plan(self._alone, schedules=(schedule,)).best.grid
+        if is_in_words(text):
+            grid = grid_in_words(text)
+            if grid.decomposition not in (self.decomposition, *self.decompositions):
+                raise GridError(f"grid {text} is of {grid.decomposition.name}s, but `decomposition` is "
+                                f"{self.decomposition.name}")
+        else:
+            is_free = len(self.decompositions) > 1
+            grid = parse_grid(text, SLAB if is_free and text.isdecimal() else self.decomposition)
         self.site.check_grid(grid)
         return grid
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
-                    exchange: str | None = None, schedule: str | None = None,
+                    exchange: str | None = None, schedule: str = SEQUENCE,
                     direction: str = FORWARD) -> list[Prediction]:
         """Return the predictions of all placements.
 
-        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; exchange and schedule are
-        then free unless they are named. With routing `ALL_ROUTINGS` there are several for each placement, as `interval`
+        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; the exchange
+        is then free unless it is named. With routing `ALL_ROUTINGS` there are several for each placement, as `interval`
         gives them. Raises GridError, PlacementError or ScheduleError if a placement or its schedule is not possible, for
         grid ``best`` if it is not possible on any grid.
         """
         if grid == BEST and routing != ALL_ROUTINGS:
-            return self.towards(direction)._ranked(placements, routing, exchange and (exchange,), schedule and (schedule,))
-        question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule or SEQUENCE, direction)
+            return self.towards(direction)._ranked(placements, routing, exchange and (exchange,), (schedule,))
+        question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule, direction)
         return self.answers(question, grid, placements)
 
     def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,), effort: str = "normal",

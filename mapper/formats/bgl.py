@@ -62,6 +62,6 @@ FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read,
                 launcher="Blue Gene/L and /P",
                 proof="documented examples: UCAR wiki BGLMapping; Jagode, Hein, Trew, sec. 6.2; also read by fft_runner",
                 by_coordinates=True,
-                launch_order=LaunchOrder(("+t",), "the default order XYZT",
+                launch_order=LaunchOrder(("+t",), "the order XYZT",
                                          "UCAR wiki BGLMapping: the default mapping is XYZT",
                                          reason="format bgl"))

@@ -53,6 +53,6 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,
                 launcher="runjob of Blue Gene/Q",
                 proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True,
-                launch_order=LaunchOrder(("t-",), "the default order ABCDET",
+                launch_order=LaunchOrder(("t-",), "the order ABCDET",
                                          "IBM Blue Gene/Q Application Development, mapping",
                                          reason="format bgq"))

@@ -139,7 +139,7 @@ def sorted_by_slurm(names: Iterable[str]) -> list[str]:
     Runs of digits compare as numbers, unless one begins with 0; then they compare digit by digit.
 
     >>> sorted_by_slurm(["n10", "n9", "m2", "n010", "n09"])
-    ['m2', 'n09', 'n010', 'n9', 'n10']
+    ['m2', 'n010', 'n09', 'n9', 'n10']
     """
     return sorted(names, key=cmp_to_key(_compared_by_slurm))
 

@@ -252,6 +252,10 @@ class Site:
         hosts = self.allocation.hosts_per_node
         return 1 if self.tasks_per_node % hosts else hosts
 
+    def launch_name(self, order: str = "") -> str:
+        """Return the name of a launch order, by default of the likeliest one."""
+        return self.launch.name(order or next(iter(self.launch.orders), ""))
+
     def launch_phrase(self, *orders: str) -> str:
         """Return the launch order in words, as part of a sentence."""
         return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.listed)

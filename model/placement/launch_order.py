@@ -63,6 +63,20 @@ class LaunchOrder:
             return self
         return replace(self, orders=by_list) if listed else replace(self, certain=False)
 
+    def name(self, order: str = "") -> str:
+        """Return its name in a table or sentence; of several possible orders with the words that tell this one apart.
+
+        >>> LaunchOrder(("txy", "xyt"), "Fujitsu's order", "a source").name("xyt")
+        "Fujitsu's order, round nodes"
+        """
+        if len(self.orders) < 2 or not order:
+            return self.title
+        short, same = _short(order), [other for other in self.orders if _short(other) == _short(order)]
+        first = next((letter for letter in order if letter.isalpha() and letter != "t"), "")
+        nodes = ("nodes as listed" if first == "n" else f"{first} fastest") if len(same) > 1 and first else ""
+        parts = [short] * (len(same) < len(self.orders)) + [nodes] * bool(nodes)
+        return ", ".join([self.title, *parts])
+
     def phrase(self, *orders: str, tasks_per_node: int = 0, listed: bool = True) -> str:
         """Return its name and some of its orders, in a sentence. For the other arguments see `spoken`.
 
@@ -141,6 +155,11 @@ def spoken(order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
     return ", ".join(parts)
 
 
+def _short(order):
+    few = re.match(r"t([0-9]+)", order)
+    return f"{few[1]} ranks at a time" if few else "nodes filled" if order.startswith("t") else "round nodes"
+
+
 def _slots(order):
     few = re.match(r"t([0-9]+)", order)
     if few:
@@ -148,5 +167,5 @@ def _slots(order):
     return "ranks fill each node first" if order.startswith("t") else "ranks go round the nodes"
 
 
-USUAL = LaunchOrder(("tn",), "the usual launch order", "most launchers fill a node before the next one", certain=False,
+USUAL = LaunchOrder(("tn",), "block order", "most launchers fill a node before the next one", certain=False,
                     reason="no machine, launcher or job setting tells another one")
