@@ -1,4 +1,4 @@
-"""The plain line below a table: the recommended choice and its reason."""
+"""The first lines of an answer: which placement to use, how much faster it is, and what no placement can exceed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -6,25 +6,29 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pencilmap.mapper.other_grids import faster_choices
+from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.where import BEST, Where
-from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import milliseconds, to_limit
+from pencilmap.mapper.where import Where
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid_words import USUAL, Library, library_of, words_of
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
+from pencilmap.model.predict.routing_interval import ANY_ROUTING
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.predictions import (
-    certificate_of,
+    SAME,
+    could_gain,
     exchanges_of,
+    factor,
     gain,
     gains,
     is_scheduled,
-    percent,
     value,
 )
 
@@ -35,19 +39,25 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
-SAME = 0.01  # times that differ by less than this share count as equal
 
 
 @dataclass(frozen=True)
 class Launched:
-    """The launch order on the grid of an answer, in sequence.
+    """The launch order on the grid of an answer.
 
-    orders : a phrase for each possible order of the launcher, and its prediction; empty if no prediction was made
-    unknown : the reason if the order is unknown, else ""
+    Parameters
+    ----------
+    orders : tuple of (str, Prediction)
+        The name of each possible order of the launcher, and its prediction; empty if no prediction was made.
+    unknown : str
+        The reason if the order is unknown, else "".
+    title : str
+        Name of the launcher's orders in a sentence.
     """
 
     orders: tuple[tuple[str, Prediction], ...] = ()
     unknown: str = ""
+    title: str = ""
 
     @property
     def first(self) -> Prediction | None:
@@ -61,51 +71,271 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
     site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
-    if like.grid.n_tasks < site.n_slots:  # launchers differ in the slots that they leave idle
-        site = replace(site, launch=replace(launch, certain=False))
     for k, text in enumerate(launch.orders):
         name = f"{DEFAULT}:{text}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
             shown = where.shown(placed, question, name)
-            found.append((site.launch_phrase(text), quick(shown) if is_quick else shown))
-    return Launched(tuple(found))
+            found.append((site.launch_name(text), quick(shown) if is_quick else shown))
+    return Launched(tuple(found), title=launch.title)
 
 
-def answer(predictions: Sequence[Prediction], launch: Launched | None = None, start: str | None = None,
-           by: str = TRANSFORM, effort: str = "", best: Prediction | None = None) -> str:
-    """Return the line for the best of some predictions of one routing.
-
-    It says what to take, its time, its gain over the launch order, and its distance to the proved limit.
+@dataclass(frozen=True)
+class Answer:
+    """The sentences about a prediction beside the launch order.
 
     Parameters
     ----------
-    launch : Launched, optional
-        The launch order on the grid of the best, in sequence.
-    start : str, optional
-        Subject of the line; by default, the recommended choice.
+    best : Prediction
+    launch : Launched
+        The launch order on a grid, asked alike.
     by : {"transform", "exchanges"}
         Which time counts.
     effort : str
-        Name of the effort of the search behind the predictions; "" if nothing was asked to search.
-    best : Prediction, optional
-        The best, if it is known.
+        Name of the effort with which `best` was asked for; "" if only other placements were.
+    library : Library
+        In whose words the grid is repeated.
     """
-    best = best or ranked(predictions, by)[0]
-    schedule = exchanges_of(best).schedule
-    scheduled = f", {schedule}" if is_scheduled(best) else ""
-    exchange = best.stages[0].algorithm
-    exchanged = "" if exchange == DEFAULT_ALGORITHM else f", exchange {exchange}"
-    found = f"busiest links carry {value(best, by)}" if best.t_s is None else value(best, by)
-    kind = f"{best.grid.decomposition.name} " if len(best.grid.shape) == 1 else ""  # as in --decomposition slab
-    clauses = [f"{start or f'take {kind}{best.grid} {best.placement}{exchanged}{scheduled}'}: {found}"]
-    clauses += _against_launch(best, launch or Launched(), by, " in sequence" if scheduled else "", effort)
-    if best.idle_tasks:
-        clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
-    if best.remaps:
-        clauses.append(_between_bricks(best, predictions, by))
-    clauses.append(_proof(best))
-    return ", ".join(clause for clause in clauses if clause) + _unsearched(best, effort)
+
+    best: Prediction
+    launch: Launched = Launched()
+    by: str = TRANSFORM
+    effort: str = ""
+    library: Library = USUAL
+
+    @property
+    def grid(self) -> str:
+        """The grid in its own numbers, and in the words of a library."""
+        return grid_title(self.best.grid, self.library)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the gain depends on how the routers adapt."""
+        least, most = self._gains() or (1.0, 1.0)
+        return most - least > SAME
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether the best is faster than some possible launch order, under some rule of routers that adapt."""
+        return any(_most(self.best, other, self.by) >= 1 + SAME for _, other in self.launch.orders)
+
+    def first(self, file: str) -> str:
+        """Return the sentence about a placement `file` of a grid that the user named."""
+        found = value(self.best, self.by, likely=True)
+        if self.launch.unknown:
+            return (f"{_agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
+                    f"launch order is not known: {self.launch.unknown}.")
+        if self._gains() is None:  # no launch order, or nothing is sent
+            return f"{_agrees(file, 'takes')} {found} (predicted)."
+        name, other = self.launch.title, self.launch.orders[0][1]
+        if self.best.placement == DEFAULT:
+            return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
+                    if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
+        if self.is_range:
+            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}."
+        if self.is_same:
+            return f"{_agrees(file, 'is')} as fast as {name}: {found} (predicted)."
+        times = compared(found, value(other, self.by))
+        return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the best takes the time of the likeliest launch order, within 1 %, under all rules of adaptive routers."""
+        found = self._gains()
+        return found is not None and max(abs(ratio - 1) for ratio in found) < SAME
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the best takes longer than the likeliest launch order under all rules of adaptive routers."""
+        found = self._gains()
+        return found is not None and max(found) <= 1 - SAME
+
+    def no_file(self, file: str = "") -> str:
+        """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
+        name = self.launch.title
+        if self.is_range:
+            return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name}."
+        if self.is_proved:
+            return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
+        if not self.effort:
+            is_so = "is" if self.best.placement == DEFAULT else "is as fast as" if self.is_same else \
+                f"is {factor(*self._gains())} than"
+            return f"{file or 'This placement'} {is_so} {name}, which needs no file."
+        if self.may_search:
+            return (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}."
+                    if EFFORTS.get(self.effort) else f"No file is needed by a quick look: {name} is as fast.")
+        return f"No file is needed: no known placement is {1 + SAME:.2f}x faster than {name}."
+
+    def takes(self, also: str = "") -> str:
+        """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
+        return f"{self.grid} takes {value(self.launch.orders[0][1], self.by, likely=True)}{also} (predicted)."
+
+    def second(self, also: str = "") -> str:
+        """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
+        if self.is_range or self.best.bracket:
+            low, high = adaptive_range(self.best, self.by)
+            if low != high:
+                return f"{self.grid}: {_between(low, high)}, by how the routers adapt{also}."
+        return f"{self.grid}: {self._doubt() or self.bound}{also}."
+
+    @property
+    def may_search(self) -> bool:
+        """Whether a search for a better placement of the grid exists, and may find one."""
+        p = self.best
+        return not self.is_proved and (p.halo is not None or is_searched(p.bounds.site, p.grid, p.bounds.transform))
+
+    @property
+    def search(self) -> list[tuple[str, str]]:
+        """A line about a longer search, if the effort was one that searches nothing."""
+        is_told = not EFFORTS.get(self.effort, 1) and self.may_search
+        return [("search", "this was a quick look; --effort normal may find a better placement")] if is_told else []
+
+    @property
+    def idle(self) -> list[tuple[str, str]]:
+        """A line about tasks of the grid that hold nothing."""
+        number, tasks = self.best.idle_tasks, self.best.grid.n_tasks
+        return [("warning", f"{number} of its {tasks} tasks hold nothing, as an axis has fewer planes than parts")] \
+            if number else []
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no placement of the grid is faster."""
+        most, _ = could_gain(self.best, self.by)
+        return self.best.all_alike or (most is not None and most < 1 + SAME_TIME)
+
+    @property
+    def bound(self) -> str:
+        """How much faster any placement of the grid could be, as a clause."""
+        most, whole = could_gain(self.best, self.by)
+        if self.best.all_alike:
+            return "all placements are alike (proved)"
+        if most is None:
+            return "no bound is known"
+        if most < 1 + SAME_TIME:
+            return f"no placement is faster{self._under} (proved)"
+        ratio = f"{max(most, 1.01):.2f}x"
+        return (f"no placement is over {ratio} faster{self._under} (proved)" if whole
+                else f"the links could gain {ratio} at most{self._under} (proved)")
+
+    @property
+    def _under(self):
+        """The schedule whose bound is proved, if it is not the sequence: under another one, less may be proved."""
+        return f" under {exchanges_of(self.best).schedule}" if is_scheduled(self.best) else ""
+
+    def _gains(self):
+        """The least and the largest gain over the likeliest launch order."""
+        if not self.launch.orders:
+            return None
+        ratio = gain(self.best, self.launch.first, self.by)
+        return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
+
+    def _doubt(self):
+        """A clause if the measured gain may well be none."""
+        likely = self.launch.first and not self.is_same and _likely(self.best, self.launch.first, self.by)
+        if not likely or not likely[0] <= 1 <= likely[1]:
+            return ""
+        return f"not sure, 9 of 10 pairs measure {likely[0]:.2f}x to {likely[1]:.2f}x"
+
+
+def grid_title(grid: ProcessGrid, library: Library = USUAL) -> str:
+    """Return a grid in its own numbers and in the words of a library.
+
+    >>> grid_title(ProcessGrid(48, 64))
+    'Grid 48x64 (p_row=64, p_col=48)'
+    """
+    words = words_of(grid, library)
+    kind = "Grid" if len(grid.shape) > 1 else grid.decomposition.name.capitalize()
+    return f"{kind} {grid}{f' ({words})' if words else ''}"
+
+
+def library_in(text: str | None) -> Library:
+    """Return the library in whose words a grid was typed, by default 2DECOMP&FFT."""
+    return library_of(text) if text else USUAL
+
+
+def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
+    """Return the least and the largest time, or load, under the rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return value(found[0], by), value(found[-1], by)
+
+
+def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
+    """Return the sentences about a placement under all routing rules."""
+    first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
+    low, high = value(first), value(last)
+    spent = f"{low} under any rule" if low == high else f"{_between(low, high)}, by the routing"
+    return [f"{_begin(_agrees(name, 'takes'))} {spent} (predicted).",
+            f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
+
+
+def faster_lines(where: Where, found: Prediction, question: Question, command: str = "pencilmap plan",
+                 placements: bool = True) -> list[tuple[str, str]]:
+    """Return labels and texts: a much faster placement of the grid, another grid, another schedule, each by a quick look.
+
+    Parameters
+    ----------
+    command : str
+        The command that writes the better placement.
+    placements : bool
+        Whether other placements of the grid are looked at.
+    """
+    placement, grid = faster_choices(where, found, question.schedule, question.routing)
+    lines = []
+    if placement and placements:
+        lines.append(("better", f"{_faster(placement, found)} with another file for this grid: {command}"))
+    if grid:
+        words = words_of(grid.grid)
+        title = f"{grid.grid} ({words})" if words else str(grid.grid)
+        lines.append(("faster", f"{value(grid.prediction)} on grid {title}: pencilmap plan"))
+    if is_sequence(question) and (best := faster_schedule(where, found)):
+        lines.append(("faster", f"{value(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
+    return lines
+
+
+def turned_lines(where: Where, found: Prediction, question: Question) -> list[tuple[str, str]]:
+    """Return a line if the best placement of pencils CxR gains much more than that of RxC: perhaps the grid was turned."""
+    grid = found.grid
+    if grid.decomposition is not PENCIL or grid.shape[0] == grid.shape[1]:
+        return []
+    turned = ProcessGrid(*grid.shape[::-1])
+    order = launched(where, replace(found, grid=turned), question, is_quick=True).first
+    best = quick_choice(where, turned, question.schedule, question.routing)
+    there = gain(best, order) if best and order else None
+    here = gain(found, launched(where, found, question, is_quick=True).first)
+    if not there or not here or there < MUCH * here:
+        return []
+    return [("check", f"if your code has {words_of(turned)}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
+
+
+def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:
+    """Return a note about a launch order that is assumed, with the order in words."""
+    site = _at_launch(where.site, grid)
+    if site.launch.certain or not site.launch.orders:
+        return []
+    return [f"the launch order is assumed: {site.launch_phrase(*site.launch.orders)}"]
+
+
+def _at_launch(site, grid):
+    """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
+    return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
+
+
+def is_sequence(question: Question) -> bool:
+    return question.schedule == SEQUENCE
+
+
+def exchanges_beside(p: Prediction) -> str:
+    """Return the exchanges of a schedule in words.
+
+    The names are those of the decomposition: rows and columns of pencils.
+    """
+    names = [f"{dimension.name}s" for dimension in p.grid.decomposition.dimensions]
+    return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
+
+
+def _faster(choice, found):
+    ratio = gain(choice.prediction, found) or 1.0
+    return factor(ratio, ratio)
 
 
 def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]:
@@ -114,138 +344,31 @@ def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]
     if len(best) != 2:
         return []
     first, other = best
-    ratio = float(worth(other, by)) / float(worth(first, by)) if worth(first, by) else 1.0
-    said = "is as fast" if ratio < 1 + SAME else f"takes {percent(ratio)} longer"
+    times = float(worth(first, by)), float(worth(other, by))
+    ratio = times[0] / times[1] if times[1] else 1.0
+    said = "is as fast" if ratio > 1 - SAME else f"is {factor(ratio, ratio)}"
     kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
-    load = "load " if other.t_s is None else ""
-    return [f"{kinds[1]} {said}: {load}{value(other, by)} with {other.grid} {other.placement}, beside "
-            f"{load}{value(first, by)} on {kinds[0]}"]
+    return [f"{_begin(kinds[1])} {said}: {value(other, by)} on grid {other.grid}, {value(first, by)} on {kinds[0]} with "
+            f"grid {first.grid}"]
 
 
-def schedule_notes(best: Prediction, schedule: str | None) -> list[str]:
-    """Return a note for codes without the schedule of the best, if the user named no `schedule` and the best has one."""
-    if schedule is not None or best.schedule is None or best.schedule.name == SEQUENCE:
-        return []
-    return [f"note: only a code that has schedule {exchanges_of(best).schedule} takes this time; if yours makes one "
-            "exchange after the other, as most codes do, add --schedule sequence for its best placement and gain"]
-
-
-def launch_as_before(best: Prediction, launch: Launched) -> list[str]:
-    """Return a sentence if the best is no faster than any possible launch order."""
-    if not launch.orders or not all(_gains_nothing(best, other) for _, other in launch.orders):
-        return []
-    return [f"no gain: launch as before, without the file, on grid {best.grid}"]
-
-
-def _gains_nothing(best, other):
-    """Whether the best is no faster; a range of gains is compared in whole percents, as it is printed."""
-    ratio = gain(best, other)
-    least, most = gains(best, other) or (ratio or 0.0, ratio or 0.0)
-    return 0 < most < 1 + (1.5 * SAME if most - least > SAME else SAME)
-
-
-def ways_faster(where: Where, found: Prediction, schedule: str | None, command: str,
-                routing: str | None = None) -> list[str]:
-    """Return a sentence if the best placement of the grid is much faster by a quick look, and one for the best other grid.
-
-    `command` is the command that writes the better placement. For the other arguments see `faster_choices`.
-    """
-    placement, grid = faster_choices(where, found, schedule, routing)
-    said = []
-    if placement:
-        said.append(f"another placement of this grid is {_faster(placement, found)}: {command} writes it")
-    if grid:
-        said.append(f"grid {grid.grid} is {_faster(grid, found)}, with its best placement: pencilmap plan ranks the grids")
-    return said
-
-
-def _faster(choice, found):
-    return f"{percent(gain(choice.prediction, found))} faster"
-
-
-def _against_launch(best, launch, by, suffix, effort):
-    """A clause for each possible order of the launcher."""
-    if launch.unknown:
-        return [f"no gain is stated because the launch order is not known ({launch.unknown})"]
-    if best.placement == DEFAULT and not suffix and launch.orders:
-        (phrase, _), *others = launch.orders
-        return [f"this is {phrase}", *(_against(best, other, name, by) for name, other in others)]
-    alone = not suffix and len(launch.orders) == 1
-    return [_against(best, other, phrase + suffix, by, _if_same(best, other, effort) if alone else "")
-            for phrase, other in launch.orders]
-
-
-def _if_same(best, other, effort):
-    """The consequence if the best placement is as fast as a launch order, perhaps of another grid."""
-    if _is_unbeaten(best):
-        return ": no mapfile is needed" if other.grid == best.grid else ", which needs no mapfile"
-    return ": the search found no faster placement" if EFFORTS.get(effort) and _has_search(best) else ""
-
-
-def _unsearched(best, effort):
-    """Name the search that may find a better placement, if the effort was one that searches nothing."""
-    is_told = not EFFORTS.get(effort, 1) and not _is_unbeaten(best) and _may_search(best)
-    return " (without a search: --effort normal searches)" if is_told else ""
-
-
-def _has_search(best):
-    """Return whether the placement comes from a search."""
-    if best.placement.partition(":")[0] not in (BEST, "search"):
-        return False
-    return _may_search(best)
-
-
-def _may_search(best):
-    """Return whether placement best of the grid is searched."""
-    return best.halo is not None or is_searched(best.bounds.site, best.grid, best.bounds.transform)
-
-
-def _is_unbeaten(p):
-    """Return whether no placement of the grid is better."""
-    return (certificate_of(p) or 2) < 1 + SAME or p.all_alike
-
-
-def _between_bricks(best, predictions, by):
-    """The reason for these pencils: the remaps' share of the time, and the time of the next grid."""
+def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str) -> str:
+    """Return the reason for these pencils: the remaps' share of the time, and the time of the next grid."""
     others = [p for p in predictions if p.grid != best.grid]
     spent = sum(r.time_s or 0.0 for r in best.remaps)
     told = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
     if not others or best.time_s is None:
         return told
     second = min(others, key=lambda p: p.order)
-    same = abs(second.worth / best.worth - 1) < SAME_TIME
+    same = abs(float(second.worth) / float(best.worth) - 1) < SAME_TIME
     why = f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else value(second, by)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _against(best, other, name, by, if_same=""):
-    ratio = gain(best, other, by)
-    if ratio is None:
-        return ""
-    least, most = gains(best, other, by) or (ratio, ratio)
-    if max(abs(least - 1), abs(most - 1)) < SAME:
-        is_less = ratio > 1 + SAME_TIME and not _is_unbeaten(best)
-        return f"less than 1 % faster than {name}" if is_less else f"as fast as {name}{if_same}"
-    if most - least > SAME:
-        return f"{_range_in_words(least, most)} {name}, by how the routers adapt"
-    likely = _likely(best, other, by)
-    said = f"{percent(ratio)} faster than {name}" if ratio > 1 else f"{percent(ratio).removeprefix('-')} slower than {name}"
-    if likely and likely[0] <= 1 <= likely[1]:
-        return f"{said} (not sure: expect 90 % of measured ratios at {likely[0]:.3g} to {likely[1]:.3g})"
-    return said
-
-
-def _range_in_words(least, most):
-    """The range of a gain in words.
-
-    >>> _range_in_words(1.12, 5.54), _range_in_words(0.8, 1.1), _range_in_words(0.5, 0.8)
-    ('12 to 454 % faster than', '20 % slower to 10 % faster than', '20 to 50 % slower than')
-    """
-    if least > 1 - SAME:
-        return f"{percent(max(least, 1)).removesuffix(' %')} to {percent(most)} faster than"
-    if most < 1:
-        return f"{percent(most).strip('- %')} to {percent(least).removeprefix('-')} slower than"
-    return f"{percent(least).removeprefix('-')} slower to {percent(most)} faster than"
+def _most(best, other, by):
+    """The largest gain under any rule of routers that adapt."""
+    ratio = gain(best, other, by) or 1.0
+    return max(gains(best, other, by) or (ratio,))
 
 
 def _likely(best, other, by):
@@ -268,30 +391,44 @@ def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str 
         return ""
     reason = ("with fewer idle tasks" if best.idle_tasks < fastest.idle_tasks else
               f"in {best.n_messages} messages of each task in place of {fastest.n_messages}"
-              if best.n_messages < fastest.n_messages else "too near to be sure which is faster")
+              if best.n_messages < fastest.n_messages else "too near to tell which is faster")
     return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
 
 
-def _proof(best):
-    found = exchanges_of(best)
-    if found.certificate is None:
-        return ""
-    if found.certificate <= 1 + 1e-9:
-        known = {"by exhaustion": " (every placement was tried)", "all alike": " (all placements are alike)"}
-        return "at the proved limit of this grid" + known.get(found.proof, "")
-    links = "" if best.t_s is None else "busiest links "  # without times they are named already
-    alike = "; all placements of this grid are alike" if best.all_alike else ""
-    return f"{links}at most {to_limit(found.certificate)} above the proved least of this grid{_by_routing(best)}{alike}"
+def _between(low, high):
+    """Return a range of two values with a unit, which is said once if it is of words.
+
+    >>> _between("1.2 ms", "1.4 ms"), _between("3 times the data of a node", "4 times the data of a node")
+    ('1.2 ms to 1.4 ms', '3 to 4 times the data of a node')
+    """
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if high.endswith(f" {unit}") and " " in unit else f"{low} to {high}"
 
 
-def _by_routing(best):
-    """Name the routing that comes nearer to the limit, which holds for any routing, if routers adapt."""
-    if not best.bracket:
-        return ""
-    nearest = min(best.bracket, key=lambda p: certificate_of(p) or float("inf"))
-    if not certificate_of(nearest) or certificate_of(nearest) >= certificate_of(best):
-        return " under any routing"
-    return f" under any routing, {to_limit(certificate_of(nearest))} with routing {nearest.routing}"
+def compared(first: str, second: str) -> str:
+    """Return two values of which the first holds; a unit of words is said once.
+
+    >>> compared("1.5 times the data of a node", "2 times the data of a node"), compared("1.5 ms", "2.0 ms")
+    ('1.5 times the data of a node, not 2', '1.5 ms, not 2.0 ms')
+    """
+    number, _, unit = second.partition(" ")
+    return f"{first}, not {number if ' ' in unit and first.endswith(f' {unit}') else second}"
+
+
+def _agrees(name, verb):
+    """Return the name of a placement as the subject of a sentence with its verb, "is" or "takes".
+
+    >>> _agrees("rows on 2x2x2 cubes", "is"), _agrees("ranks.map", "takes")
+    ('Rows on 2x2x2 cubes are', 'ranks.map takes')
+    """
+    if name.startswith("rows on "):
+        return f"{_begin(name)} {'are' if verb == 'is' else verb.removesuffix('s')}"
+    return f"{name} {verb}"
+
+
+def _begin(name):
+    """Return a name as the first word of a sentence."""
+    return name[:1].upper() + name[1:]
 
 
 def agreement(comparisons: Sequence["Comparison"]) -> str:
@@ -320,11 +457,9 @@ def _fastest(rows):
     if max(gains) < 1 + SAME:
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
-        predicted = f", {percent(expected[0])} predicted" if expected[0] else ""
-        return (f"{best} was fastest: exchanges {milliseconds(seconds[0])}, {percent(gains[0])} faster than {other}"
-                f"{predicted}")
-    low, high = (percent(some(gains)).removesuffix(" %") for some in (min, max))
-    return f"{best} was fastest each of {len(found)} times, {low} to {high} % faster than {other}"
+        predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
+        return f"{best} is {factor(gains[0], gains[0])} than {other}: exchanges of {milliseconds(seconds[0])}{predicted}"
+    return f"{best} is {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
 def _gain(runs):

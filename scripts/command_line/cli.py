@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import signal
 import sys
 from contextlib import suppress
@@ -47,6 +48,8 @@ def pencilmap(ctx: click.Context) -> None:
         echo(ctx.get_help())
 
 
+HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|delete|give|install|known are|label|leave|let|make|mend|move|"
+                  r"name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
 REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
 
 
@@ -89,26 +92,25 @@ def _complete_streams():
 
 def _run(arguments):
     """Run the command line and return the exit status."""
+    page = _page(arguments)
     try:
         return pencilmap.main(arguments, prog_name="pencilmap", standalone_mode=False)
     except PencilmapError as error:
         if asked() and by_signal(error):  # reported like an error in user code
             raise
-        return _failed(spelled(str(error)), REFUSED)
+        return _failed(spelled(str(error)), REFUSED, page)
     except MemoryError as error:
         return _failed(f"there is not enough memory for this question{_detail(error)}; ask for fewer nodes, tasks or points",
-                       REFUSED)
+                       REFUSED, page)
     except RecursionError:
-        return _failed("an input is nested too deeply; divide it", REFUSED)
+        return _failed("an input is nested too deeply; divide it", REFUSED, page)
     except OverflowError as error:
-        return _failed(f"a number of the question is too large to calculate with{_detail(error)}", REFUSED)
+        return _failed(f"a number of the question is too large to calculate with{_detail(error)}", REFUSED, page)
     except OSError as error:
-        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]), REFUSED)
+        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]), REFUSED, page)
     except click.ClickException as error:
-        status = _failed(" ".join(error.format_message().split()), USAGE)  # click lists choices after tabs
-        if isinstance(error, click.UsageError) and error.ctx is not None:
-            say(f"help: {error.ctx.command_path} --help", err=True)
-        return status
+        page = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "pencilmap"
+        return _failed(" ".join(error.format_message().split()), USAGE, f"{page} --help")  # click lists choices after tabs
 
 
 def _detail(error):
@@ -116,9 +118,28 @@ def _detail(error):
     return f" ({in_a_line(error)})" if str(error) else ""
 
 
-def _failed(message: str, status: int) -> int:
-    """Print a message of failure and return the exit status."""
-    say(*shortened(f"error: {message}").split("\n"), err=True)
+def _page(arguments):
+    """The page of help for the command of some arguments."""
+    words = sys.argv[1:] if arguments is None else arguments
+    known = words and words[0] in {name for group in GROUPS.values() for name in group}
+    return f"pencilmap {words[0]} --help" if known else "pencilmap --help"
+
+
+def in_two(message: str) -> tuple[str, str]:
+    """Return what is wrong, and what to do: the part from the first imperative after a semicolon on.
+
+    >>> in_two("4x4 has 16 slots; take a grid with R*C = 16")
+    ('4x4 has 16 slots', 'take a grid with R*C = 16')
+    """
+    found = HELP.search(message)
+    return (message[:found.start()], message[found.end():]) if found else (message, "")
+
+
+def _failed(message: str, status: int, page: str) -> int:
+    """Print what is wrong and what to do, by default the page that helps, and return the exit status."""
+    wrong, what_to_do = in_two(shortened(message))
+    say(*f"error: {wrong}".split("\n"), err=True)
+    say(f"help: {what_to_do or page}", err=True)
     _abandon_output()
     return status
 

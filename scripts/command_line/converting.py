@@ -81,7 +81,7 @@ def show_converted(found: Converted, form: Choice) -> None:
         f"wrote {found.output}, {form}")
     for note in found.notes:
         say(f"note: {note}")
-    show_launch(found.launch, form)
+    show_launch(found.launch, form, found.output)
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:

@@ -22,6 +22,6 @@ def halo_table(found: Sequence[Prediction]) -> None:
                           f"{h.work.task_bytes:.0f}" if h.work else "-", milliseconds(h.t_s), milliseconds(h.time_s),
                           str(h.busiest or "-")) for p, h, _ in halos)
     if halos:
-        columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "slowest link"]
+        columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "busiest link"]
         print_table(f"halo of {counted(halos[0][2], 'plane')}",
-                    *fitted(columns, list(map(list, rows)), ["slowest link", ">link time"]), folds=True)
+                    *fitted(columns, list(map(list, rows)), ["busiest link", ">link time"]), folds=True)

@@ -12,7 +12,7 @@ from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
-from pencilmap.scripts.command_line.tables import echo, paste, say
+from pencilmap.scripts.command_line.tables import labelled
 
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
@@ -63,23 +63,22 @@ def of_launcher(where: Setting, name: str, hosts: str | None) -> Setting:
     return where if where.machine else where.at_launch(name, os.environ, hosts)
 
 
-def show_launch(launch: Launch, form: Choice, has_gain: bool = True) -> None:
-    """Print a launch line and its requirements, for people."""
-    say("launch with:" if has_gain else "with the file, if you want it:")
-    for line in launch.line.splitlines():
-        (paste if launch.is_shell else echo)(f"  {line}")
-    if launch.alone:
-        say("without a batch system:")
-        paste(f"  {launch.alone}")
-    for when, line in launch.others:
-        say(f"{when}:")
-        paste(f"  {line}")
-    if launch.job_script:
-        echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
-    for need in launch.needs:
-        say(f"needs: {spelled(need)}")
-    for warning in (*form.caveats, *launch.warnings):
-        say(f"warning: {spelled(warning)}")
+def show_launch(launch: Launch, form: Choice, file: str, has_gain: bool = True) -> None:
+    """Print a launch line and its requirements, for people. Without a gain the line is the user's own."""
+    if has_gain:
+        labelled("launch", launch.line, shell=launch.is_shell)
+        if launch.alone:
+            labelled("or", launch.alone, shell=True)
+        for when, line in launch.others:
+            labelled("or", f"{line}  # {when}", shell=True)
+    else:
+        labelled("launch", "as before, without the file")
+        labelled("file", f"{file} ({form.name}), if you want it:")
+        labelled("", launch.line, shell=launch.is_shell)
+    for label, lines in (("job", launch.job_script if has_gain else ()), ("needs", map(spelled, launch.needs)),
+                         ("warning", map(spelled, launch.warnings))):
+        for number, line in enumerate(lines):
+            labelled("" if number and label == "job" else label, line)
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:

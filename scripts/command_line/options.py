@@ -1,21 +1,24 @@
 """Options that several commands share, made from the tables of the library."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import WRAPS, Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
-from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.decompositions import DECOMPOSITIONS, SLAB
 from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.placement.grid_words import grid_in_words, is_in_words
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
@@ -87,15 +90,10 @@ def exchange(default: str | None) -> Decorator:
                         help="Algorithm of the exchanges" + (" [all]." if default is None else "."), **given)
 
 
-def schedule(default: str | None) -> Decorator:
-    """Return the option --schedule; without a default, all schedules are meant."""
-    given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
-    return click.option("--schedule", metavar="NAME", shell_complete=completed(lambda: (*SCHEDULES, "best")),
-                        help="When the exchanges travel" + (" [all]." if default is None else "."), **given)
-
-
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
-SCHEDULE, ANY_SCHEDULE = schedule(SEQUENCE), schedule(None)
+SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
+                        shell_complete=completed(lambda: (*SCHEDULES, "best")),
+                        help="When exchanges travel; best tries all.")
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="forward, backward, or pair: one of each at once.")
 
@@ -115,10 +113,17 @@ ANY_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P [all]."
 def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
     """Return the option --placement."""
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
-                        shell_complete=completed(lambda: PLACEMENTS),
+                        shell_complete=completed(lambda: PLACEMENTS, files=True), callback=_files_named,
                         default=((default,) if default else ()) if multiple else default,
-                        help="Placement or file:PATH" + (", may be repeated" if multiple else "")
+                        help="Placement or its file" + (", may be repeated" if multiple else "")
                              + (f" [{default}]." if default else "."))
+
+
+def _files_named(ctx, param, value):
+    """Callback: a placement that is the path of a file is this file."""
+    if isinstance(value, str):
+        return f"file:{value}" if value.partition(":")[0] not in PLACEMENTS and Path(value).is_file() else value
+    return value if value is None else tuple(_files_named(ctx, param, each) for each in value)
 
 
 def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callable[..., Any]:
@@ -130,8 +135,8 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
     @wraps(command)
     def resolved(**given):
         asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
-        if not asked.get("decomposition") and str(given.get("grid") or "").isdecimal():
-            asked["decomposition"] = "slab"  # a grid of one number
+        if not asked.get("decomposition") and _is_of_slabs(str(given.get("grid") or "")):
+            asked["decomposition"] = "slab"
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:
@@ -161,6 +166,11 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
     return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
+
+
+def _is_of_slabs(grid):
+    """Whether the grid is one number, perhaps of a library such as fftw:512."""
+    return grid.isdecimal() or (is_in_words(grid) and grid_in_words(grid).decomposition is SLAB)
 
 
 def _refuse_question(records):
@@ -195,6 +205,26 @@ def given_words() -> list[str]:
             value = context.params[option.name]
             for each in value if isinstance(value, tuple) else [value]:
                 words += [option.opts[0]] + ([] if each is True else [str(each)])
+    return words
+
+
+def given_options(other: str, without: Collection[str] = ()) -> list[str]:
+    """Return the given options of the running command that another command has too, as words for a shell.
+
+    Options that only show more of an answer are left out.
+    """
+    context = click.get_current_context()
+    group = context.find_root().command
+    target = group.get_command(context.find_root(), other) if isinstance(group, click.Group) else None
+    known = {name for option in (target.params if target else ()) for name in option.opts}
+    words: list[str] = []
+    for option in context.command.params:
+        if isinstance(option, click.Option) and option.name and option.opts[0] in known \
+                and not {*option.opts} & {*without, "--notes", "--wide"} \
+                and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            for each in value if isinstance(value, tuple) else [value]:
+                words += [option.opts[0]] + ([] if each is True else [shell.word(str(each))])
     return words
 
 

@@ -18,6 +18,7 @@ RENAMED_OPTIONS = {"--torus": "--network", "--graph": "--network", "--partition"
 OTHERS_OPTIONS = {"--traffic": "pencilmap map, predict, check"}  # of other commands, often tried elsewhere
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 WIDE = click.option("--wide", is_flag=True, help="Print every column.")
+NOTES = click.option("--notes", "all_notes", is_flag=True, help="Print the notes that an answer only counts.")
 
 
 def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callable[..., list[CompletionItem]]:

@@ -14,30 +14,31 @@ from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import DEFAULT, answer, launched
+from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
 from pencilmap.scripts.command_line.options import given_words
+from pencilmap.scripts.command_line.predictions import placement_name
 
 
-def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[str], schedule: str | None,
-                   effort: str) -> str:
-    """Write the page of some placements of a grid beside the launcher's order; return what to take.
+def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[str], schedule: str,
+                   effort: str) -> Answer:
+    """Write the page of some placements of a grid beside the launcher's order; return the answer.
 
     Parameters
     ----------
-    schedule : str or None
-        None: one exchange after the other, and beside these the best schedule of the last placement.
+    schedule : str
+        Beside one exchange after the other, the page has the best schedule of the last placement.
     """
-    question, limit, chosen = Question(schedule=schedule or SEQUENCE), Limit(1, None), str(where.grid(grid))
+    question, limit, chosen = Question(schedule=schedule), Limit(1, None), str(where.grid(grid))
     found = list(where.answers(question, chosen, tuple(placements), effort, limit))
     scheduled = []
-    if schedule is None and where.network.bandwidth is not None and where.transform is not None:
+    if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
         several = where.answers(replace(question, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
         scheduled = [p for p in several if p.schedule and p.schedule.name != SEQUENCE]
-    launch = launched(where, ranked(found)[0], Question())
-    said = answer(found, launch, effort=effort)
+    best = ranked(found)[0]
+    said = Answer(best, launched(where, best, question), effort=effort, library=library_in(grid))
     known = {p.placement for p in found if p.schedule is None or p.schedule.name == SEQUENCE}
-    first = [p for _, p in launch.orders[:1] if p.placement not in known]
-    write_page(path, where, [*first, *found, *scheduled], said)
+    first = [p for _, p in said.launch.orders[:1] if p.placement not in known]
+    write_page(path, where, [*first, *found, *scheduled], said.first(placement_name(best.placement, where.site)))
     return said
 
 

@@ -10,13 +10,14 @@ import click
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import milliseconds, to_limit
+from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.reasons import FIGURES, uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, lengths, print_table, say
+from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -27,9 +28,12 @@ LINKS = {  # word of a note: the page that explains it
 }
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
+DECIDING = ("cables up as down are assumed", "assumed to be the first", "cut the search short")  # in notes that are printed
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
+PARTS = 4  # a length of 1 is the load of a quarter of the data of a node
+SAME = 0.01  # times that differ by less than this share count as equal
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -41,11 +45,18 @@ class Row:
     ----------
     prediction : Prediction
     launched : Prediction, optional
-        The launch order on the same grid, in sequence, for the gain.
+        The launch order on the same grid, asked alike.
+    name : str
+        Of the placement, see `placement_name`.
     """
 
     prediction: Prediction
     launched: Prediction | None = None
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.name or self.prediction.placement
 
 
 def title(where: Where) -> str:
@@ -55,15 +66,61 @@ def title(where: Where) -> str:
     return found + (f", transform {where.transform}{backward}" if where.transform else "")
 
 
+def placement_name(text: str, site: Site) -> str:
+    """Return the name of a placement for a reader: a launch order by its launcher, rows on boxes, a file.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> site = Site(Torus((8, 8, 8)))
+    >>> placement_name("box:2x2x2", site), placement_name("file:my.map", site), placement_name("default:zyxt", site)
+    ('rows on 2x2x2 cubes', 'my.map', 'order zyxt')
+    """
+    kind, _, argument = text.partition(":")
+    if kind == "default":
+        known = not argument or argument in site.launch.orders
+        return site.launch_name(argument) if known else f"order {argument}"
+    if kind == "box" and argument:
+        extents = argument.split("x")
+        return f"rows on {argument} {'cubes' if len(set(extents)) == 1 and len(extents) > 2 else 'boxes'}"
+    return {"file": argument, "digits": f"pattern {argument}", "lattice": f"tiling {argument}"}.get(kind, text) \
+        if argument else text
+
+
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
     """Return the time that is shown and ranked: of the whole transform as far as it is known, or of its exchanges."""
     return None if p.t_s is None else float(worth(p, by))
 
 
-def value(p: Prediction, by: str = TRANSFORM) -> str:
-    """Return the time as text; without times, the load of the busiest links."""
+def value(p: Prediction, by: str = TRANSFORM, likely: bool = False) -> str:
+    """Return the time as text, if `likely` with the range of nine in ten measurements; without times, the load of the
+    busiest links.
+    """
     time_s = seconds(p, by)
-    return f"{float(worth(p, by)) * float(scale(p)):.4g}" if time_s is None else milliseconds(time_s)
+    if time_s is None:
+        return f"{load(p, by)} times the data of a node"
+    return milliseconds(time_s) + (_range(p, time_s) if likely else "")
+
+
+def load(p: Prediction, by: str = TRANSFORM) -> str:
+    """Return the load of the busiest links, in the data that a node holds."""
+    return f"{float(worth(p, by) * scale(p)) / PARTS:.4g}"
+
+
+def _range(p, time_s):
+    """The range of nine in ten measurements, two digits each: only the exchanges have an error that is known."""
+    exchanges_s = exchanges_of(p).time_s
+    if not p.likely or exchanges_s is None:
+        return ""
+    ends = [1e3 * (time_s + (share - 1) * exchanges_s) for share in p.likely]
+    return f" [{', '.join(_two(end) for end in ends)}]"
+
+
+def _two(number):
+    """Return a number with two significant digits.
+
+    >>> _two(184.9), _two(5.288)
+    ('180', '5.3')
+    """
+    return f"{float(f'{number:.2g}'):g}"
 
 
 def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
@@ -85,22 +142,34 @@ def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tu
     return (min(found), max(found)) if all(found) and found else None
 
 
-def _gain_cell(row, by):
-    """The gain, or its range under the rules of routers that adapt."""
-    least, most = map(percent, gains(row.prediction, row.launched, by) or [gain(row.prediction, row.launched, by)] * 2)
-    return most if least == most else f"{least.removesuffix(' %')} to {most}"
+def factor(least: float | None, most: float | None = None) -> str:
+    """Return a gain, or a range of gains, in words; "-" if it is unknown.
 
-
-def percent(ratio: float | None) -> str:
-    """Return a ratio as percent above 1.
-
-    >>> percent(1.25), percent(0.8), percent(1.0), percent(None)
-    ('25 %', '-20 %', '0 %', '-')
+    >>> factor(1.34), factor(0.8), factor(1.0), factor(0.97, 1.04)
+    ('1.34x faster', '1.25x slower', 'as fast', '1.03x slower to 1.04x faster')
+    >>> factor(1.12, 5.54), factor(0.5, 0.8)
+    ('1.12x to 5.54x faster', '1.25x to 2.00x slower')
     """
-    if ratio is None:
+    if least is None:
         return "-"
-    found = f"{100 * (ratio - 1):.0f}"
-    return f"{'0' if found == '-0' else found} %"
+    most = least if most is None else most
+    if max(abs(least - 1), abs(most - 1)) < SAME:
+        return "as fast"
+    if f"{least:.2f}" == f"{most:.2f}":
+        return f"{least:.2f}x faster" if least > 1 else f"{1 / least:.2f}x slower"
+    if least >= 1:
+        return f"{least:.2f}x to {most:.2f}x faster"
+    if most <= 1:
+        return f"{1 / most:.2f}x to {1 / least:.2f}x slower"
+    return f"{1 / least:.2f}x slower to {most:.2f}x faster"
+
+
+def _gain_cell(row, by):
+    """The gain over the launch order, or its range under the rules of routers that adapt; "" for the launch order."""
+    if row.launched is None or row.prediction is row.launched or row.prediction.placement == row.launched.placement:
+        return ""
+    least, most = gains(row.prediction, row.launched, by) or [gain(row.prediction, row.launched, by)] * 2
+    return factor(least, most)
 
 
 def certificate_of(p: Prediction) -> float | None:
@@ -108,25 +177,59 @@ def certificate_of(p: Prediction) -> float | None:
     return exchanges_of(p).certificate
 
 
+def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
+    """Return how many times faster any placement of the grid could be at most, and whether that is of the shown time.
+
+    If other costs depend on the placement, it is of the links alone. The first number is None without a bound.
+    """
+    found, time_s = exchanges_of(p), seconds(p, by)
+    if found.certificate is None or time_s is None or found.t_s is None:
+        return found.certificate, time_s is None
+    if any(_depends(stage.terms, p.tasks_per_node) for stage in p.moves) or p.halo is not None:
+        return found.certificate, False
+    least = time_s - found.t_s * (1 - 1 / found.certificate)
+    return (time_s / least if least > 0 else found.certificate), True
+
+
+def _depends(terms, tasks_per_node):
+    """Whether costs other than the links' depend on the placement."""
+    if terms is None:
+        return False
+    ports = tasks_per_node > 1 and (terms.injection_s or 0.0) > terms.link_s
+    return bool(terms.contention_s or terms.hops_s or terms.messages_s or ports)
+
+
 def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool = False, by: str = TRANSFORM,
                      shapes: bool = False, tasks: bool = False) -> None:
-    """Print predictions: time, gain over the launch order, distance to the proved limit, slowest link.
+    """Print predictions: time, gain over the launch order, and how much any placement could gain.
 
     `wide` adds a table of loads and lower bounds, and two of the exchanges; `shapes` adds the network, `tasks` the tasks on
     a node.
     """
     predictions = [row.prediction for row in rows]
-    tables = [(title, *_narrow(rows, by, shapes, tasks))] + ([
-        ("in sequence", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
+    tables = [(None, *_narrow(rows, by, shapes, tasks))] + ([
+        (f"{title}: one exchange after the other", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
         (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
-    *others, (last, columns, cells) = [table for table in tables if table[-1]]
-    for heading, names, rows_of in others:
-        print_table(heading, names, rows_of, folds=True)
-    print_table(last, columns, cells, [*unit_lines(predictions, wide), *time_lines(predictions, by),
-                                       *idle_lines(predictions), *likely_lines(predictions),
-                                       *bracket_lines(predictions, by),
-                                       *new_notes((note for p in predictions for note in p.notes), wide)], folds=True)
+    for heading, names, cells in tables:
+        if cells:
+            print_table(heading, names, cells, folds=True)
+
+
+def table_notes(predictions: Sequence[Prediction], by: str = TRANSFORM, wide: bool = False) -> list[str]:
+    """Return the notes of a table: the meaning of its numbers, idle tasks, ranges, and the notes of the predictions."""
+    return [*unit_lines(predictions, wide), *time_lines(predictions, by), *idle_lines(predictions),
+            *likely_lines(predictions), *bracket_lines(predictions, by),
+            *new_notes((note for p in predictions for note in p.notes), wide)]
+
+
+def show_notes(notes: Sequence[str], everything: bool = False) -> None:
+    """Print notes that may change the answer, and count the others; `everything` prints all."""
+    shown = [note for note in dict.fromkeys(notes) if everything or any(word in note for word in DECIDING)]
+    for note in shown:
+        labelled("note", note.removeprefix("note: "))
+    if rest := len(dict.fromkeys(notes)) - len(shown):
+        labelled("notes", f"{rest}, {'which does not change' if rest == 1 else 'none changes'} this answer: --notes")
 
 
 def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:
@@ -185,7 +288,8 @@ def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
     if predictions[0].t_s is not None and not wide:
         return []
     n = predictions[0].bounds.site.allocation.n_nodes
-    return [f"load 1 is 1/{4 * n} of the array, a quarter of what {f'one of {n} nodes' if n > 1 else 'the node'} holds"]
+    wide_loads = [f"a load of 1 with --wide is 1/{PARTS * n} of the array, a quarter of the data of a node"] if wide else []
+    return ["times the data of a node: bytes of the busiest link over the bytes of the array on one node", *wide_loads]
 
 
 def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
@@ -195,12 +299,12 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
         return []
     unknown, total = uncounted(p), (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        said, finds = "the whole transform, with its computing", " (study calibrate)"
+        said = "the whole transform, with its computing"
     else:
-        said, finds = "the exchanges", ""
+        said = "the exchanges"
         costs = [cost for cost in unknown if cost != FFT]
         unknown = (costs if len(costs) < len(FIGURES) - 1 else [MESSAGE]) + ["computing"] * (total is None)
-    return [f"time: {said}{_halos(p)}" + (f"; unknown, and not in it: {', '.join(unknown)}{finds}" if unknown else "")]
+    return [f"time: {said}{_halos(p)}" + (f"; not counted, because unknown: {', '.join(unknown)}" if unknown else "")]
 
 
 def _halos(p):
@@ -222,8 +326,9 @@ def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
     """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
-    return list(dict.fromkeys(f"expect 90 % of measured exchanges at {p.likely[0]:.3g} to {p.likely[1]:.3g} times the "
-                              "predicted time" for p in predictions if p.likely and p.time_s is not None))
+    return list(dict.fromkeys("brackets: 9 of 10 measured times are expected between these; exchanges measure "
+                              f"{p.likely[0]:.3g} to {p.likely[1]:.3g} times their prediction"
+                              for p in predictions if p.likely and p.time_s is not None))
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
@@ -241,8 +346,8 @@ def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> lis
     return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in found.items()]
 
 
-def _grid(p):
-    """The grid, marked if some of its tasks hold no data."""
+def marked_grid(p: Prediction) -> str:
+    """Return the grid, marked if some of its tasks hold no data."""
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
@@ -257,21 +362,36 @@ def _narrow(rows, by, networks, tasks):
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
     gained = any(row.launched is not None for row in rows)
+    adapts, loads, whole = any(p.bracket for p in found), found[0].t_s is None, all(could_gain(p, by)[1] for p in found)
     columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []),
-               *(["kind"] if len(decompositions) > 1 else []), "grid", "placement",
+               *(["kind"] if len(decompositions) > 1 else []),
+               *(["grid"] if len({p.grid for p in found}) > 1 else []), "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
-               *(["schedule"] if scheduled else []), ">load" if found[0].t_s is None else ">time",
-               *([">gain"] if gained else []), ">to limit", "slowest link"]
+               *(["schedule"] if scheduled else []),
+               *([">least", ">most"] if adapts else [">node data" if loads else ">time"]),
+               *([" "] if gained else []), ">could gain" if whole else ">links could gain"]
     cells = []
     for grids, names, row in _once(rows, by):
         p = row.prediction
         cells.append([*([_shape(p)] if networks else []), *([str(p.tasks_per_node)] if tasks else []),
-                      *([p.grid.decomposition.name] if len(decompositions) > 1 else []), grids,
-                      broken(names).replace("\n ", "\n"),
+                      *([p.grid.decomposition.name] if len(decompositions) > 1 else []),
+                      *([grids] if "grid" in columns else []),
+                      broken(names, 40).replace("\n ", "\n"),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
-                      *([broken(exchanges_of(p).schedule)] if scheduled else []), value(p, by),
-                      *([_gain_cell(row, by)] if gained else []), to_limit(certificate_of(p)), slowest(p)])
-    return fitted(columns, cells, ["slowest link", "kind", ">to limit"])
+                      *([broken(exchanges_of(p).schedule)] if scheduled else []),
+                      *(_ends(p, by) if adapts else [load(p, by) if loads else milliseconds(seconds(p, by))]),
+                      *([_gain_cell(row, by)] if gained else []), _could(p, by, whole)])
+    return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
+
+
+def _ends(p, by):
+    """The cells of the least and the largest time, or load, under the rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return [load(each, by) if each.t_s is None else milliseconds(seconds(each, by)) for each in (found[0], found[-1])]
+
+
+def _could(p, by, whole):
+    return could(could_gain(p, by)[0] if whole else certificate_of(p))
 
 
 def _once(rows, by):
@@ -289,15 +409,15 @@ def _once(rows, by):
         placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
     found: dict[tuple, list[Row]] = {}
     for (_, _, shape, *key), same in placed.items():
-        names = ", ".join(dict.fromkeys(row.prediction.placement for row in same))
+        names = ", ".join(dict.fromkeys(row.title for row in same))
         found.setdefault((names, tuple(sorted(shape)), *key), []).append(same[0])
-    return [(",\n".join(dict.fromkeys(_grid(row.prediction) for row in same)), names, same[0])
+    return [(",\n".join(dict.fromkeys(marked_grid(row.prediction) for row in same)), names, same[0])
             for (names, *_), same in found.items()]
 
 
 def _key(predictions):
     """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
-    found = {"shape": _shape, "grid": _grid,
+    found = {"shape": _shape, "grid": marked_grid,
              "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing,
              "algorithm": lambda p: p.stages[0].algorithm}
     cells = {name: set(map(cell, predictions)) for name, cell in found.items()}
@@ -309,9 +429,9 @@ def _key(predictions):
 def _sums(predictions):
     """Columns and cells: a row for each prediction, in sequence."""
     columns, key = _key(predictions)
-    return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">to\nlimit"], [
+    return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">links could\ngain"], [
         [*key(p), _load(p, p.cost), _load(p, p.lower_bound.value), _time(p.t_s), _time(p.time_s), _time(p.total_s),
-         to_limit(p.certificate)] for p in predictions])
+         _could(p, TRANSFORM, False)] for p in predictions])
 
 
 def _scheduled(predictions):
@@ -397,17 +517,12 @@ def is_scheduled(p: Prediction) -> bool:
     return p.schedule is not None and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)
 
 
-def slowest(p: Prediction) -> str:
-    """Return the busiest link of the slowest exchange."""
-    stage = max(p.moves, key=lambda stage: max(stage.load))
-    return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
-
-
-def terms_table(predictions: Sequence[Prediction]) -> None:
+def terms_table(rows_of: Sequence[Row]) -> None:
     """Print every term of the time model, for each exchange and for computing; "-" if the machine's figure is unknown."""
     names, local = ["link", "contention", "injection", "start", "messages", "hops"], ["FFT", "memory"]
-    several = len({p.routing for p in predictions}) > 1
-    for p in predictions:
+    several = len({row.prediction.routing for row in rows_of}) > 1
+    for row in rows_of:
+        p = row.prediction
         columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
         cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
                  for stage in p.moves]
@@ -419,7 +534,7 @@ def terms_table(predictions: Sequence[Prediction]) -> None:
                      *([milliseconds(p.local.time_s)] if p.local else [])])
         total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
         routing = f" under {p.routing}" if several else ""
-        print_table(f"{p.grid} {p.placement}{routing}{total}", ["term", *(f">{name}" for name in columns)], rows)
+        print_table(f"{p.grid} {row.title}{routing}{total}", ["term", *(f">{name}" for name in columns)], rows)
     say("time = max(link + contention, injection) + start + messages + hops")
 
 

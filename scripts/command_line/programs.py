@@ -18,18 +18,17 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.predictions import percent, to_limit
+from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.command_line.tables import could, echo, print_json, print_table, say
 
-SAME = 0.01  # a smaller gain counts as none
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
                        "Or lines FROM TO BYTES, or a matrix.")
 
 
 def map_program(where: Setting, path: str, placement: str | None, effort: str, seed: int, output: str, form: Choice,
-                job: Job, as_json: bool) -> None:
+                job: Job, all_notes: bool, as_json: bool) -> None:
     """Search a placement, write it, and print both predictions."""
     with hearing():
         found = place_program(where, traffic_of(where, path), (placement or BEST,), effort=effort, seed=seed)
@@ -40,19 +39,17 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, s
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
                     **_as_dict(path, found)})
         return
-    show_program(path, where, found)
-    say(_verdict(where, found, best, f"take {best.placement}", effort))
-    for note in mapping.notes:
-        say(f"{best.placement}: {note}")
     has_gain = (best.gain(found.predictions[0]) or 1) >= 1 + SAME
-    if not has_gain:
-        say("no gain: launch as before, without the file")
-    say(f"wrote {output} ({counted(found.traffic.n_ranks, 'rank')}, {form})")
-    show_launch(launch, form, has_gain)
+    _say_first(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "")
+    echo()
+    show_launch(launch, form, output, has_gain)
+    echo()
+    show_program(path, where, found, {best.placement: output})
+    show_notes([f"{best.placement}: {note}" for note in mapping.notes] + _notes(where, found), all_notes)
 
 
 def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, effort: str,
-                       seed: int, page: str | None, words: list[str], as_json: bool) -> None:
+                       seed: int, page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
     """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
 
     The run times on the page are those in the traces: of the first placement that of `path`.
@@ -69,44 +66,69 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
     if as_json:
         print_json(_as_dict(path, found))
     else:
+        best = found.best[1]
+        _say_first(where, found, best, "" if best.placement == found.predictions[0].placement else
+                   placement_name(best.placement, where.site), effort if BEST in placements else "")
+        echo()
         show_program(path, where, found)
-        say(_verdict(where, found, found.best[1], f"take {found.best[1].placement}", effort))
+        show_notes(_notes(where, found), all_notes)
 
 
-def show_program(path: str, where: Setting, found: PlacedProgram) -> None:
-    """Print a row for each placement, and whether placement can help."""
-    first, columns = found.predictions[0], ["placement", ">busiest links", ">links", ">gain", ">to limit", "busiest link"]
-    rows = [[p.placement, amount(p.link_bytes), milliseconds(p.link_s), percent(p.gain(first)), to_limit(p.certificate),
-             str(p.busiest or "-")] for p in found.predictions]
+def show_program(path: str, where: Setting, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
+    """Print a row for each placement; `names` are other names of placements."""
+    first = found.predictions[0]
+    columns = ["placement", ">busiest link", ">time of links", " ", ">links could gain"]
+    rows = [[(names or {}).get(p.placement) or placement_name(p.placement, where.site), amount(p.link_bytes),
+             milliseconds(p.link_s), "" if p is first else factor(p.gain(first)), could(p.certificate)]
+            for p in found.predictions]
+    if first.link_s is None:
+        columns, rows = [c for c in columns if c != ">time of links"], [[*row[:2], *row[3:]] for row in rows]
+    print_table(None, columns, rows)
+
+
+def _notes(where, found):
+    """The notes of a table: the meaning of its bytes and bounds."""
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
-    notes = [f"busiest links: bytes of a cable, the sum over {phases} phases" if phases > 1 else
-             "busiest links: bytes of a cable"]
+    notes = [f"busiest link: bytes of a cable, the sum over {phases} phases" if phases > 1 else
+             "busiest link: bytes of a cable"]
     if found.is_one_message:
-        notes.append("to limit: the limit divides each message among all links of a node; here no link carries more than "
-                     "the largest message")
-    notes += [f"note: {note}" for note in where.notes if note not in where.network.notes]
-    print_table(f"{path} on {where.where}", columns, rows, notes)
-    say(found.advice)
+        notes.append("the bound divides each message among all links of a node; here no link carries more than the largest "
+                     "message")
+    return [*notes, *(note for note in where.notes if note not in where.network.notes)]
 
 
-def _verdict(where, found, p, start, effort=""):
-    """The load of a placement, its gain over the launch order, and its distance to the proved limit in a sentence."""
-    first, in_s = found.predictions[0], "" if p.link_s is None else f" in {milliseconds(p.link_s)}"
-    clauses = [f"{start}: busiest links carry {amount(p.link_bytes)}{in_s}"]
-    launch, ratio = where.site.launch, p.gain(first)
-    order = where.site.launch_phrase(launch.orders[0]) if launch.orders else \
-        f"ranks that fill each node first ({launch.title} is not known here: {launch.reason})"
-    if p.placement == first.placement:
-        clauses.append(f"this is {order}")
-    elif ratio:
-        said = percent(ratio).removeprefix("-")
-        clauses.append(f"as fast as {order}" if abs(ratio - 1) < SAME else
-                       f"{said} {'faster' if ratio > 1 else 'slower'} than {order}")
-    if p.certificate:
-        clauses.append("at the proved limit" if p.certificate < 1 + 1e-6 else
-                       f"at most {to_limit(p.certificate)} above the proved least")
-    is_searched = EFFORTS.get(effort, 1) or (p.certificate or 2) < 1 + SAME
-    return ", ".join(clauses) + ("" if is_searched else " (without a search: --effort normal searches)")
+def _say_first(where, found, p, file, effort=""):
+    """Print the first sentences: the gain of a placement, or that none helps, and the bound."""
+    first, cannot = found.predictions[0], found.advice.startswith("placement can")
+    launch = where.site.launch
+    name = where.site.launch_name() if launch.orders else "ranks that fill each node first"
+    advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
+    said = amount(p.link_bytes) + (f" in {milliseconds(p.link_s)}" if p.link_s is not None else "")
+    if cannot:
+        say(advice)
+        say(f"No file is needed: {_bound(p)}.")
+        return
+    if not file:
+        slower = f"{placement_name(p.placement, where.site)} is {factor(p.gain(first))} than {name}"
+        proved = first.certificate and first.certificate < 1 + 1e-6
+        say(f"No file is needed: nothing is faster than {name} (proved)." if proved
+            else f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS.get(effort)
+            else f"No file is needed by a quick look: {name} is as fast." if effort
+            else f"{slower}, which needs no file." if (p.gain(first) or 1) < 1 - SAME
+            else f"No file is needed for {name}: {said} on the busiest link (predicted).")
+    else:
+        other = amount(first.link_bytes) + (f" in {milliseconds(first.link_s)}" if first.link_s is not None else "")
+        say(f"{file} is {factor(p.gain(first))} than {name}: {said} on the busiest link, not {other} (predicted)."
+            if abs((p.gain(first) or 1) - 1) >= SAME else
+            f"{file} is as fast as {name}: {said} on the busiest link (predicted).")
+    say(f"{_bound(p).capitalize()}. {advice}")
+
+
+def _bound(p):
+    if not p.certificate:
+        return "no bound is known"
+    return "no placement is faster (proved)" if p.certificate < 1 + 1e-6 else \
+        f"the links could gain {max(p.certificate, 1.01):.2f}x at most (proved)"
 
 
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
@@ -116,12 +138,18 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
 
 
 def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], formats: str,
-                  as_json: bool) -> None:
+                  all_notes: bool, as_json: bool) -> None:
     """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
     if as_json:
         print_json({**more, **_as_dict(path, found)})
         return
+    p, first = found.predictions[-1], found.predictions[0]
+    name = where.site.launch_name() if where.site.launch.orders else "ranks that fill each node first"
+    same = abs((p.gain(first) or 1) - 1) < SAME
+    say(f"{more['file']} is valid and {'as fast as' if same else f'{factor(p.gain(first))} than'} {name}: "
+        f"{amount(p.link_bytes)} on the busiest link" + ("." if same else f", not {amount(first.link_bytes)}."))
+    say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
+    echo()
     show_program(path, where, found)
-    say(f"{more['file']}: valid for {', '.join(more['valid_for'])} (format {formats}), "
-        f"{counted(found.traffic.n_ranks, 'rank')}")
-    say(_verdict(where, found, found.predictions[-1], more["file"]))
+    show_notes([*_notes(where, found), f"valid for {', '.join(more['valid_for'])} (format {formats}), "
+                f"{counted(found.traffic.n_ranks, 'rank')}"], all_notes)

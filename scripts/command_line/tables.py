@@ -18,7 +18,7 @@ import click
 
 from pencilmap.mapper.base.shell import folded
 from pencilmap.model.base.errors import PencilmapError, printable
-from pencilmap.model.base.units import megabytes_per_second, milliseconds, to_limit
+from pencilmap.model.base.units import megabytes_per_second, milliseconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +31,7 @@ SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
 PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
 LINE = 80  # columns of a sentence
+LABEL = 8  # columns of the word before a line of an answer
 LEAST_TEXT = 16  # columns of a text that is folded
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
@@ -78,7 +79,7 @@ def _folded(columns, rows):
     """Return the rows with texts in several lines, if the table is too wide."""
     excess = _width(columns, rows) - NARROW
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
-    room = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) for k in texts}
+    room = {k: max((len(line) for row in rows for line in row[k].split("\n")), default=0) or 1 for k in texts}
     while excess > 0:  # the widest columns are folded first, alike, until the next one is as wide
         widest = max(room.values(), default=0)
         if widest <= LEAST_TEXT:
@@ -162,6 +163,20 @@ def say(*lines: str, bold: bool = False, err: bool = False) -> None:
     """Print sentences like `echo`, with line breaks between words; a line break in a sentence is written out."""
     parts = [part for line in lines for part in _lines(printable(line), err)]
     _write(click.style("\n".join(parts), bold=True) if bold else "\n".join(parts), err)
+
+
+def labelled(label: str, text: str, shell: bool = False) -> None:
+    """Print a line of an answer behind its label; its other lines begin below the text.
+
+    Lines for a `shell` go on after a backslash, so that they can be pasted.
+    """
+    first, indent = f"  {label.ljust(LABEL - 1)} ", " " * (LABEL + 2)
+    between = f" \\\n{indent}  " if shell else f"\n{indent}"
+    for line in text.splitlines() or [""]:
+        room = _room() - len(indent)
+        parts = (folded(line.strip(), room - 4) if shell else wrapped(printable(line.strip()), room)) or [""]
+        echo(first + between.join(parts))
+        first = indent
 
 
 def paste(line: str) -> None:
@@ -291,21 +306,30 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         (">measured/\ntime", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
         (">gain", lambda c: _gain(launched.get(_question(c)), c.measured_s)),
-        (">to limit", lambda c: to_limit(c.certificate)),
-        ("slowest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
+        (">links could\ngain", lambda c: could(c.certificate)),
+        ("busiest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
     same = [name for name, cell in columns[:5] if len({cell(c) for c in comparisons}) == 1]
     hidden = {*same, ">m", ">links", ">measured/\nlinks", ">achieved link\nbandwidth", *([] if notes else ["note"]),
-              *([] if launched else [">gain"]), *([] if any(c.certificate for c in comparisons) else [">to limit"])}
+              *([] if launched else [">gain"]), *([] if any(c.certificate for c in comparisons) else [">links could\ngain"])}
     shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
     common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["slowest link", ">to limit", ">tasks/\nnode", ">gain"])
+        names, rows = fitted(names, rows, ["busiest link", ">links could\ngain", ">tasks/\nnode", ">gain"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
                 [*expected, *(f"{number} {note}" for note, number in notes.items())])
+
+
+def could(certificate: float | None) -> str:
+    """Return how many times faster the links could be at most, by a cost over its proved limit.
+
+    >>> could(1.264), could(1.0), could(1.0004), could(None)
+    ('1.26x', 'nothing', '1.01x', '-')
+    """
+    return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
 
 
 def _question(c):
@@ -314,8 +338,8 @@ def _question(c):
 
 
 def _gain(launched_s, seconds):
-    """Return how much faster the same exchange was than in the launch order."""
-    return "-" if not launched_s or not seconds else f"{100 * (launched_s / seconds - 1):.0f} %".replace("-0 ", "0 ")
+    """Return how many times faster the same exchange was than in the launch order."""
+    return "-" if not launched_s or not seconds else f"{launched_s / seconds:.2f}x"
 
 
 def _size(transform):

@@ -127,12 +127,14 @@ def _units() -> Iterator[tuple[str, str]]:
 
 
 def _headings() -> Iterator[tuple[str, str]]:
-    yield "time", "of the whole transform, or of its exchanges: a line below the table says which"
-    yield "load", "without times: the load of the busiest links; a line below the table gives the unit"
-    yield "gain", "how much faster than the launch order in sequence; 25 % means 1.25 times faster"
-    yield "to limit", ("how much more the busiest links carry than any placement of this grid must load them, which is "
-                       "proved; a comparison of loads, not of times, and not between grids; 0 % cannot be beaten")
-    yield "slowest link", "the link that takes longest: the node that it leaves, and its direction"
+    yield "time", ("of the whole transform, or of its exchanges: --notes says which; in brackets, the range of 9 of 10 "
+                   "measurements")
+    yield "node data", "without times: what the busiest links carry, in the data that a node holds"
+    yield "1.25x faster", "than the launch order: it takes 1 / 1.25 of the time"
+    yield "could gain", ("how many times faster any placement of this grid could be at most, which is proved; nothing: no "
+                         "placement is faster; 'links could gain' if other costs depend on the placement, too")
+    yield "least, most", "routers adapt: the time under the best and the worst rule between which they are"
+    yield "busiest link", "the link that takes longest: the node that it leaves, and its direction"
     yield "schedule", "when the exchanges travel: pencilmap help schedules"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.traffic.loads import LinkLoads, m_scale
+from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
 MOST_LINES = 32                # of the planes, so that title, legend and prompt fit the same screen of 40 lines
@@ -159,12 +159,14 @@ def _legend(groups, both, empty, width):
     return lines
 
 
-def loads_text(loads: LinkLoads) -> list[str]:
-    """Write loads on the scale of m, as lines of text.
+def loads_text(loads: LinkLoads, what: str, with_bytes: bool, nodes: int) -> list[str]:
+    """Write the loads of a cable as lines of text below a line that names their unit and `what` loads them.
 
-    A torus shows the largest and the mean load of each dimension and direction, a graph its busiest links."""
+    Without a transform the array has no size, so that the unit is the part of it that each of the usable `nodes` holds. A
+    torus shows the largest and the mean load of each dimension and direction, a graph its busiest links.
+    """
+    unit, scale = ("MB", 1e-6) if with_bytes else ("times the data of a node", nodes / loads.total_bytes)
     network: Any = loads.network
-    scale = float(m_scale(1, network, loads.total_bytes))
     if network.has_coordinates:
         values = np.asarray(loads.bytes(), dtype=float) / np.array(network.cables)[:, None, None] * scale
         rows = [(f"{'+-'[k]}{network.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
@@ -177,7 +179,7 @@ def loads_text(loads: LinkLoads) -> list[str]:
         while order and len(named) < LINES:
             named.setdefault(str(network.link_number(link := order.pop(0))), link)
         rows = [(name, values[link], "") for name, link in named.items()]
-    return _bars(rows)
+    return [f"{unit} on a cable, {what}", "", *_bars(rows)]
 
 
 def _bars(rows: Iterable[tuple[str, float, str]]) -> list[str]:

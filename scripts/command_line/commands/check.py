@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from pencilmap.mapper.formats import READABLE, mapping_of, read_document, read_first
-from pencilmap.mapper.other_grids import MUCH
+from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
@@ -15,19 +15,39 @@ from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid_words import words_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.answers import SAME, Launched, answer, launched, ways_faster
+from pencilmap.scripts.command_line.answers import (
+    Answer,
+    Launched,
+    by_routing,
+    compared,
+    faster_lines,
+    launch_notes,
+    launched,
+    library_in,
+)
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, is_launcher_known, of_launcher
-from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, grid_option, on_machine
+from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, given_options, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, gain, percent, prediction_table, title
+from pencilmap.scripts.command_line.plain_options import JSON, NOTES, WIDE, with_options
+from pencilmap.scripts.command_line.predictions import (
+    SAME,
+    Row,
+    factor,
+    gain,
+    prediction_table,
+    show_notes,
+    table_notes,
+    title,
+    value,
+)
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, print_json, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.plain import loads_text
 
 SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
@@ -40,20 +60,20 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
               *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
-@with_options(WIDE, JSON)
+@with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
             hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,
-            as_json: bool) -> None:
+            all_notes: bool, as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid. Without grid
     and traffic only the places are checked, and compared with the launch order.
     """
+    document = read_document(file)
     if grid is None and (where.transform is not None or draw):
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
-    document = read_document(file)
     also: list[str] = []
     job = where.job(hosts, cores_per_task, hwloc)
     if format_name is None:
@@ -73,7 +93,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     accepted = [launcher for launcher, why in judged.items() if not why]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, formats, as_json)
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, formats, all_notes, as_json)
         return
     notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
                                   and other not in same])
@@ -86,19 +106,55 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     if as_json:
         print_json({**about, "predictions": [p.as_dict() for p in found]})
         return
-    launch = Launched() if routing == ALL_ROUTINGS else launched(where, found[0], Question(routing))
-    prediction_table([Row(p, launch.first) for p in found], title(where), wide)
-    product = found[0].product
-    shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    say(f"{file}: valid for {', '.join(accepted)} (format {formats}), {counted(mapping.n_tasks, 'rank')}, {shape}")
-    for note in notes:
-        say(note)
+    best = found[0]
+    launch = Launched() if routing == ALL_ROUTINGS else launched(where, best, question)
+    said = Answer(best, launch, library=library_in(grid))
+    lines = [] if routing == ALL_ROUTINGS else faster_lines(where, best, question, _map_command(), placements=True)
+    if routing == ALL_ROUTINGS:
+        for sentence in by_routing(found, f"{file} is valid and", library_in(grid)):
+            say(sentence)
+    else:
+        for sentence in _sentences(where, said, file, question):
+            say(sentence)
+    echo()
+    prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
+                     title(where), wide)
     if draw:
         echo("\n".join(_picture(where, mapping, routing)) + "\n")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launch, start=file))
-        for line in _ways_faster(where, mapping, found[0], launch, question, READABLE[format_name].says_grid):
-            say(line)
+        turned = [] if READABLE[format_name].says_grid else _turned_lines(where, mapping, best, question)
+        for line in turned or lines:
+            labelled(*line)
+    product = best.product
+    shape = f"the product {product}" if product and wide else named(mapping) or ""
+    show_notes([*table_notes(found, wide=wide), f"valid for {', '.join(accepted)} (format {formats}), "
+                f"{counted(mapping.n_tasks, 'rank')}{f', {shape}' if shape else ''}", *notes,
+                *launch_notes(where, best.grid)],
+               all_notes)
+
+
+def _sentences(where, said, file, question):
+    """Yield the verdict about a file, and about its grid."""
+    choice = faster_choices(where, said.best, question.schedule, question.routing)[0]
+    ratio = gain(choice.prediction, said.best) if choice else None
+    first = said.launch.first
+    if ratio and choice:
+        yield (f"{file} is valid, but a better file is {factor(ratio)}: "
+               f"{compared(value(choice.prediction), value(said.best))} (predicted).")
+        over = gain(said.best, first)
+        order = said.launch.title
+        beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
+        yield f"{said.grid}." + (f" {file} is {beside} {order}." if beside else "")
+        return
+    joint = "but" if said.is_slower else "and"
+    sentence = said.first(file).replace(f"{file} is ", f"{file} is valid {joint} ", 1).replace(
+        f"{file} takes ", f"{file} is valid and takes ", 1)
+    yield sentence
+    yield said.second()
+
+
+def _map_command():
+    return " ".join(["pencilmap map", *given_options("map"), "-o FILE"])
 
 
 def _orders(name):
@@ -115,17 +171,14 @@ def _notes(file, judged, others):
             *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
 
 
-def _ways_faster(where, mapping, found, launch, question, says_grid):
-    """Yield sentences about faster ways: the grid in the other order, the launch order, other placements and grids."""
-    turned = None if says_grid else _turned(where, mapping, question)
+def _turned_lines(where, mapping, found, question):
+    """Return a line if the same file is much faster on the grid in the other order."""
+    turned = _turned(where, mapping, question)
     ratio = gain(turned, found) if turned else None
-    is_turned = turned and ratio and ratio >= MUCH
-    if is_turned:
-        yield f"on grid {turned.grid} this file is {percent(ratio)} faster: is --grid in the order of your code?"
-    if (gain(found, launch.first) or 1) < 1 - SAME:
-        yield "the launch order is faster: launch without the file, or let pencilmap map write a better one"
-    if not is_turned:
-        yield from ways_faster(where, found, question.schedule, "pencilmap map", question.routing)
+    if turned is None or not ratio or ratio < MUCH:
+        return []
+    return [("check", f"on grid {turned.grid} ({words_of(turned.grid)}) this file is {factor(ratio)}: is --grid in the "
+             "order of your code?")]
 
 
 def _turned(where, mapping, question):
@@ -153,4 +206,4 @@ def _picture(where, mapping, routing):
     named = routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network)
     rule = routing_named(named, mapping.network)
     loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
-    return [f"load of one cable in the {names[number]} exchange, on the scale of m", "", *loads_text(loads)]
+    return loads_text(loads, f"{names[number]} exchange", where.transform is not None, where.site.allocation.n_nodes)

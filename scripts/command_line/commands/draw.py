@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import click
@@ -13,12 +14,15 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.scripts.command_line.answers import Answer, launched
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -44,9 +48,9 @@ class Order:
     path: str | None  #: None for a small picture in the terminal
     title: str | None
 
-    @property
+    @cached_property
     def mapping(self) -> Mapping:
-        """Return the mapping of the only placement."""
+        """The mapping of the only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
@@ -105,6 +109,14 @@ class Order:
         return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
 
     @property
+    def verdict(self) -> list[str]:
+        """The sentences about the only placement beside the launch order."""
+        where, [name], question = self.where, self.placements, Question(self.routing)
+        found = where.predict(self.mapping, self.routing, name)
+        said = Answer(found, launched(where, found, question))
+        return [said.first(placement_name(name, where.site)), said.second()]
+
+    @property
     def exchange_title(self) -> str:
         """Name placement, exchange and routing."""
         return self.titled(f"placement {self.placements[0]}", f"{self.drawn} exchange",
@@ -125,7 +137,9 @@ def _image(order):
 def _loads(order):
     """Loads of one exchange, in bytes if a transform is named."""
     if order.path is None:
-        return [order.exchange_title, "load of one cable on the scale of m", "", *loads_text(order.loads)]
+        where, routing = order.where, order.routing or default_routing(order.where.network)
+        what, nodes = order.title or f"{order.drawn} exchange, routing {routing}", where.site.allocation.n_nodes
+        return [*order.verdict, "", *loads_text(order.loads, what, where.transform is not None, nodes)]
     return draw_loads(order.on_torus.loads, order.path, order.exchange_title, with_bytes=order.where.transform is not None)
 
 
@@ -221,6 +235,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
 
 
 def _show(lines):
-    """Print a small picture: its title is a sentence, and its lines have spaces that count."""
-    say(lines[0])
-    echo("\n".join(lines[1:]))
+    """Print a small picture: its title is sentences, and the lines after them have spaces that count."""
+    title = lines[:lines.index("")] if "" in lines else lines
+    say(*title)
+    echo("\n".join(lines[len(title):]))

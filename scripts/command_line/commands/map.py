@@ -11,53 +11,51 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import BEST, Setting
-from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launch_as_before, launched, schedule_notes, ways_faster
+from pencilmap.scripts.command_line.answers import (
+    Answer,
+    between_bricks,
+    faster_lines,
+    launch_notes,
+    launched,
+    library_in,
+    turned_lines,
+)
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import (
-    ANY_GRID,
-    ANY_SCHEDULE,
-    CUT,
-    DIRECTION,
-    ROBUST,
-    SEARCH,
-    on_machine,
-    placements,
-)
+from pencilmap.scripts.command_line.options import ANY_GRID, CUT, DIRECTION, ROBUST, SCHEDULE, SEARCH, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, prediction_table, title
+from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.predictions import Row, prediction_table, show_notes, table_notes, title
 from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
 PLACING = ("placement", "schedule", "direction", "robust")  # options of a new placement, for which a given file has no use
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ANY_SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO, TRAFFIC,
+@with_options(ANY_GRID, placements(multiple=False, default=None), SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO, TRAFFIC,
               *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
-@with_options(*LAUNCHER, WIDE, JSON)
+@with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str | None, effort: str,
+def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str, effort: str,
             seed: int, time_limit: float | None,
             traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
-            cores_per_task: int, hwloc: str | None, program: str, wide: bool, as_json: bool) -> None:
+            cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
-    Grid, placement and schedule are the first choice of `pencilmap plan`, unless they are named. With --from, a placement
+    Grid and placement are the first choice of `pencilmap plan`, unless they are named. With --from, a placement
     file is read, checked, and written in another format.
     """
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
@@ -77,9 +75,9 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         return
     if traffic:
         job = where.job(hosts, cores_per_task, hwloc, program)
-        map_program(where, traffic, placement, effort, seed, output, form, job, as_json)
+        map_program(where, traffic, placement, effort, seed, output, form, job, all_notes, as_json)
         return
-    if not where.shapes:  # wrong names of hosts are told before the search
+    if not where.shapes:  # wrong names of hosts are reported before the search
         where.job(hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
     with hearing():
@@ -87,30 +85,34 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    launch = launched(here, best, Question(), best.grid.n_tasks, is_quick=not EFFORTS[effort])
-    shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
-    how = launch_of(mapping, output, form.name, job)
-    words = {} if format_named(form.name).says_grid else grid_words(best.grid)
+    question = Question(schedule=best.schedule.name if best.schedule else SEQUENCE)
+    launch = launched(here, best, question, best.grid.n_tasks, is_quick=not EFFORTS[effort])
+    how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
-        print_json({"output": output, **launch_as_dict(how, form), "grid_words": words,
+        shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
+        print_json({"output": output, **launch_as_dict(how, form), "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
-    prediction_table([Row(p, launch.first) for p in shown], title(here), wide)
-    halo_table(shown)
-    if limit.cut_short:
-        say(CUT)
-    for line in (*schedule_notes(best, schedule), answer([best], launch, effort=effort),
-                 *(ways_faster(here, best, schedule or (placement and SEQUENCE), "--placement best") if grid else []),
-                 *(no_gain := launch_as_before(best, launch))):
-        say(line)
-    say(f"wrote {output} ({counted(best.grid.n_tasks, 'rank')}, {form})")
-    show_launch(how, form, not no_gain)
-    if words and best.grid.shape[0] != best.grid.shape[1]:
-        row, column = best.grid.shape
-        kind = (f"rows of {row} ranks in sequence and columns of {column}" if min(row, column) > 1 else
-                f"one exchange among all {row * column} ranks")
-        say(f"needs: a grid with {kind}: 2DECOMP&FFT p_row={words['p_row']}, p_col={words['p_col']}; "
-            f"P3DFFT iproc={words['iproc']}, jproc={words['jproc']}; others: docs/howto/your-grid.md")
+    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid))
+    has_gain = said.is_faster or not launch.orders
+    say(said.first(output) if has_gain else said.no_file(output))
+    also = f", {between_bricks(best, (), said.by)}" if best.remaps else ""
+    say(said.second(also) if has_gain or said.is_range else said.takes(also))
+    echo()
+    show_launch(how, form, output, has_gain)
+    echo()
+    rows = [Row(best, launch.first, output), *(Row(p, launch.first, name) for name, p in launch.orders)]
+    prediction_table(rows, title(here), wide)
+    halo_table([row.prediction for row in rows])
+    if not says_grid and grid:
+        for line in turned_lines(here, best, question):
+            labelled(*line)
+    for line in faster_lines(here, best, question, "--placement best", placements=placement is not None) if grid else ():
+        labelled(*line)
+    for line in said.idle + said.search:
+        labelled(*line)
+    show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
+                *([CUT] if limit.cut_short else []), *launch_notes(here, best.grid)], all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
@@ -125,16 +127,15 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
 
 
-def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str | None,
+def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str,
             effort: str, limit: Limit) -> tuple[Setting, Product | Mapping, Prediction]:
     """The setting with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
-        question, one = Question(schedule=schedule or SEQUENCE), where.grid(grid)
+        question, one = Question(schedule=schedule), where.grid(grid)
         placed = where.best_placement(one, question, where.share(effort), limit) if placement == BEST \
             else where.place(placement, one, question)
         return where, placed, where.shown(placed, question, placement)
-    best = plan(where, grids=(parse_grid(grid, where.decomposition),) if grid else None,
-                placements=(placement,) if placement else None, schedules=(schedule,) if schedule else None,
-                effort=effort, limit=limit).best
+    best = plan(where, grids=(where.grid(grid),) if grid else None, placements=(placement,) if placement else None,
+                schedules=(schedule,), effort=effort, limit=limit).best
     assert isinstance(best.where, Setting)
     return best.where, best.placed, best.prediction

@@ -1,6 +1,6 @@
 """`pencilmap plan`: the best ways to run a transform on some nodes, the reason, and runs to confirm them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,66 +8,87 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.plan import DEFAULT, SO_FAR, Choice, Plan, plan
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import milliseconds
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.placement.grid import parse_grid, per_node
+from pencilmap.model.placement.grid import per_node
+from pencilmap.model.placement.grid_words import words_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import (
-    MOST_TASKS_ROUTED,
+    Answer,
     Launched,
-    answer,
+    adaptive_range,
+    between_bricks,
     decided_in_tie,
+    exchanges_beside,
+    launch_notes,
     launched,
-    schedule_notes,
+    library_in,
     wrapped,
 )
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
-    ANY_SCHEDULE,
     CUT,
     DIRECTION,
     ROBUST,
     ROUTING,
+    SCHEDULE,
     SEARCH,
     WRAP,
+    given_options,
     on_machine,
     placements,
 )
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, SEVERAL_TASKS, WIDE, Name, with_options
-from pencilmap.scripts.command_line.predictions import Row, gain, prediction_table, seconds, threads_table, title
+from pencilmap.scripts.command_line.plain_options import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, with_options
+from pencilmap.scripts.command_line.predictions import (
+    SAME,
+    Row,
+    factor,
+    gain,
+    load,
+    marked_grid,
+    prediction_table,
+    seconds,
+    show_notes,
+    table_notes,
+    threads_table,
+    title,
+    value,
+)
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, fitted, labelled, print_json, print_table, say
 
 ALL = 0.995  # share of a time that is shown as 100 %
 
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @partial(on_machine, tasks=SEVERAL_TASKS)
-@with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, ANY_SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
-@click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
-@with_options(WIDE, JSON)
-def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str | None,
+@click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
+@with_options(WIDE, NOTES, JSON)
+def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
             routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
             threads: int | None, top: int, wide: bool,
-            as_json: bool) -> None:
+            all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
@@ -87,9 +108,9 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
 
     def planned(here: Where) -> Plan:
         with next(steps):
-            return plan(here, by=by, effort=effort, grids=(parse_grid(grid, here.decomposition),) if grid else None,
+            return plan(here, by=by, effort=effort, grids=(where.grid(grid),) if grid else None,
                         placements=placement or None, exchanges=(exchange,) if exchange else None,
-                        schedules=(schedule,) if schedule else None, routing=routing,
+                        schedules=(schedule,), routing=routing,
                         top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
 
     numbers = [where.tasks_per_node // n for n in reversed(divisors_of(threads))] if threads else []
@@ -98,24 +119,152 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    launch = _launched(found, Question(routing, exchange or DEFAULT_ALGORITHM, SEQUENCE), not EFFORTS[effort])
+    question = Question(routing, exchange or DEFAULT_ALGORITHM, found.best.schedule)
+    launch = launched(found.best.where, found.best.prediction, question, is_quick=not EFFORTS[effort])
     if as_json:
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    rows = [Row(choice.prediction if choice is found.best else _named(choice), launch.first) for choice in listed]
-    shapes = {_shape(choice) for choice in listed}
-    prediction_table(rows, _title(found, shapes, counts), wide, by, len(shapes) > 1, len(counts) > 1)
-    halo_table([row.prediction for row in rows])
+    said = Answer(found.best.prediction, launch, by, effort if not placement or BEST in placement else "", library_in(grid))
+    for sentence in _sentences(found, said, by):
+        say(sentence)
+    if where.wraps:
+        for sentence in wrapped([choice.prediction for choice in listed], by):
+            say(sentence)
+    echo()
+    if _needs_file(found, found.best, launch):
+        labelled("write", _command(found), shell=True)
+        echo()
+    predictions = [choice.prediction for choice in listed]
+    named = [choice.prediction if choice is found.best else _named(choice) for choice in listed]
+    _table(found, listed, launch, by, top)
+    if wide:
+        rows = [Row(p, launch.first) for p in named]
+        prediction_table(rows, _title(found, counts), wide, by, _has_shapes(found), len(counts) > 1)
+    halo_table(named)
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    tie = decided_in_tie(found.best.prediction, [row.prediction for row in rows], by)
-    for line in (*([tie] if tie else []), *_all_slots(where, grid, counts), *_brief(found, listed), *_runs(found),
-                 *_why(found), *_ungained(found, launch),
-                 *schedule_notes(found.best.prediction, schedule),
-                 answer([row.prediction for row in rows], launch, _take(found), by, effort, found.best.prediction),
-                 *(wrapped([choice.prediction for choice in listed], by) if where.wraps else [])):
-        say(line)
+    for line in _lines(found, said):
+        labelled(*line)
+    tie = decided_in_tie(found.best.prediction, predictions, by)
+    show_notes([*table_notes(predictions, by, wide), *([tie] if tie else []), *_all_slots(where, grid, counts), *_why(found),
+                *_brief(listed), *launch_notes(found.best.where, found.best.grid)], all_notes)
+
+
+def _sentences(found: Plan, said: Answer, by: str) -> Iterator[str]:
+    """Yield the choice, its time and its gain, then its grid in the words of a library and its bound."""
+    best, p = found.best, found.best.prediction
+    where = _where(found, best)
+    kind = "grid" if len(best.grid.shape) > 1 else best.decomposition.name
+    words = [f"{where}{kind} {best.grid}",
+             *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
+             *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
+    number = len({choice.kind for choice in found.choices})
+    among = f", the fastest of {number} {'shapes and grids' if _has_shapes(found) else 'grids'}" if number > 1 else ""
+    time = value(p, by, likely=True)
+    if not _needs_file(found, best, said.launch):
+        yield f"Use {', '.join(words)}, no file is needed: {time}{among} (predicted)."
+    else:
+        usual = _usual(found, best, said.launch)
+        ratio = gain(p, usual, by) if usual else None
+        over = f", {factor(ratio)} than without one" if ratio and ratio >= 1 + SAME else ""
+        yield f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted)."
+    names = words_of(best.grid, said.library)
+    bound = said.bound.replace("no placement", "no placement of it", 1)
+    extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
+    if p.bracket and len(set(ends := adaptive_range(p, by))) > 1:
+        bound = f"{ends[0]} to {ends[1]}, by how the routers adapt"
+    yield f"{kind.capitalize()} {best.grid} is {names}; {bound}{extra}." if names else \
+        f"{kind.capitalize()} {best.grid}: {bound}{extra}."
+
+
+def _title(found: Plan, counts: Sequence[int]) -> str:
+    """The question of a table whose rows have one network, or several."""
+    best = found.best.where
+    text, tasks = title(best), per_node(best.tasks_per_node)
+    if _has_shapes(found):
+        text = f"shapes of {best.network.n_nodes} nodes with {text[text.index(tasks):]}"
+    return text.replace(tasks, f"{' or '.join(map(str, counts))} tasks per node") if len(counts) > 1 else text
+
+
+def _where(found: Plan, choice: Choice) -> str:
+    """The shape and the number of tasks on a node of a choice, each if several are ranked, with a space after them."""
+    shape = f"{_shape(choice)} with " if _has_shapes(found) else ""
+    return shape + (f"{per_node(choice.where.tasks_per_node)} with " if _has_counts(found) else "")
+
+
+def _needs_file(found: Plan, choice: Choice, launch: Launched) -> bool:
+    """Whether a choice is faster than the launch order of its grid, as far as the plan knows."""
+    usual = _usual(found, choice, launch)
+    if usual is choice.prediction:
+        return False
+    ratio = gain(choice.prediction, usual, found.by) if usual else None
+    return ratio is None or ratio >= 1 + SAME
+
+
+def _usual(found: Plan, choice: Choice, launch: Launched) -> Prediction | None:
+    """The launch order on the grid of a choice under its schedule, if the plan predicted it or all placements are alike."""
+    if choice.prediction.placement == DEFAULT or choice.prediction.all_alike:
+        return choice.prediction
+    if choice.kind == found.best.kind and launch.first:
+        return launch.first
+    return next((other.prediction for other in found.choices if other.kind == choice.kind
+                 and other.prediction.placement == DEFAULT and other.schedule == choice.schedule), None)
+
+
+def _table(found: Plan, listed: list[Choice], launch: Launched, by: str, top: int) -> None:
+    """Print a row for each grid: in the words of 2DECOMP&FFT, its best time with a file, and without one."""
+    first: dict[tuple[object, ...], Choice] = {}
+    for choice in (*found.choices, *listed):
+        first.setdefault((*choice.kind, choice.exchange, choice.schedule), choice)
+    rows, wraps = [], listed[top:]
+    shown = list(first.values())[:top]
+    for choice in [*shown, *(choice for choice in wraps if not any(choice is other for other in shown))]:
+        usual = _usual(found, choice, launch)
+        words = words_of(choice.grid).replace("p_row=", "").replace("p_col=", "")
+        rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
+                     marked_grid(choice.prediction), words,
+                     choice.exchange, choice.schedule, _cell(choice.prediction, by), _cell(usual, by) if usual else "-"])
+    columns = ["shape", ">per node", "kind", "grid", ">p_row, p_col", "exchange", "schedule", ">with its file", ">without"]
+    usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}
+    kept = [k for k, name in enumerate(columns) if k in (3, 7, 8) or len({row[k] for row in rows}) > 1
+            or (name in usual_values and rows[0][k] != usual_values[name]) or (k == 4 and any(row[4] for row in rows))]
+    kept = [k for k in kept if k != 8 or any(row[8] != "-" for row in rows)]
+    print_table(None, *fitted([columns[k] for k in kept], [[row[k] for k in kept] for row in rows], [">p_row, p_col"]))
+
+
+def _cell(p: Prediction, by: str) -> str:
+    return load(p, by) if p.t_s is None else milliseconds(seconds(p, by))
+
+
+def _command(found: Plan) -> str:
+    """The command that writes the file of the best choice."""
+    best = found.best
+    shape = ["--network", _shape(best)] if _has_shapes(found) else []
+    count = ["-t", str(best.where.tasks_per_node)] if _has_counts(found) else []
+    kind = [] if best.decomposition is PENCIL else ["--decomposition", best.decomposition.name]
+    schedule = [] if best.schedule == SEQUENCE else ["--schedule", best.schedule]
+    given = given_options("map", without=("--grid", "--decomposition", "--schedule", *(("--nodes",) if shape else ()),
+                                         *(("--tasks-per-node",) if count else ())))
+    return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *schedule, "-o FILE"])
+
+
+def _lines(found: Plan, said: Answer) -> list[tuple[str, str]]:
+    """Lines about a faster schedule, a longer search, choices that are too near to tell."""
+    best, lines = found.best, list[tuple[str, str]]()
+    if best.schedule == SEQUENCE and (other := faster_schedule(best.where, best.prediction)):
+        lines.append(("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best"))
+    lines += said.idle + said.search
+    rivals = {choice.kind: choice for choice in reversed(found.rivals) if choice.kind != best.kind}
+    if rivals and best.seconds is not None:
+        here, needs_file = _where(found, best), _needs_file(found, best, said.launch)
+        names = [("" if _where(found, choice) == here else _where(found, choice))
+                 + ("" if len(choice.grid.shape) > 1 else f"{choice.decomposition.name} ")
+                 + str(choice.grid)
+                 + (" without a file" if needs_file and not _needs_file(found, choice, said.launch) else "")
+                 for choice in reversed(rivals.values())]
+        lines.append(("near", f"too near to tell: {', '.join(names)}; measure these, too"))
+    return lines
 
 
 def _other_wraps(found: Plan, top: int) -> list[Choice]:
@@ -125,44 +274,13 @@ def _other_wraps(found: Plan, top: int) -> list[Choice]:
     return [best[here.network] for here in found.where.wraps if here.network in best and here.network not in shown]
 
 
-def _launched(found: Plan, question: Question, is_quick: bool) -> Launched:
-    """The launch order in sequence, on the grid on which it is fastest, as far as the plan knows."""
-    best = found.best
-    usual = next((choice for choice in found.choices if choice.prediction.placement == DEFAULT
-                  and choice.schedule == SEQUENCE and choice.kind[:2] == best.kind[:2]), best)
-    launch = launched(usual.where, usual.prediction, question, is_quick=is_quick)
-    if usual.grid == best.grid:
-        return launch
-    return replace(launch, orders=tuple((f"{phrase} on grid {usual.grid}", p) for phrase, p in launch.orders))
-
-
-def _title(found: Plan, listed: Collection[str], counts: Sequence[int]) -> str:
-    tasks = " or ".join(map(str, counts[:-1])) + f" or {per_node(counts[-1])}" if counts[1:] else per_node(counts[0])
-    if not _has_shapes(found):
-        one = title(found.best.where)
-        return one.replace(per_node(found.best.where.tasks_per_node), tasks) if counts[1:] else one
-    size = f", transform {found.where.transform}" if found.where.transform else ""
-    shape = f"; all rows are {min(listed)}" if len(listed) == 1 else ""
-    return f"shapes of {found.best.network.n_nodes} nodes with {tasks}{size}{shape}"
-
-
 def _has_shapes(found: Plan) -> bool:
     return len({str(choice.network) for choice in found.choices}) > 1
 
 
 def _has_counts(found: Plan) -> bool:
+    """Whether the plan ranks several numbers of tasks on a node."""
     return len({here.tasks_per_node for here in found.where.shapes}) > 1
-
-
-def _take(found: Plan) -> str:
-    """The recommended choice, with every part that is not the usual one."""
-    best, p = found.best, found.best.prediction
-    words = [*([_shape(best)] if _has_shapes(found) else []),
-             *([f"{per_node(best.where.tasks_per_node)},"] if _has_counts(found) else []),
-             *([] if best.decomposition is PENCIL else [best.decomposition.name]), str(best.grid), p.placement]
-    parts = [" ".join(words), *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
-             *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
-    return "take " + ", ".join(parts)
 
 
 def _named(choice: Choice) -> Prediction:
@@ -177,17 +295,11 @@ def _all_slots(where: Setting, grid: str | None, counts: Sequence[int]) -> list[
         if where.site.idle and not grid else []
 
 
-def _brief(found: Plan, listed: list[Choice]) -> list[str]:
-    """Sentence about the rows whose placement a longer search may improve."""
-    brief = next((choice for choice in listed if choice.name == SO_FAR), None)
-    if brief is None:
-        return []
-    shape = f"--network {_shape(brief)} " if _has_shapes(found) else ""
-    shape += f"-t {brief.where.tasks_per_node} " if _has_counts(found) else ""
-    kind = "" if brief.decomposition is PENCIL else f"--decomposition {brief.decomposition.name} "
-    command = f"pencilmap map {shape}{kind}--grid {brief.grid} --output FILE"
-    return [f"{SO_FAR}: searched briefly or not at all; {command}, with the same options of machine, nodes and transform, "
-            "searches longer"]
+def _brief(listed: list[Choice]) -> list[str]:
+    """Note about the rows whose placement a longer search may improve."""
+    grids = list(dict.fromkeys(str(choice.grid) for choice in listed if choice.name == SO_FAR))
+    said = f"grids {', '.join(grids)} were searched briefly or not at all; map with --grid searches longer"
+    return [said] if grids else []
 
 
 def _shape(choice: Choice) -> str:
@@ -199,29 +311,8 @@ def _why(found: Plan) -> list[str]:
     if found.best.seconds is not None:
         term, share = found.term
         if share < ALL:  # else only one cost is known
-            said.append(f"in sequence, {100 * share:.0f} % of the time is {TERMS[term]}")
+            said.append(f"one exchange after the other, {100 * share:.0f} % of the time is {TERMS[term]}")
     return said
-
-
-def _runs(found: Plan) -> list[str]:
-    """Sentence about the choices that may be as fast."""
-    others = [choice for choice in found.rivals if choice.kind != found.best.kind]
-    easier = {(choice.kind, choice.worth) for choice in others if choice.prediction.placement == DEFAULT}
-    rivals = list(dict.fromkeys(_way(choice) for choice in others if choice.prediction.placement == DEFAULT
-                                or (choice.kind, choice.worth) not in easier))  # the launch order needs no mapfile
-    return [f"to be sure, measure also {', '.join(rivals)}"] if rivals and found.best.seconds is not None else []
-
-
-def _ungained(found: Plan, launch: Launched) -> list[str]:
-    """Say why no gain is stated, if there are too many tasks to route their launch order at once."""
-    tasks = found.best.grid.n_tasks
-    if tasks <= MOST_TASKS_ROUTED or launch.orders or launch.unknown:
-        return []
-    return [f"no gain is stated, because routing the launch order of {tasks} tasks takes long; pencilmap map states it"]
-
-
-def _way(choice: Choice) -> str:
-    return f"{choice.decomposition.name} {choice.grid} {choice.prediction.placement}"
 
 
 def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:

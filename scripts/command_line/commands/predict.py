@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
@@ -14,7 +15,17 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import answer, launched, wrapped
+from pencilmap.scripts.command_line.answers import (
+    Answer,
+    Launched,
+    by_routing,
+    exchanges_beside,
+    launch_notes,
+    launched,
+    library_in,
+    turned_lines,
+    wrapped,
+)
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -32,12 +43,21 @@ from pencilmap.scripts.command_line.options import (
     placements,
 )
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.prediction_page import write_page
-from pencilmap.scripts.command_line.predictions import Row, prediction_table, terms_table, title
+from pencilmap.scripts.command_line.predictions import (
+    Row,
+    placement_name,
+    prediction_table,
+    show_notes,
+    table_notes,
+    terms_table,
+    title,
+    value,
+)
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, print_json, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_problem import LineProblem
@@ -54,17 +74,17 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
 @click.option("--page", type=OUTPUT_FILE, metavar="FILE",
               help="Also write a page with the network and the loads of its links.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
-@with_options(WIDE, JSON)
+@with_options(WIDE, NOTES, JSON)
 def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
             effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
             terms: bool, line: "LineProblem | None", message_cost: str | None, ports: int | None, wide: bool,
-            as_json: bool) -> None:
+            all_notes: bool, as_json: bool) -> None:
     """Predict the time of a process grid under some placements.
 
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
     if traffic:
-        predict_placements(where, traffic, placement, routing, effort, seed, page, given_words(), as_json)
+        predict_placements(where, traffic, placement, routing, effort, seed, page, given_words(), all_notes, as_json)
         return
     if line:
         with hearing():
@@ -83,7 +103,6 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
                                "grids", click.get_current_context())
     question = Question(routing, exchange, schedule)
-    in_sequence = replace(question, schedule=SEQUENCE)
     limit = Limit(seed, time_limit)
     found, wraps = list[Prediction](), where.each_wrap
     with hearing():
@@ -91,26 +110,49 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
             with step:
                 found += here.answers(question, grid, placement, effort, limit)
     launches = {} if routing == ALL_ROUTINGS else {
-        here.network: launched(here, ranked([p for p in found if p.network == here.network])[0], in_sequence)
+        here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
+                               replace(question, schedule=_schedule(ranked(found)[0])))
         for here in where.each_wrap}
     launch = launches.get(ranked(found)[0].network)
+    best = ranked(found)[0]
+    orders = launch or Launched()
+    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid))
+    name = placement_name(best.placement, where.site)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
-        write_page(page, where, [*both, *found], answer(found, launch, effort=effort))
+        write_page(page, where, [*both, *found], said.first(name))
     if as_json:
         print_json(*[p.as_dict() for p in found])
+        return
+    if routing == ALL_ROUTINGS:
+        for sentence in by_routing([p for p in found if p.placement == found[-1].placement],
+                                   placement_name(found[-1].placement, where.site), library_in(grid)):
+            say(sentence)
+        echo()
     else:
-        rows = [Row(p, launches[p.network].first if launches else None) for p in found]
-        prediction_table(rows, title(where), wide, shapes=bool(where.wraps))
-        if terms:
-            terms_table([p for p in found if p.stages[0].terms])
-        halo_table(found)
-        if limit.cut_short:
-            say(CUT)
-        if routing != ALL_ROUTINGS:
-            say(answer(found, launch, effort=effort))
-            for sentence in wrapped(found):
-                say(sentence)
-        if page:
-            echo()
-            say(f"wrote {page}")
+        say(said.first(name))
+        say(said.second())
+        for sentence in wrapped(found):
+            say(sentence)
+        echo()
+    rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site)) for p in found]
+    placed = {p.placement for p in found}
+    rows += [Row(p, orders.first, order) for order, p in orders.orders if p.placement not in placed]
+    prediction_table(rows, title(where), wide, shapes=bool(where.wraps))
+    if terms:
+        terms_table([row for row in rows if row.prediction.stages[0].terms])
+    halo_table(found)
+    turned = turned_lines(where, best, question) if routing != ALL_ROUTINGS and not where.wraps else []
+    for label, text in said.idle + said.search + turned:
+        labelled(label, text)
+    if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(where, best, routing)):
+        labelled("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best")
+    if page:
+        labelled("page", page)
+    show_notes([*table_notes(found, wide=wide), *([CUT] if limit.cut_short else []),
+                *launch_notes(where, best.grid)], all_notes)
+
+
+def _schedule(p):
+    """The schedule of a prediction with all choices made."""
+    return p.schedule.name if p.schedule else SEQUENCE

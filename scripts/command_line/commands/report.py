@@ -10,12 +10,13 @@ from pencilmap.mapper.program_records import read_programs
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.scripts.command_line.answers import nearness
-from pencilmap.scripts.command_line.options import ANY_SCHEDULE, DIRECTION, EFFORT, GRID, on_machine, placements
+from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
+from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, print_json, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import (
@@ -39,9 +40,9 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures [svg].")
 @on_machine
-@with_options(GRID, placements(), ANY_SCHEDULE, DIRECTION, EFFORT, JSON)
+@with_options(GRID, placements(), SCHEDULE, DIRECTION, EFFORT, JSON)
 def command(where: Setting | None, output: str, published: bool, figures: str | None,
-            kind: str | None, grid: str, placement: tuple[str, ...], schedule: str | None, effort: str,
+            kind: str | None, grid: str, placement: tuple[str, ...], schedule: str, effort: str,
             as_json: bool, records: tuple[str, ...] = ()) -> None:
     """Make one page: the gain, the network before and after, times.
 
@@ -67,9 +68,10 @@ def _predicted(where, output, published, figures, question, as_json):
     if as_json:
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
-    say(said)
+    say(said.first(placement_name(said.best.placement, where.site)))
+    say(said.second())
     echo()
-    say(f"wrote {output}")
+    labelled("page", output)
 
 
 def _of_records(records, output, published, figures, kind, as_json):

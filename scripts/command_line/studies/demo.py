@@ -15,7 +15,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.predictions import Row, prediction_table
+from pencilmap.scripts.command_line.predictions import Row, placement_name, prediction_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -44,8 +44,8 @@ def command(output: str, as_json: bool) -> None:
     predicted = where.predictions(GRID, PLACEMENTS)
     mapfiles = [_write(where, grid, text, folder) for text in PLACEMENTS]
     if not as_json:
-        prediction_table([Row(p, predicted[0]) for p in predicted],
-                         f"1. predicted: {where.where}, transform {where.transform}")
+        say(f"1. predicted: {where.where}, transform {where.transform}", bold=True)
+        prediction_table([Row(p, predicted[0], placement_name(p.placement, where.site)) for p in predicted])
         print_table("2. mapped", ["placement", "mapfile"], list(zip(PLACEMENTS, mapfiles)))
     part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
     records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
@@ -60,8 +60,11 @@ def command(output: str, as_json: bool) -> None:
         print_json(found)
         return
     comparison_table(rows, "3. simulated with the real runner, its result verified, and compared")
-    _side_by_side(rows, where)
+    gain = _side_by_side(rows, where)
     _together(at_once, part)
+    echo()
+    for line in _verdict(rows, predicted, gain):
+        say(line)
 
 
 def _write(where, grid, text, folder):
@@ -82,7 +85,7 @@ def _simulate(runs, path):
 
 
 def _side_by_side(rows, where):
-    """Predicted, simulated and published times of the exchanges."""
+    """Print predicted, simulated and published times of the exchanges; return the published gain of the cubes."""
     published = {(r.placement, r.stage): r.measured_s for r in compare_published()
                  if (r.grid, r.transform, r.tasks_per_node) == (GRID, str(where.transform), where.tasks_per_node)}
     print_table("4. compared with the published measurements (Jagode, Hein, Trew, Appendix A, CO mode)",
@@ -90,8 +93,16 @@ def _side_by_side(rows, where):
                 [[r.placement, r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
-    say(f"rows and columns together, default ({rows[0].order}) over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
-        f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
+    return both[PLACEMENTS[0]] / both[PLACEMENTS[1]]
+
+
+def _verdict(rows, predicted, published):
+    """Return the gain of the cubes: simulated and predicted by the links, measured and predicted on the real machine."""
+    order, cubes = (sum(r.measured_s for r in rows if r.placement == text) for text in PLACEMENTS)
+    return [f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
+            f"{milliseconds(order)}.",
+            f"Predicted {_ratio(rows, 't_s'):.2f}x. On Blue Gene/L {published:.2f}x was measured, and "
+            f"{predicted[0].time_s / predicted[1].time_s:.2f}x is predicted."]
 
 
 def _speedup(rows):

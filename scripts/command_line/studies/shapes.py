@@ -15,7 +15,7 @@ from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
-from pencilmap.model.base.units import milliseconds, parse, to_limit
+from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -35,8 +35,8 @@ from pencilmap.scripts.command_line.plain_options import (
     Name,
     with_options,
 )
-from pencilmap.scripts.command_line.predictions import new_notes
-from pencilmap.scripts.command_line.tables import fitted, print_json, print_table, say
+from pencilmap.scripts.command_line.predictions import PARTS, SAME, new_notes, show_notes
+from pencilmap.scripts.command_line.tables import could, echo, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
@@ -230,22 +230,27 @@ class _Shown:
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
         notes = new_notes(self.notes([p for _, p in shown]), wide)
         names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
-        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">to limit"]
+        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">links could gain"]
+        say(self._answer(shown[0]))
+        echo()
         print_table(self.title(), columns,
                     [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
-                      to_limit(p.certificate)] for s, p in shown], more + notes)
-        say(self._answer(shown[0]))
+                      could(p.certificate)] for s, p in shown])
+        show_notes([*notes, *more], wide)
 
     def _answer(self, best):
-        """The recommended shape, and the exchanges of the worst shape if these are known to take longer."""
+        """The recommended shape, and its gain over the least that the worst other shape takes."""
         (shape, p), point = best, self.points[0]
-        worst = max((s.bound_s for s in point.shapes if s.bound_s), default=0)
-        said = f"take {shape.torus} with grid {p.grid}: "
+        worst = max((s.bound_s for s in point.shapes if s.bound_s and s is not shape), default=None)
+        said = f"Use {shape.torus} with grid {p.grid}"
         if p.known_s is None:
-            return said + f"the busiest links carry {float(p.cost):.4g}"
-        said += milliseconds(p.known_s) + (" with computing" if p.total_s is not None else " for the exchanges")
-        said += f"; exchanges {milliseconds(p.time_s)}" if p.total_s is not None else ""
-        return f"{said}, in the worst shape at least {milliseconds(worst)}" if worst > p.time_s else said
+            return f"{said}: its busiest links carry {float(p.cost) / PARTS:.4g} times the data of a node (predicted)."
+        what = "with computing" if p.total_s is not None else "for the exchanges"
+        said += f": {milliseconds(p.known_s)} {what} (predicted)."
+        if not worst or worst < p.time_s * (1 + SAME):
+            return said
+        return (f"{said} Its exchanges take {milliseconds(p.time_s)}, those of the worst shape are at least "
+                f"{worst / p.time_s:.2f}x slower.")
 
     def study(self):
         rows = []
