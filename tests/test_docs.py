@@ -12,6 +12,7 @@ from importlib import import_module
 
 import pytest
 
+from pencilmap.model.placement.grid_words import LIBRARIES, grid_in_words
 from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.command_line.result_files import read_result
 from pencilmap.scripts.maintenance import write_tables
@@ -83,6 +84,15 @@ def test_a_wrong_example_is_seen(tmp_path):
 def test_tables_are_those_of_the_program(file, first, last, content):
     text = (ROOT / file).read_text("utf-8")
     assert between(text, first, last, content()) == text, f"{file}: python -m pencilmap.scripts.maintenance.write_tables"
+
+
+def test_the_grids_of_libraries_are_those_of_the_program():
+    """docs/howto/your-grid.md has a row for each library: what to type, in each form, and the same in plain numbers."""
+    page = (ROOT / "docs" / "howto" / "your-grid.md").read_text("utf-8")
+    rows = re.findall(r"^\| [^|]* \| ([^|]*) \| `(\d\S*)`[^|]* \|", page, re.MULTILINE)
+    typed = [(text, grid) for cell, grid in rows for text in re.findall(r"`([^`]*[:=][^`]*)`", cell)]
+    assert [str(grid_in_words(text)) for text, _ in typed] == [grid for _, grid in typed]
+    assert {text.partition(":")[0] for text, _ in typed if ":" in text} == {*LIBRARIES}
 
 
 @pytest.mark.parametrize("path, content", [pytest.param(*result, id=result[0].stem) for result in write_tables.RESULTS])

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from pencilmap.mapper.formats import FORMATS
+from pencilmap.model.machines.machine import load_machine
 from tests.launchers.conftest import ROOT
 
 TEXT = (ROOT / "docs" / "formats.md").read_text()
@@ -15,7 +16,8 @@ HOW_TO = (ROOT / "docs" / "howto" / "launchers.md").read_text()
 def test_every_format_has_its_command_in_the_how_to(name):
     """By the option, or by a machine whose format it is."""
     asked = re.search(rf"^\$ pencilmap (map|convert) .*--format {name}\b", HOW_TO, re.MULTILINE)
-    assert asked or re.search(rf"^wrote .*, format {name} for machine", HOW_TO, re.MULTILINE)
+    machines = re.findall(r"^\$ pencilmap map .*--machine ([\w-]+)(?!.*--format)", HOW_TO, re.MULTILINE)
+    assert asked or name in {load_machine(machine).figures["formats"].value[0] for machine in machines}
 
 
 def test_options_that_the_document_names_exist(pencilmap):

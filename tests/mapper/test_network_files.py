@@ -369,4 +369,4 @@ def test_the_launch_order_of_80_000_tasks_on_a_dragonfly_of_a_file_needs_little_
                           timeout=patience(60))
     status, kilobytes = done.stdout.splitlines()[-1].split()
     assert status in ("0", "None"), done.stderr
-    assert int(kilobytes) < 2 << 20 and "250x320  default" in done.stdout
+    assert int(kilobytes) < 2 << 20 and "Grid 250x320" in done.stdout

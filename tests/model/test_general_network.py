@@ -104,7 +104,7 @@ def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network)
     assert predict(best).cost <= predict(default).cost
     assert any("row 0: 3 ranks" in line for line in image_text(best, {"row": 0, "column": 0}, 80))
     exchange = exchanges(grid)[0]
-    assert len(loads_text(routing(RULES[0]).loads(network, exchange, best.ends))) == 4
+    assert len(loads_text(routing(RULES[0]).loads(network, exchange, best.ends), "rows", False, network.n_nodes)) == 2 + 4
 
 
 def test_no_ranks_have_no_traffic():

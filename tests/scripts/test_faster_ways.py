@@ -1,7 +1,5 @@
 """Answers about one grid say if another grid, order or placement is much faster; `check` needs no grid for the places."""
 
-import re
-
 import pytest
 
 from pencilmap.mapper.setting import setting
@@ -27,7 +25,7 @@ def test_map_and_check_say_that_another_grid_is_faster(told, pencilmap_json, tmp
     mapped = told("map", *MESH, *MAP, "--grid", "4x4", "-o", tmp_path / "hosts")
     mine, other = (pencilmap_json("predict", *MESH, "--grid", grid)[0]["t_s"] for grid in ("4x4", "1x16"))
     assert mine == pytest.approx(1.5 * other)
-    sentence = "grid 1x16 is 50 % faster, with its best placement: pencilmap plan ranks the grids"
+    sentence = f"faster {1000 * other:.4g} ms on grid 1x16 (p_row=16, p_col=1): pencilmap plan"
     assert sentence in mapped
     assert sentence in told("check", tmp_path / "hosts", *MESH, "--grid", "4x4")
 
@@ -35,24 +33,26 @@ def test_map_and_check_say_that_another_grid_is_faster(told, pencilmap_json, tmp
 def test_the_fastest_grid_and_the_choice_of_a_plan_get_no_such_sentence(told, tmp_path):
     for grid in ((), ("--grid", "1x16")):
         out = told("map", *MESH, *MAP, *grid, "-o", tmp_path / "hosts")
-        assert "its best placement" not in out and "another placement" not in out
+        assert "pencilmap plan" not in out and " better " not in out
 
 
 def test_map_and_check_say_that_another_placement_is_faster(told, tmp_path):
     words = (*MESH, "--grid", "4x4")
-    sentence = "another placement of this grid is 33 % faster:"
-    assert f"{sentence} --placement best writes it" in told(
-        "map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
-    assert f"{sentence} pencilmap map writes it" in told("check", tmp_path / "lines", *words)
+    sentence = "better 1.33x faster with another file for this grid:"
+    assert f"{sentence} --placement best" in told("map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
+    checked = told("check", tmp_path / "lines", *words)
+    assert "lines is valid, but a better file is 1.33x faster: 0.3932 ms, not 0.5243 ms (predicted)." in checked
+    assert f"{sentence} pencilmap map --network 4x4:mesh " in checked and "--grid 4x4 -o FILE" in checked
     told("map", *words, *MAP, "-o", tmp_path / "best")
-    assert "another placement" not in told("check", tmp_path / "best", *words)
+    assert " better " not in told("check", tmp_path / "best", *words)
 
 
 def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
     """Around a ring, rows of neighbours load the links by 10, columns of neighbours by 16."""
     words = ("--network", "16", "-f", "hostfile")
     told("map", *words, "--grid", "2x8", "-p", "default", "-o", tmp_path / "hosts")
-    assert "on grid 2x8 this file is 60 % faster" in told("check", tmp_path / "hosts", *words, "--grid", "8x2")
+    checked = told("check", tmp_path / "hosts", *words, "--grid", "8x2")
+    assert "on grid 2x8 (p_row=8, p_col=2) this file is 1.60x faster: is --grid in the order of your code?" in checked
     assert "the order of your code" not in told("check", tmp_path / "hosts", *words, "--grid", "2x8")
 
 
@@ -83,18 +83,18 @@ def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pen
 def test_map_gives_the_grid_in_the_words_of_libraries(told, pencilmap_json, tmp_path):
     words = (*MESH, *MAP, "-o", tmp_path / "hosts", "--grid", "8x2")
     assert pencilmap_json.one("map", *words)["grid_words"] == {"p_row": 2, "p_col": 8, "iproc": 8, "jproc": 2}
-    assert "p_row=2, p_col=8; P3DFFT iproc=8, jproc=2" in told("map", *words)
+    assert "Grid 8x2 (p_row=2, p_col=8)" in told("map", *words)
+    assert "Grid 8x2 (iproc=8, jproc=2)" in told("map", *words[:-1], "p3dfft:8x2")
     assert pencilmap_json.one("map", *words[:-1], "1x16")["grid_words"] == {"p_row": 16, "p_col": 1, "iproc": 1, "jproc": 16}
-    assert ("one exchange among all 16 ranks: 2DECOMP&FFT p_row=1, p_col=16; P3DFFT iproc=16, jproc=1;"
-            in told("map", *words[:-1], "16x1"))
+    assert "Grid 16x1 (p_row=1, p_col=16)" in told("map", *words[:-1], "16x1")
 
 
 @pytest.mark.parametrize("placement, is_told", [("default", True), ("default:yxt", False), ("best", False)])
 def test_map_says_if_its_file_gains_nothing(pencilmap, tmp_path, placement, is_told):
     words = ("--network", "8x2", "--bandwidth", "1 GB/s", "-n", "32", "-g", "4x4", "-f", "hostfile")
     out = pencilmap("map", *words, "-p", placement, "-o", tmp_path / "hosts")[1]
-    assert ("no gain: launch as before, without the file, on grid 4x4\nwrote " in out) == is_told
-    assert ("\nwith the file, if you want it:\n" in out, "\nlaunch with:\n" in out) == (is_told, not is_told)
+    _tells_to_launch_as_before(out, is_told)
+    assert (f"{tmp_path / 'hosts'} is block order, which needs no file. Grid 4x4 " in " ".join(out.split())) == is_told
 
 
 @pytest.mark.parametrize("traffic, is_told", [("0 1 9\n1 2 9\n2 3 9\n3 0 9\n", True), ("0 2 9\n1 3 9\n", False)])
@@ -102,15 +102,21 @@ def test_map_says_if_a_program_gains_nothing(pencilmap, tmp_path, traffic, is_to
     (tmp_path / "traffic").write_text(traffic)
     out = pencilmap("map", "--network", "4:mesh", "--traffic", tmp_path / "traffic", "-f", "hostfile", "-o",
                     tmp_path / "hosts")[1]
-    assert ("no gain: launch as before, without the file\nwrote " in out) == is_told
-    assert ("\nwith the file, if you want it:\n" in out, "\nlaunch with:\n" in out) == (is_told, not is_told)
+    _tells_to_launch_as_before(out, is_told)
+    assert ("Placement cannot help: the launch order is at the proved limit.\nNo file is needed: " in out) == is_told
 
 
-@pytest.mark.parametrize("most, is_told", [(1.0134, True), (1.016, False)])
-def test_a_range_of_gains_up_to_1_percent_is_no_gain(monkeypatch, most, is_told):
+def _tells_to_launch_as_before(out, is_told):
+    """The launch line is said once: without the file, or with it."""
+    assert ("\n  launch  as before, without the file\n" in out) == is_told
+    assert ("(hostfile), if you want it:\n" in out, "\n  launch  smpirun -np " in out) == (is_told, not is_told)
+
+
+@pytest.mark.parametrize("most, is_faster", [(1.009, False), (1.011, True)])
+def test_a_range_of_gains_up_to_1_percent_is_no_gain(monkeypatch, most, is_faster):
     monkeypatch.setattr(answers, "gains", lambda *_: (0.93, most))
     best, = setting(network="4x4").predictions("4x4", ["default"])
-    assert bool(answers.launch_as_before(best, answers.Launched((("", best),)))) == is_told
+    assert answers.Answer(best, answers.Launched((("", best),))).is_faster == is_faster
 
 
 def test_the_faster_grid_is_the_fastest_in_either_order(told, pencilmap_json, tmp_path):
@@ -119,11 +125,12 @@ def test_the_faster_grid_is_the_fastest_in_either_order(told, pencilmap_json, tm
     rising, falling = (pencilmap_json("predict", *words, "--grid", grid)[0]["t_s"] for grid in ("1x16", "16x1"))
     assert rising < 0.99 * falling
     mapped = told("map", *words, *MAP, "--grid", "8x2", "-o", tmp_path / "hosts")
-    assert re.search("grid 1x16 is [0-9]+ % faster", mapped)
-    assert "grid 16x1 is" in told("map", *MESH, *MAP, "--grid", "8x2", "-o", tmp_path / "hosts")
+    assert " ms on grid 1x16 (p_row=16, p_col=1): pencilmap plan" in mapped
+    assert " ms on grid 16x1 (" in told("map", *MESH, *MAP, "--grid", "8x2", "-o", tmp_path / "hosts")
 
 
 def test_a_plan_of_slabs_is_checked_by_its_number_of_tasks(told, tmp_path):
     words = ("--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s")
-    assert "take slab 16 " in told("map", *words, *MAP, "--grid", "16", "-o", tmp_path / "hosts")
-    assert "16 ranks" in told("check", tmp_path / "hosts", *words, "--grid", "16")
+    assert "Slab 16 takes 0.1311 ms" in told("map", *words, *MAP, "--grid", "16", "-o", tmp_path / "hosts")
+    checked = told("check", tmp_path / "hosts", *words, "--grid", "16")
+    assert "hosts is valid" in checked and "Slab 16" in checked

@@ -43,7 +43,7 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     status, out, err = pencilmap("network", "--no-hardware", "-o", "nodes.txt")
     assert status == 0 and (job / "nodes.txt").read_text() == "tux2\ntux3\ntux4\ntux9\n"
     status, out, err = pencilmap("predict", "--network", str(job / name), "--tasks-per-node", "2", "--nodes", "nodes.txt",
-                                 "--grid", "2x4", "-p", "default")
+                                 "--grid", "2x4", "-p", "default", "--wide")
     assert status == 0 and "4 of 12 nodes" in out, err
 
 

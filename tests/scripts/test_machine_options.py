@@ -78,8 +78,8 @@ def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_jso
     found, = pencilmap_json("predict", *BGL, "--network", "4x4x4:torus", *eight)
     assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
     assert pencilmap_json("predict", *BGL, "--network", "4x4x4:mesh", *eight)[0]["notes"] == []
-    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4:torus", *eight)
-    assert status == 0 and "note: torus 4x4x4 has rings" in out
+    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4:torus", *eight, "--notes")
+    assert status == 0 and "note    torus 4x4x4 has rings" in out
 
 
 def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
@@ -160,5 +160,6 @@ def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
     assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "line", "--idle")
 
 
-def test_a_grid_that_is_needed_is_asked_for(pencilmap):
-    assert "name the process grid with --grid" in refused(pencilmap, "check", "my.map", "-m", "bluegene-l", "--fft", "64")
+def test_a_grid_that_is_needed_is_asked_for(pencilmap, tmp_path):
+    (tmp_path / "my.map").write_text("0 0 0 0\n")
+    assert "name the process grid with --grid" in refused(pencilmap, "check", tmp_path / "my.map", *BGL, "--fft", "64")

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -11,9 +10,7 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.plan import Choice, plan
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds import certificates
-from pencilmap.model.decompositions import SLAB
-from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.command_line.commands.plan import _brief
+from pencilmap.scripts.command_line.commands import plan as plan_command
 from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
 from tests.mapper.run_records import record
@@ -58,8 +55,7 @@ def test_all_commands_and_python_make_the_same_first_choice(words, pencilmap_jso
     assert all(written[key] == planned[key] for key in ("decomposition", "grid", "placement", "schedule", "total_s", "t_s"))
     grid = "x".join(map(str, planned["grid"]))
     again = pencilmap_json("predict", *words, "--decomposition", planned["decomposition"], "--grid", grid, "-p",
-                           planned["way"],
-                           "--schedule", planned["schedule"]["name"], "-e", planned["exchange"], *QUICK)[0]
+                           planned["way"], "--schedule", planned["schedule"]["name"], "-e", planned["exchange"], *QUICK)[0]
     assert again["schedule"]["time_s"] == pytest.approx(planned["schedule"]["time_s"])
     options = dict(zip(words[::2], words[1::2]))
     best = plan(setting(machine=options.get("-m"), network=options["--network"], tasks_per_node=int(options["-t"]),
@@ -101,12 +97,12 @@ def test_the_other_objective_ranks_the_exchanges(pencilmap_json):
     assert exchanges < total
 
 
-def test_a_note_is_short_and_said_once(pencilmap, monkeypatch):
+def test_a_note_is_short_and_said_once(pencilmap):
     words = ("predict", "-m", "fugaku", "--nodes", "4x6x16", "-t", "1", "--grid", "16x24", "--fft", "512", "-p",
-             "default", "-p", "default:tn")
+             "default", "-p", "default:tn", "--notes")
     _, out, _ = pencilmap(*words)
-    monkeypatch.setattr(tables, "LINE", 80)
-    notes = [line for line in out.splitlines() if line.startswith("note: ")]
+    notes = " ".join(out.partition("  note ")[2].split()).split(" note ")
+    assert notes.pop(0).startswith("time: ")
     assert len(notes) == len(set(notes)) > 0 and all(len(note) <= 90 for note in notes)
     assert all((ROOT / re.search(r"\((docs/\S+\.md)\)", note)[1]).exists() for note in notes)
 
@@ -145,16 +141,18 @@ def test_a_plan_with_halos_fits_a_terminal_in_whole_sentences(pencilmap, words):
     rest = "--fft", "17:r2c", "--halo", "1", "--bandwidth", "25 GB/s", "--top", "2", *QUICK
     status, out, _ = pencilmap("plan", *words, *rest)
     assert status == 0 and "halo of 1 plane\n" in out and max(map(len, re.findall("─+", out))) <= 80
-    last = " ".join(out.split()).rpartition("take ")[2]
-    assert last.endswith("--effort normal searches)") and ", (" not in last
+    first = " ".join(out.partition("\n\n")[0].split())
+    assert re.fullmatch("Use grid .*[.] Grid .*[.]", first) and ", (" not in first
+    assert "  search  this was a quick look; --effort normal may find a better placement\n" in out
     assert "schedule sequence (pair) takes" not in out  # every code has this schedule
 
 
 def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pencilmap):
-    _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--nodes", "4x4x4", "--fft", "256", *QUICK)
-    table, _, after = out.partition("\ntime: ")
-    assert re.search(r"^\w+ +1x256,? +best, default  ", table, re.MULTILINE) and "  default  " not in table
-    assert "1x256 default" in after and "1x256 best" not in after  # measured without a mapfile
+    _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--nodes", "4x4x4", "--fft", "256", *QUICK, "--notes", "--wide")
+    assert "--fft 256 --effort quick --grid 4x64 -o FILE\n" in out.replace(" \\\n            ", " ")
+    [row] = re.findall(r"^\w+ +1x256 .*", out, re.MULTILINE)
+    assert row.split()[-4:-2] == row.split()[-2:] == ["9.869", "ms"]
+    assert "too near to tell: 1x256 without a file, " in out  # measured without a mapfile
 
 
 def test_a_quick_plan_asks_for_no_eigenvalues(pencilmap, monkeypatch):
@@ -170,65 +168,66 @@ def test_blocks_of_a_wide_plan_name_exchanges_and_classes_of_links(pencilmap):
     _, out, _ = pencilmap("plan", "--network", "dragonfly:a=2,p=2,h=1", *words)
     assert "by class of links: host, local, global" in out
     _, out, _ = pencilmap("plan", "--network", "4x3", *words, "-e", "bruck2")
-    assert "by dimension: x, y" in out and len(re.findall("^2x6 +bruck2 ", out, re.MULTILINE)) == 7
+    assert "by dimension: x, y" in out and len(re.findall("^2x6 +bruck2 ", out, re.MULTILINE)) == 5
 
 
 @pytest.mark.parametrize("machine, told", [("bluegene-l", True), ("bluegene-p", False)])
 def test_the_largest_term_is_named_if_other_terms_are_known(pencilmap, machine, told):
     words = ("--network", "8x8x8", "--fft", "512", "--top", "1", "--by", "exchanges")
-    _, out, _ = pencilmap("plan", "-m", machine, *words, *QUICK)
+    _, out, _ = pencilmap("plan", "-m", machine, *words, *QUICK, "--notes")
     assert ("% of the time is" in out) == told
 
 
-def test_the_command_for_a_longer_search_names_the_shape(pencilmap, tmp_path):
-    words = ["-m", "cray-xe6", "--nodes", "12", "-t", "1", "--fft", "32"]
-    found = plan(setting(machine="cray-xe6", nodes=12, tasks_per_node=1, fft="32"), effort="quick")
-    assert len(found.where.shapes) > 1
-    other = next(choice for choice in found.choices if choice.network != found.where.network)
-    [said] = _brief(found, [replace(other, is_brief=True)])
-    assert said.endswith(", with the same options of machine, nodes and transform, searches longer")
-    command = said.partition("pencilmap ")[2].partition(",")[0].replace("FILE", str(tmp_path / "order")).split()
-    status, out, _ = pencilmap(*command, *words, *QUICK)
-    assert status == 0 and out.startswith(f"torus {other.network} ") and f"\n{other.grid} " in out
+def test_the_command_that_writes_the_file_names_the_shape(pencilmap, pencilmap_json, monkeypatch, tmp_path):
+    monkeypatch.setattr(plan_command, "_needs_file", lambda *_: True)
+    words = ("plan", "-m", "cray-xe6", "--nodes", "12", "-t", "1", "--fft", "32", *QUICK)
+    _, out, _ = pencilmap(*words)
+    command = " ".join(out.replace("\\\n", "").split()).partition(" write pencilmap ")[2].partition(" FILE ")[0].split()
+    [planned] = pencilmap_json(*words, "--top", "1")
+    written = pencilmap_json.one(*command, tmp_path / "order")["predictions"][0]
+    assert f"--network {planned['torus']}" in " ".join(command) and f"Use {planned['torus']}" in out
+    assert all(written[key] == planned[key] for key in ("torus", "grid", "t_s"))
+    near = out.partition("too near to tell: ")[2].partition("; measure")[0].split(", ")
+    assert len(near) == 3 and "1x12" not in near and re.match(r"2x2x3:mesh\s+with\s+1x12$", near[2])
 
 
 def test_a_launch_order_on_another_grid_makes_no_mapfile_needless(pencilmap):
     _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--network", "8x8x8", "--fft", "512", *QUICK)
-    last = " ".join(out.split()).rpartition("take ")[2]
-    assert last.startswith("4x512 best") and "on grid 512x4, which needs no mapfile" in last
+    assert out.startswith("Use grid 4x512 with a file: ") and "too near to tell: 512x4 without a file;" in out
 
 
-def test_a_slab_to_be_searched_is_named_with_its_decomposition():
-    found = plan(setting(network="3x4", tasks_per_node=2, fft="32"), effort="quick", decompositions=(SLAB,))
-    assert "map --decomposition slab --grid 24 --output FILE," in _brief(found, [replace(found.best, is_brief=True)])[0]
+def test_a_slab_to_be_written_is_named_with_its_decomposition(pencilmap, monkeypatch):
+    monkeypatch.setattr(plan_command, "_needs_file", lambda *_: True)
+    _, out, _ = pencilmap("plan", "--network", "3x4", "-t", "2", "--fft", "32", "--decomposition", "slab", *QUICK)
+    assert " --decomposition slab --grid 24 -o FILE " in " ".join(out.replace("\\\n", "").split())
 
 
 def test_shapes_that_are_no_whole_units_share_a_note(pencilmap):
-    _, out, _ = pencilmap("plan", "-m", "fugaku", "--nodes", "8", "-t", "1", "--fft", "32", *QUICK, "--schedule", "sequence")
-    assert out.count("note: no whole units") == 1
+    _, out, _ = pencilmap("plan", "-m", "fugaku", "--nodes", "8", "-t", "1", "--fft", "32", *QUICK, "--notes")
+    assert out.count("  note    no whole units") == 1
     assert " have shape 2x2x2 and 1x2x4, so" in " ".join(out.split())
 
 
 def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):
     monkeypatch.setattr(Choice, "name", "best so far")
-    _, out, _ = pencilmap("plan", "--network", "2x4", "--fft", "16", "--halo", "1", "--effort", "quick", "--schedule",
-                          "sequence", "--bandwidth", "10 GB/s")
+    _, out, _ = pencilmap("plan", "--network", "2x4", "--fft", "16", "--halo", "1", "--effort", "quick", "--wide",
+                          "--bandwidth", "10 GB/s")
     rows, _, halos = out.partition("halo of 1 plane")
     assert all(re.search(r"\dx\d +best so far", table) for table in (rows, halos))
 
 
 def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):
     """The best rows are those of the plans for one number."""
-    asked = ("plan", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", "--schedule", "sequence", *QUICK,
-             "--top", "99")
+    asked = ("plan", "--network", "4x4", "--fft", "64", "--bandwidth", "1 GB/s", *QUICK, "--top", "99")
 
     def best(tasks):
         rows = json.loads(pencilmap(*asked, "-t", tasks, "--json")[1])["answers"]
         return {(p["tasks_per_node"], tuple(p["grid"])): p["seconds"] for p in rows if p["placement"] == "best"}
 
     assert best("2,1") == best("1") | best("2") and {tasks for tasks, _ in best("2,1")} == {1, 2}
-    text = pencilmap(*asked, "-t", "1,2")[1]
-    assert "torus 4x4 with 1 or 2 tasks per node" in text and "per node  " in text and "per node, " in text
+    text = " ".join(pencilmap(*asked, "-t", "1,2", "--wide")[1].split())
+    assert text.startswith("Use 1 task per node with grid ") and "torus 4x4 with 1 or 2 tasks per node" in text
+    assert " per node kind grid " in text and "too near to tell: 16x1, slab 16, 2 tasks per node with 2x16; " in text
 
 
 @pytest.mark.parametrize("command, said", [

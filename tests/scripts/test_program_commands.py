@@ -110,7 +110,8 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     assert list(data["views"][0]["loads"]) == ["all phases", "phase 1", "phase 2"]
     largest = [sum(np.nanmax(np.frombuffer(b64decode(view["loads"][name]), "<f4")) for name in ("phase 1", "phase 2"))
                for view in data["views"]]
-    links = [float(row.split()[1]) * 1e-3 for row in out.splitlines() if row.startswith(("default", "best"))]
+    links = [float(row.partition(name)[2].split()[0]) * 1e-3 for name in ("block order  ", "best  ")
+             for row in out.splitlines() if row.startswith(name)]
     assert largest == pytest.approx(links, rel=1e-3)  # kB in the table, MB on the page
     assert "measured run" in text and "2500" in text
 
@@ -119,10 +120,11 @@ def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):
     """Neighbours around a ring of 16 nodes load each link with one message, and the limit with half of it."""
     for name, shift in (("near", 1), ("far", 2)):
         (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 16} 1000\n" for a in range(16)))
-    said = "no link carries more than the largest message"
-    found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default")[1].split())
+    said = "here no link carries more than the largest message"
+    found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default",
+                                "--notes")[1].split())
              for name in ("near", "far")]
-    assert [said in out for out in found] == [True, False] and "100 %" in found[0]
+    assert [said in out for out in found] == [True, False] and "could gain 2.00x at most (proved)" in found[0]
 
 
 def test_map_predict_and_check_name_the_launch_order_and_the_gain(pencilmap, tmp_path):
@@ -130,11 +132,13 @@ def test_map_predict_and_check_name_the_launch_order_and_the_gain(pencilmap, tmp
     on, hosts = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--traffic", tmp_path / "t.txt"), tmp_path / "t.hosts"
     outs = [pencilmap("map", *on, "--format", "slurm", "-o", hosts, *QUICK)[1], pencilmap("predict", *on, *QUICK)[1],
             pencilmap("check", hosts, *on)[1], pencilmap("predict", *on, "-p", "default")[1]]
-    said = [next(line for line in out.splitlines() if ": busiest links carry " in line) for out in outs]
-    assert [line.split(":")[0] for line in said] == ["take best", "take best", str(hosts), "take default"]
-    assert all("% faster than Slurm's block order (nodes in the order" in line for line in (said[0], said[2]))
-    assert "% faster than the usual launch order" in said[1] and ", this is the usual launch order" in said[3]
-    assert all("the proved l" in line for line in said)
+    said = [" ".join(out.split()) for out in outs]
+    gains = "is 2.00x faster than Slurm's block order: 12 kB on the busiest link, not 24 kB"
+    assert said[0].startswith(f"{hosts} {gains} (predicted).")
+    assert said[2].startswith(f"{hosts} {gains.replace('is ', 'is valid and ', 1)}.")
+    assert said[1].startswith("best is 2.00x faster than block order: 12 kB on the busiest link, not 24 kB (predicted).")
+    assert said[3].startswith("No file is needed for block order: 24 kB on the busiest link (predicted).")
+    assert all("(proved)" in text for text in said)
 
 
 def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, pencilmap, tmp_path):

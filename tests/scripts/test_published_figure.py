@@ -57,7 +57,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_first(arguments, message, pen
 def test_terms_are_printed_each(pencilmap):
     status, out, _ = pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "box:2x2x2", "-n", "256", "--terms")
     assert status == 0
-    rows = [line.split("  ") for line in out[out.index("8x64 box:2x2x2: "):].splitlines()[1:]]
+    rows = [line.split("  ") for line in out[out.index("8x64 rows on 2x2x2 cubes: "):].splitlines()[1:12]]
     found = {cells[0]: next(filter(None, cells[1:]), "").strip() for cells in rows if len(cells) > 2}
     assert [found[name] for name in ("link", "contention", "injection", "start", "messages", "hops", "time")] == [
         "1.771 ms", "0 ms", "2.672 ms", "0.04427 ms", "0.04886 ms", "-", "2.765 ms"]

@@ -106,7 +106,7 @@ def test_closed_and_narrow_streams_are_no_tracebacks(closed, tmp_path):
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, encoding="latin-1",
                           env=os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}"})
     assert done.returncode == (closed == ">&-")
-    assert done.stderr == ("error: standard output is closed\n" if closed == ">&-" else "")
+    assert done.stderr == ("error: standard output is closed\nhelp: pencilmap predict --help\n" if closed == ">&-" else "")
 
 
 @pytest.mark.parametrize("output", ["a.map", "link", "hard", "./a.map"])

@@ -10,11 +10,10 @@ from rich.console import Console
 
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.units import to_limit
 from pencilmap.model.predict.reasons import uncounted
 from pencilmap.model.predict.results import likely_ratio
 from pencilmap.scripts.command_line import answers, tables
-from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_in_tie, launched
+from pencilmap.scripts.command_line.answers import Answer, Launched, agreement, claims_answer, decided_in_tie, launched
 from pencilmap.scripts.command_line.commands import validate
 from pencilmap.scripts.networks.namespaces.experiment import Result
 from pencilmap.scripts.networks.namespaces.network import LinkCheck
@@ -84,10 +83,11 @@ def test_a_table_fits_its_terminal_with_words_whole(printed, name):
 def test_wide_prints_lengths_loads_and_bounds(pencilmap):
     asked = ("predict", "-m", "bluegene-l", "-g", "8x64", "-n", "512", "-p", "box:2x2x2")
     wide, narrow = pencilmap(*asked, "--wide")[1], pencilmap(*asked)[1]
-    for heading in (r" m +load +hops", r" load  bound +links +exchanges +total  limit"):
+    for heading in (r" m +load +hops", r" load +bound +links +exchanges +total +gain"):
         assert re.search(heading, wide) and not re.search(heading, narrow)
     assert narrow.splitlines()[:4] == wide.splitlines()[:4]
-    for row in (r"8x64 +6 +4.75 ", r"8x64  row +2 2 2  2 2 2 +6", r"8x64  column +4 4 4  4 4 4 +24"):
+    for row in (r"8x64 +box:2x2x2 +6 +4.75 ", r"8x64  box:2x2x2  row +2 2 2  2 2 2 +6",
+                r"8x64  box:2x2x2  column +4 4 4  4 4 4 +24"):
         assert re.search(f"^{row}", wide, re.MULTILINE)
 
 
@@ -102,56 +102,58 @@ def test_grids_that_only_swap_rows_and_columns_share_a_line(pencilmap):
 WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 
 
-def test_the_line_compares_with_the_launchers_order():
+def test_the_sentence_compares_with_the_launchers_order():
     cubes, lines = WHERE.predictions("8x64", ["box:2x2x2", "default"])
     launch = launched(WHERE, cubes)
-    [(phrase, found)] = launch.orders
-    assert phrase == "the usual launch order (nodes in the order of their numbers; assumed)" and found.t_s == lines.t_s
-    said = answer([lines, cubes], launch)
-    assert said.startswith(f"take 8x64 box:2x2x2: {1e3 * cubes.t_s:.3f} ms, 33 % faster than {phrase}")
-    assert said.endswith(f"busiest links at most {to_limit(cubes.certificate)} above the proved least of this grid")
-    assert f"slower than {phrase}" in answer([replace(lines, placement="plane")], Launched(((phrase, cubes),)))
-    assert f"this is {phrase}" in answer([lines], launch)
-    other = replace(lines, placement="line")
-    assert f"as fast as {phrase}, busiest links at most 68 % above" in answer([other], launch)
+    [(_, found)] = launch.orders
+    name = launch.title
+    assert name == "block order" and found.t_s == lines.t_s
+    said = Answer(cubes, launch)
+    assert said.first("my.map") == (f"my.map is 1.33x faster than {name}: {1e3 * cubes.t_s:.3f} ms, not "
+                                    f"{1e3 * lines.t_s:.3f} ms (predicted).")
+    assert said.bound == f"no placement is over {cubes.certificate:.2f}x faster (proved)"
+    slower = Answer(replace(lines, placement="plane"), replace(launch, orders=((name, cubes),)))
+    assert slower.first("plane").startswith(f"plane is 1.33x slower than {name}: ")
+    other = Answer(replace(lines, placement="line"), launch)
+    assert other.first("line").startswith(f"line is as fast as {name}: ") and "1.68x" in other.bound
     best = replace(lines, placement="best")
-    assert f"as fast as {phrase}: the search found no faster placement," in answer([best], launch, effort="normal")
-    assert "search" not in answer([other], launch, effort="normal")
-    assert answer([other], launch, effort="quick").endswith("(without a search: --effort normal searches)")
+    assert Answer(best, launch, effort="normal").no_file().endswith(f"the search found nothing 1.01x faster than {name}.")
+    for effort in ("", "quick"):
+        assert "the search found" not in Answer(best, launch, effort=effort).no_file()
 
 
-@pytest.mark.parametrize("ratio, said", [(1.006, ", less than 1 % faster than order,"), (0.996, ", as fast as order:"),
-                                         (1.0, ", as fast as order: the search found no faster placement,")])
-def test_a_gain_below_1_percent_is_not_denied(monkeypatch, ratio, said):
+@pytest.mark.parametrize("ratio, said", [(1.006, "as fast as order"), (0.996, "as fast as order"), (1.0, "as fast as order"),
+                                         (1.011, "1.01x faster than order"), (0.985, "1.02x slower than order")])
+def test_only_a_gain_below_1_percent_is_called_none(monkeypatch, ratio, said):
     monkeypatch.setattr(answers, "gain", lambda *_: ratio)
     found = replace(WHERE.predictions("8x64", ["line"])[0], placement="best")
-    assert said in answer([found], Launched((("order", found),)), effort="normal")
+    assert said in Answer(found, Launched((("order", found),), title="order"), effort="normal").first("best")
 
 
 def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
-    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default")
-    left_out = [line for line in pencilmap(*asked)[1].splitlines() if line.startswith("time:")]
-    assert left_out == ["time: the exchanges; unknown, and not in it: the cost of a message, computing"]
+    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default", "--notes")
+    left_out = [line.strip() for line in pencilmap(*asked)[1].splitlines() if "time: " in line]
+    assert left_out == ["note    time: the exchanges; not counted, because unknown: the cost of a message, computing"]
     told = " ".join(pencilmap(*asked, "--message-cost", "1 us")[1].split())
-    assert "not in it: what a node puts into the network, the start of an exchange, computing take" in told
+    assert "unknown: what a node puts into the network, the start of an exchange, computing" in told
     [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
     assert not uncounted(known)
 
 
-def test_the_line_names_the_first_of_the_list(pencilmap):
-    """Grids within 1 % of the fastest are ordered by their messages; the line names the first."""
+def test_the_sentence_names_the_first_of_the_list(pencilmap):
+    """Grids within 1 % of the fastest are ordered by their messages; the sentence names the first."""
     lines = pencilmap("plan", "--network", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64", "--effort", "quick",
                       "--decomposition", "pencil")[1].splitlines()
     first = lines[next(i for i, line in enumerate(lines) if line.startswith("─")) + 1]
-    assert lines[-1].startswith(f"take {first.split()[0].rstrip(',')} ")
+    assert lines[0].startswith(f"Use grid {first.split()[0].rstrip(',')}")
 
 
-def test_the_line_says_where_no_placement_is_better():
+def test_the_sentence_says_where_no_placement_is_better():
     where = setting(network="4x4x4", bandwidth="1 GB/s", fft="64")
     best, = where.predictions("4x16", ["best"])
-    assert answer([best]).endswith("at the proved limit of this grid")
+    assert Answer(best).bound == "no placement is faster (proved)"
     alone, = where.predictions("1x64", ["best"])
-    assert answer([alone]).endswith("at the proved limit of this grid (all placements are alike)")
+    assert Answer(alone).bound == "all placements are alike (proved)"
 
 
 def test_a_large_routed_order_is_not_compared_with():
@@ -173,7 +175,7 @@ def published():
 def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_prediction_was():
     lines, cubes = compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3, 1.5e-3)
     said = agreement([lines, cubes])
-    assert said == ("box:2x2x2 was fastest: exchanges 2.000 ms, 50 % faster than default (x fastest), 33 % predicted; "
+    assert said == ("box:2x2x2 is 1.50x faster than default (x fastest): exchanges of 2.000 ms; predicted 1.33x; "
                     "measured times are 1.333 to 1.500 times the predicted ones")
     assert agreement([lines, replace(cubes, grid="16x32")]).startswith("measured times are"), "grids differ"
     assert agreement([lines]) == "measured times are 1.500 times the predicted ones"
@@ -186,7 +188,7 @@ def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_predi
 def test_the_line_of_several_setups_names_one_order_or_says_nothing():
     rows = [compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3)]
     more = [replace(row, tasks_per_node=2, order=row.order and f"ranks go round the nodes, {row.order}") for row in rows]
-    assert "% faster than default (ranks go round the nodes, x fastest)" in agreement(rows + more)
+    assert "1.50x faster than default (ranks go round the nodes, x fastest)" in agreement(rows + more)
     other = [replace(row, order=row.order and "ranks fill each node first, e fastest") for row in more]
     assert "faster than" not in agreement(rows + other)
 
@@ -228,9 +230,10 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
     cubes, lines = where.predictions(grid, ["box:2x2x2", "default"])
     low, high = likely_ratio(lines.time_s / cubes.time_s, where.likely.range)
     assert (low > 1) == sure and high > 1  # computing takes the same time, so the whole transform is as sure
-    said = answer([cubes], Launched((("lines", lines),)))
-    assert "% faster than lines" in said and ("not sure" in said) == (not sure)
-    assert "faster" in answer([replace(cubes, likely=None)], Launched((("lines", replace(lines, likely=None)),)))
+    said = Answer(cubes, Launched((("lines", lines),), title="lines"))
+    assert "x faster than lines" in said.first("cubes") and ("not sure" in said.second()) == (not sure)
+    unsure = Answer(replace(cubes, likely=None), Launched((("lines", replace(lines, likely=None)),), title="lines"))
+    assert "x faster than lines" in unsure.first("cubes") and "not sure" not in unsure.second()
 
 
 def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
@@ -240,14 +243,14 @@ def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_la
     alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]
                      for where in (("--network", "4:mesh"), ("--network", "16", "--nodes", nodes)))
     for out in (alone, listed):
-        assert "load 1 is 1/16 of the array, a quarter of what one of 4 nodes holds" in out
-        assert "busiest links carry 6," in out
-    assert "a quarter of what the node holds" in pencilmap("predict", "--network", "1", "-t", "4", "--grid", "2x2")[1]
-    wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
-    assert "load 1 is 1/16 of the array" in wide and " 24 " not in wide
+        assert "1.5 times the data of a node (predicted)" in out
+    assert "0 times the data of a node" in pencilmap("predict", "--network", "1", "-t", "4", "--grid", "2x2")[1]
+    wide = pencilmap("predict", "--network", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide",
+                     "--notes")[1]
+    assert "a load of 1 with --wide is 1/16 of the array, a quarter of the data of a node" in wide and " 24 " not in wide
     timed = pencilmap("predict", "--network", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth",
                       "1 GB/s")[1]
-    assert "load 1 is" not in timed
+    assert "data of a node" not in timed
 
 
 def test_a_path_that_is_wider_than_its_column_breaks_after_a_slash(capsys):
