@@ -287,7 +287,7 @@ def faster_lines(where: Where, found: Prediction, question: Question, command: s
         words = words_of(grid.grid)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
         lines.append(("faster", f"{value(grid.prediction)} on grid {title}: pencilmap plan"))
-    if is_sequence(question) and (best := faster_schedule(where, found)):
+    if question.schedule == SEQUENCE and (best := faster_schedule(where, found)):
         lines.append(("faster", f"{value(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
     return lines
 
@@ -318,10 +318,6 @@ def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:
 def _at_launch(site, grid):
     """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
     return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
-
-
-def is_sequence(question: Question) -> bool:
-    return question.schedule == SEQUENCE
 
 
 def exchanges_beside(p: Prediction) -> str:
