@@ -2,7 +2,7 @@
 
 With both exchanges at once a link carries the load of the rows plus the load of the columns, and digit patterns are seldom
 the best way to share a dimension. For rings of up to 15 nodes and lines of up to 14 every map was tried. Longer rings and
-lines were annealed (``scripts/maintenance/ring_maps.py`` writes the table).
+lines were annealed.
 """
 
 from functools import lru_cache

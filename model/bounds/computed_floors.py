@@ -1,8 +1,7 @@
 """Floors on the worst length of an exchange that were proved by computation, case by case.
 
 The floors hold if rows of equal size fill a torus with one task a node, for even blocks, equal links, and dimension
-order with ties split. `scripts/maintenance/row_floors.py` proves each floor and writes the table,
-`model/data/row_floors.csv`.
+order with ties split. `model/data/row_floors.csv` has the floors, docs/theory.md the arguments.
 """
 
 import csv

@@ -2,7 +2,7 @@
 
 They hold for even blocks, equal links, and dimension order with ties split. A grid RxC has the optimum of CxR. A torus
 has the optimum of the torus with its dimensions in reversed order, because every route is reversed.
-`scripts/maintenance/optima.py` writes the table, `model/data/optima.csv`.
+The table is `model/data/optima.csv`.
 """
 
 import csv

@@ -19,7 +19,6 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.objective import at_once, in_sequence
-from pencilmap.scripts.maintenance.ring_maps import best_map
 
 ONCE = at_once(2)
 
@@ -46,16 +45,6 @@ def test_every_stored_map_beats_all_digit_patterns(n, ring):
 def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
     found = next(m for m in ring_maps(n, True) if m.extent("r") == r)
     assert joint(on_line(found, True)) == load
-
-
-@pytest.mark.slow  # its compilation takes 15 s
-@pytest.mark.parametrize("n, r, ring", [(4, 2, True), (6, 2, True), (6, 2, False), (8, 2, True), (8, 2, False)])
-def test_the_table_is_what_its_program_finds(n, r, ring):
-    stored = [m for m in ring_maps(n, ring) if m.extent("r") == r]
-    start, found = best_map(n, r, ring)
-    same = RingMap(tuple(map(tuple, found.tolist())))
-    assert joint(on_line(stored[0] if stored else same, ring)) == joint(on_line(same, ring))
-    assert bool(stored) == (joint(on_line(same, ring)) < joint(on_line(RingMap(tuple(map(tuple, start.tolist()))), ring)))
 
 
 @pytest.mark.parametrize("shape, grid, tasks, load", [

@@ -1,9 +1,8 @@
-"""Floors of rows that are proved by computation, and the arguments of the proofs."""
+"""Floors of rows that are proved by computation (docs/theory.md)."""
 
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.bounds.one_exchange import floor_of
@@ -11,7 +10,6 @@ from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.scripts.maintenance import row_floors
 
 ONE = [Fraction(1)] * 3
 
@@ -40,32 +38,3 @@ def test_holes_keep_the_older_floor():
     torus = parse_torus("4x4x4")
     site = Site(torus, 1, Allocation(torus, np.arange(56)))
     assert floor_of(site, ONE, 8, 56, True, True) < 2
-
-
-@pytest.mark.parametrize("n, size, argument", [(4, 8, "planes"), (4, 16, "planes")])
-def test_what_takes_a_second_is_proved_again(n, size, argument):
-    assert row_floors.ARGUMENTS[argument](n, size)
-
-
-def test_no_argument_proves_what_is_false():
-    """Pairs of opposite nodes have length 1; lines of 4 have length 2, so hops alone do not require planes."""
-    assert not any(proves(4, 2) for proves in row_floors.ARGUMENTS.values())
-    assert not row_floors.by_hops(4, 8) and not row_floors.by_planes(4, 4)
-
-
-def test_rows_alone_are_those_of_all_subsets():
-    """Compare with every row of 3 nodes of a plane, from its single messages."""
-    loads = row_floors.pair_loads(parse_torus("4x4x4"))
-    found = {row for row, _ in row_floors.rows_of(loads, range(16), 3)}
-    every = {(a, b, c) for a in range(16) for b in range(a) for c in range(b)}
-    least = {tuple(sorted(row)) for row in every
-             if max(loads[row[0], row[1]] + loads[row[0], row[2]] + loads[row[1], row[2]]) < 3}
-    assert found == least and 0 < len(found) < len(every)
-
-
-@pytest.mark.slow
-def test_the_table_is_what_is_proved(tmp_path, monkeypatch):
-    before = row_floors.PATH.read_text()
-    monkeypatch.setattr(row_floors, "PATH", tmp_path / "row_floors.csv")
-    row_floors.main()
-    assert row_floors.PATH.read_text() == before and "not proved" not in before
