@@ -29,7 +29,7 @@ def locked(*names):
     return {canonicalize_name(name): version for name, version, _ in entries}
 
 
-@pytest.mark.parametrize("extras", [("test",), ("test", "peers"), ("test", "peers", "nightly", "inventory")], ids=str)
+@pytest.mark.parametrize("extras", [("test",), ("test", "peers"), ("test", "peers", "nightly")], ids=str)
 def test_what_is_locked_is_what_is_asked_for(extras):
     """After a change of the requirements, run python -m pencilmap.scripts.maintenance.lock."""
     versions = locked(*extras)

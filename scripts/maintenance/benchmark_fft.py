@@ -51,14 +51,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
 )
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
 from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE, driver_of
-from pencilmap.scripts.maintenance.benchmarks.tables import (
-    Launches,
-    floor_table,
-    name_of,
-    page_table,
-    rows_table,
-    stream_copy,
-)
+from pencilmap.scripts.maintenance.benchmarks.tables import Launches, name_of, page_table, rows_table, stream_copy
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -294,17 +287,15 @@ def _place(case):
 
 
 def _tell(results, names, plot, write):
-    rows, short, floor = rows_table(results, names), page_table(results), floor_table(results)
+    rows, short = rows_table(results, names), page_table(results)
     print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
                 [machine(results), *refusals(results)])
     print_table(f"{OURS} compared with the fastest peer", *short)
-    print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     if plot:
         draw_benchmark(results, names, plot)
     if write:
         fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
-        for title, table in {"all": rows, "floor": floor}.items():
-            write_result(result_file(PAGE, f"benchmark {title}"), *table)
+        write_result(result_file(PAGE, "benchmark all"), *rows)
         draw_benchmark(results, names, PICTURE)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging" / "locked"
-EXTRAS = ("test", "peers", "nightly", "inventory")  #: of `pyproject.toml`; a file each, without packages of earlier files
+EXTRAS = ("test", "peers", "nightly")  #: of `pyproject.toml`; a file each, without packages of earlier files
 HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup or scripts/test-nightly installs it.\n"
 
 

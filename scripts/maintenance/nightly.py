@@ -44,13 +44,6 @@ build/nightly/lowest/bin/python -m pytest -q {' '.join(KEPT)} tests/model tests/
     f'tests/scripts/test_{name}.py'
     for name in ('cli', 'json', 'machine_options', 'routing_options', 'schedules', 'draw', 'report'))}
 """
-INVENTORY = """\
-.venv/bin/uv venv -q --clear -p .venv/bin/python build/nightly/inventory
-export VIRTUAL_ENV=build/nightly/inventory
-.venv/bin/uv pip install -q --require-hashes -r packaging/locked/test.txt -r packaging/locked/nightly.txt \\
-  -r packaging/locked/inventory.txt
-build/nightly/inventory/bin/cyclonedx-py environment .venv/bin/python -o build/nightly/sbom.json
-"""
 QUANTUM_ESPRESSO = """\
 command -v pw.x || apt-get install -qq -y --no-install-recommends quantum-espresso quantum-espresso-data ||
   echo "NOT TESTED: Quantum ESPRESSO cannot be installed"
@@ -86,15 +79,9 @@ PARTS: Mapping[str, Part] = {
         for again in (1, 2))),
     "lowest": Part("the lowest versions that `pyproject.toml` allows: model, mapper, commands", 60,
                    (("bash", "-ec", LOWEST),), network=True),
-    "promises": Part("promises of speed and scale: 98,304 nodes, a million nodes, times over those of peers", 30,
-                     ((*MODULE[:2], MODULE[2] + "promises"),)),
-    "coverage": Part("lines and branches that the tests run", 120, ((*MODULE[:2], MODULE[2] + "coverage_report"),)),
-    "inventory": Part("inventory of all that is installed (SBOM, CycloneDX)", 5,
-                      (("bash", "-ec", INVENTORY),), network=True),
 }
 COUNTS = (  #: patterns of the summaries that the parts print; the last match of each counts
-    r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ",
-    r"^(\d+ promises, .*)$", r"^(coverage: .*)$")
+    r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ",)
 TIME_UP = "time was up"
 
 

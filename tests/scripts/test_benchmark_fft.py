@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.maintenance import benchmark_fft
-from pencilmap.scripts.maintenance.benchmarks import PEERS, PRECISIONS, TYPES, Case, WrongResult, refusal, tables
+from pencilmap.scripts.maintenance.benchmarks import PEERS, PRECISIONS, TYPES, Case, WrongResult, refusal
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
@@ -129,9 +129,6 @@ class Transform:
         if not next(self._wrong):
             self.output[:] = np.fft.rfftn(self.input)
 
-    def phases(self):
-        return {}
-
 
 def ran(monkeypatch, **wrong):
     """Return the worker's result with these contestants, in one process."""
@@ -212,15 +209,12 @@ def test_each_repetition_has_an_order_of_its_own():
         def run(self):
             self.ran.append(self.name)
 
-        def phases(self):
-            return {}
-
         def keep(self):
             pass
 
     def order(seed, repetitions=40):
         ran = []
-        times, _ = measure({name: Runner(name, ran) for name in "abcd"}, repetitions, Alone(), seed)
+        times = measure({name: Runner(name, ran) for name in "abcd"}, repetitions, Alone(), seed)
         assert {name: len(found) for name, found in times.items()} == dict.fromkeys("abcd", repetitions)
         return "".join(ran)
 
@@ -230,21 +224,9 @@ def test_each_repetition_has_an_order_of_its_own():
     assert order(seed=5) == ran != order(seed=6)
 
 
-PHASES = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
-
-
 def result_of(kind="c2c", **times):
     return {"case": {"shape": [64, 64, 64], "grid": [1, 2], "type": kind}, "refused": {}, "stream_copy": [1.6777216e10],
-            "times_s": times, "phases_s": {"pencilfft": PHASES}, "grids": {"pencilfft": [1, 2]}, "cached_lines_s": [1e-3]}
-
-
-def test_the_floor_has_copies_and_lines():
-    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s; the lines take 1 ms."""
-    columns, [row] = tables.floor_table({Case((64, 64, 64), (1, 2)): [result_of(pencilfft=[3e-3])]})
-    assert dict(zip(columns, row)) == {
-        "transform": "c2c 64^3 1x2", "grid": "1x2", ">exchanges": "1", ">passes": "2", ">total, ms": "1.20",
-        ">in exchanges": "0.20", ">in passes": "1.00", ">their copies, floor": "1.00", ">FFTs in caches, floor": "1.00",
-        ">total / floor": "0.60"}
+            "times_s": times}
 
 
 def test_the_page_has_the_medians_of_the_result_file():

@@ -1,4 +1,4 @@
-"""scripts/test-nightly: its parts and their results, and promises; the parts themselves run at night."""
+"""scripts/test-nightly: its parts and their results; the parts themselves run at night. And the pages of scale."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import filled
 from pencilmap.scripts.command_line.result_files import read_result
-from pencilmap.scripts.maintenance import first_answers, nightly, promises, scaling
+from pencilmap.scripts.maintenance import first_answers, nightly, scaling
 from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,10 +44,10 @@ def parts(monkeypatch, tmp_path):
 
 def test_a_part_that_fails_does_not_stop_the_others_and_every_result_is_kept(parts):
     status, told, results = parts(bad=[["bash", "-c", "echo '1 failed, 2 passed in 3s'; exit 1"]],
-                                  good=[["echo", "= 5 passed, 1 skipped in 2s ="], ["echo", "20 promises, 0 broken"]])
+                                  good=[["echo", "= 5 passed, 1 skipped in 2s ="], ["echo", "= 3 passed in 1s ="]])
     assert status == 1 and "failed: bad" in told
     assert [(r["outcome"], r["counts"]) for r in results.values()] == [
-        ("failed", "1 failed, 2 passed"), ("passed", "5 passed, 1 skipped; 20 promises, 0 broken")]
+        ("failed", "1 failed, 2 passed"), ("passed", "5 passed, 1 skipped; 3 passed")]
     assert results["good"]["commit"] == "abc1234" and re.fullmatch(r"\d{4}-\d\d-\d\d", results["good"]["date"])
 
 
@@ -109,26 +109,8 @@ def test_every_part_is_listed_by_the_command_and_no_other_is_run():
     assert refused.exit_code == 2 and "'matrices' is not one of 'matrix'" in refused.output
 
 
-# ---- promises ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_broken_promise_of_scale_is_told(monkeypatch):
-    """The figures of docs/results/scaling.csv, on a machine that is ten times as slow."""
-    lines = {(row["what"], row["torus"]): float(row["CPU s"]) for row in read_result(promises.SCALING)}
-
-    def measured(what, torus, grid):
-        return {"processor_s": slow * max(lines[what, torus], promises.SHORTEST_S), "peak_bytes": 50 * 2**20}
-
-    for slow, status in ((1.0, 0), (10.0, 1)):
-        monkeypatch.setitem(promises.GROUPS, "scale", lambda: promises.scale(measured))
-        done = CliRunner().invoke(promises.main, ["scale"])
-        assert done.exit_code == status and ("BROKEN" in done.output) == (slow > 1)
-    assert re.search(r"BROKEN random mapfile, 98,304 nodes, grid 256x384: [\d.]+ CPU s, promised [\d.]+", done.output)
-    assert "1,000,000 nodes" in done.output and "1,048,576 nodes" in done.output
-
-
 def test_the_page_has_the_large_machines_of_the_result_file():
-    rows = [list(row.values()) for row in read_result(promises.SCALING)]
+    rows = [list(row.values()) for row in read_result(ROOT / "docs" / "results" / "scaling.csv")]
     text = scaling.PAGE.read_text("utf-8")
     assert filled(text, scaling.MARKER, scaling.page_table(rows)) == text
 
@@ -140,13 +122,3 @@ def test_first_answers_are_asked_on_networks_that_exist(words, tmp_path, monkeyp
     network, grid = first_answers.CASES[words]
     status, _, err = pencilmap("predict", *network, "--grid", grid, "-p", "nothing")
     assert status == 1 and "placement" in err  # network and grid are understood
-
-
-@pytest.mark.parametrize("ours, status", [(0.1, 0), (9.0, 1)])
-def test_a_broken_promise_of_speed_is_told(ours, status, monkeypatch):
-    def measured(cases, names, rounds, repetitions):
-        return {case: [{"times_s": {name: [ours if name == "pencilfft" else 1.0] for name in names}}] for case in cases}
-
-    monkeypatch.setitem(promises.GROUPS, "peers", lambda: promises.peers(measured))
-    done = CliRunner().invoke(promises.main, ["peers"])
-    assert done.exit_code == status and (done.output.count("BROKEN") > 50) == bool(status), done.output

@@ -14,8 +14,6 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
     optional: return after all threads have met, as the ranks meet at their barrier
 ``grid``
     optional: the process grid, if the library chose it
-``phases()``
-    seconds of the calling rank by phase name in the last run; empty if the library has no phases
 
 Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
 """

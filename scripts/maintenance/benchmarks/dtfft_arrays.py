@@ -46,9 +46,6 @@ class DtFft:
     def run(self) -> None:
         self._plan.execute(self._source, self._target, self._way)
 
-    def phases(self) -> dict[str, float]:
-        return {}
-
 
 def _inverse(axes):
     """The indices of the counts of x, y and z."""

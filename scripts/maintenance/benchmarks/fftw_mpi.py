@@ -38,9 +38,6 @@ class FftwLibrary:
             raise NotOffered("FFTW made no plan")
         return plan
 
-    def phases(self) -> dict[str, float]:
-        return {}
-
 
 class FftwMpi(FftwLibrary):
     """Slabs of x in, slabs of y out; reversed for c2r."""

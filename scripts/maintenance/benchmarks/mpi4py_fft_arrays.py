@@ -29,8 +29,5 @@ class Mpi4pyFft:
     def run(self) -> None:
         self._transform(normalize=False)
 
-    def phases(self) -> dict[str, float]:
-        return {}
-
 
 make = Mpi4pyFft

@@ -52,9 +52,6 @@ class Ours:
         if self.input.size and self._execute():
             raise RuntimeError("pencilfft_execute failed")
 
-    def phases(self) -> dict[str, float]:
-        return {} if self.alone else self.plan.phase_seconds()
-
 
 def _of_rank(comm, rank):
     """A communicator of that rank alone; None on the others."""

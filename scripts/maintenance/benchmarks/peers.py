@@ -111,9 +111,6 @@ class Peer:
         self.run = library.peer_run
         self.run.restype, self.run.argtypes = None, []
 
-    def phases(self) -> dict[str, float]:
-        return {}
-
 
 def _laid(array, dtype):
     size = np.dtype(dtype).itemsize

@@ -11,7 +11,6 @@ from statistics import geometric_mean, median
 from typing import Any, TypeAlias
 
 from pencilmap.scripts.maintenance.benchmarks import OURS, Case
-from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 
 Launches: TypeAlias = list[dict[str, Any]]
 Interval: TypeAlias = tuple[float, float, float]  #: the ends of the median's 95 % interval, with the median between them
@@ -114,37 +113,6 @@ def shown(found: Interval | None, digits: int = 2) -> str:
     ('0.75 [0.50, 1.00]', '-')
     """
     return "-" if found is None else "{1:.{3}f} [{0:.{3}f}, {2:.{3}f}]".format(*found, digits)
-
-
-def floor_table(results: dict[Case, Launches]) -> tuple[list[str], list[list[str]]]:
-    """Return columns and rows: the parts of our transform's time, compared with the floor.
-
-    The floor is a copy of the bytes of each pass at STREAM's rate, plus the FFTs of all lines in the caches."""
-    columns = ["transform", "grid", ">exchanges", ">passes", ">total, ms", ">in exchanges", ">in passes",
-               ">their copies, floor", ">FFTs in caches, floor", ">total / floor"]
-    rows = []
-    for case, launches in results.items():
-        parts, grid = _passes_of(case, launches)
-        if parts:
-            moving = [part for part in parts if not part.is_exchange]
-            exchange, spent = (sum(part.seconds for part in parts if part.is_exchange), sum(part.seconds for part in moving))
-            copies = sum(part.limit_s for part in moving)
-            lines = median(chain.from_iterable(launch["cached_lines_s"] for launch in launches))
-            numbers = [f"{1e3 * number:.2f}" for number in (spent + exchange, exchange, spent, copies, lines)]
-            rows.append([name_of(case), "x".join(map(str, grid)), str(len(parts) - len(moving)), str(len(moving)), *numbers,
-                         f"{(spent + exchange) / (copies + lines):.2f}"])
-    return columns, rows
-
-
-def _passes_of(case: Case, launches: Launches) -> tuple[list[Pass], tuple[int, int]]:
-    """The passes of our transform, medians of all repetitions, and its grid."""
-    there = [launch for launch in launches if OURS in launch["phases_s"]]
-    if not there:
-        return [], case.grid
-    phases = {name: median(list(chain.from_iterable(launch["phases_s"][OURS][name] for launch in there)))
-              for name in there[0]["phases_s"][OURS]}
-    rows, columns = there[0]["grids"][OURS]
-    return passes(case, (rows, columns), phases, stream_copy(there)), (rows, columns)
 
 
 def stream_copy(launches: Launches) -> float:

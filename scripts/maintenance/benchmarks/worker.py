@@ -27,7 +27,6 @@ import numpy as np
 from pencilfft import PencilfftError
 from pencilmap.scripts.maintenance.benchmarks import FAILED, OURS, Case, NotOffered, WrongResult, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import PLACES, expected, input_part, places
-from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: an array of all ranks has four times the size of the caches or more
@@ -54,9 +53,6 @@ class Copy:
     def keep(self) -> None:
         """Do nothing: there is no result."""
 
-    def phases(self) -> dict[str, float]:
-        return {}
-
 
 class Entrant:
     """A contestant with a copy of its input, and the elements of its results that are checked.
@@ -69,7 +65,7 @@ class Entrant:
         if str(part) not in inputs:
             inputs[str(part)] = input_part(case, part)
         self._input = inputs[str(part)]
-        self.run, self.phases = self.contestant.run, self.contestant.phases
+        self.run = self.contestant.run
         self.alone, self.meet = getattr(self.contestant, "alone", False), getattr(self.contestant, "meet", None)
         self._mine = [(i, tuple(k - axis.start for axis, k in zip(self.contestant.output_part, place, strict=True)))
                       for i, place in enumerate(places(case))
@@ -129,7 +125,7 @@ def bind(comm: Any, rank: int | None) -> None:
 
 
 def measure(runners: dict[str, Any], repetitions: int, comm: Any,
-            seed: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
+            seed: int) -> dict[str, list[float]]:
     """Run all contestants in turn, and return the seconds of the slowest rank.
 
     Parameters
@@ -141,11 +137,8 @@ def measure(runners: dict[str, Any], repetitions: int, comm: Any,
     -------
     dict
         Name -> seconds of each repetition; the first repetition is left out.
-    dict
-        Name -> phase -> seconds of each repetition.
     """
     times: dict[str, list[float]] = {name: [] for name in runners}
-    phases: dict[str, list[dict[str, float]]] = {name: [] for name in runners}
     orders = Random(seed)
     for _ in range(repetitions + 1):
         for name in orders.sample(list(runners), len(runners)):
@@ -162,13 +155,8 @@ def measure(runners: dict[str, Any], repetitions: int, comm: Any,
                 sleep(REST_S)  # the contestant's threads still wait busily and would disturb the next contestant
             if runner.alone:
                 _sleep_until_all_are_here(comm)
-            phases[name].append(runner.phases())
             runner.keep()
-    slowest = {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
-    parts = {name: {phase: np.max(comm.allgather([found[phase] for found in mine[1:]]), axis=0).tolist()
-                    for phase in mine[0]}
-             for name, mine in phases.items()}
-    return slowest, parts
+    return {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
 
 
 def _sleep_until_all_are_here(comm):
@@ -183,8 +171,7 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
     entrants, refused = enter(request["contestants"], case, comm)
     copy = Copy(comm)
-    times, phases = measure({**entrants, "copy": copy, "lines": CachedLines(case, comm)}, request["repetitions"], comm,
-                            request["seed"])
+    times = measure({**entrants, "copy": copy}, request["repetitions"], comm, request["seed"])
     right, scale = expected(case, comm)
     errors = {name: entrant.errors(right, scale, comm) for name, entrant in entrants.items()}
     for name, found in errors.items():
@@ -194,15 +181,10 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
                                   f"at most {TOLERANCE[case.precision]:.0e} is allowed")
             refused[name] = f"{len(wrong)} of {len(found)} results are wrong"
             del times[name]
-            phases.pop(name)
-    cached = times.pop("lines")
     stream = [copy.n_bytes / seconds for seconds in times.pop("copy")]
-    return {"case": request["case"], "times_s": times, "phases_s": {k: v for k, v in phases.items() if v},
-            "grids": {name: entrant.contestant.grid for name, entrant in entrants.items()
-                      if hasattr(entrant.contestant, "grid")},
+    return {"case": request["case"], "times_s": times,
             "errors": {name: max(found) for name, found in errors.items() if name not in refused}, "refused": refused,
-            "stream_copy": stream,
-            "cached_lines_s": cached}
+            "stream_copy": stream}
 
 
 def main(request: str, result: str) -> None:
