@@ -13,11 +13,11 @@ from pencilmap.model.decompositions.decomposition import Decomposition, Exchange
 
 CUBIC = Decomposition(
     name="cubic",
-    dimensions=(GridDimension("p-line", "P"), GridDimension("q-line", "Q"), GridDimension("s-line", "S")),
-    start=("p", "q", "s"),
-    stages=(ExchangeStage("x", "p", gathered="x", divided="z"), LocalPass("x"),
-            ExchangeStage("y", "q", gathered="y", divided="z"), LocalPass("y"),
-            ExchangeStage("z", "s", gathered="z", divided="y"), LocalPass("z")),
+    dimensions=(GridDimension("x-line", "P"), GridDimension("y-line", "Q"), GridDimension("z-line", "S")),
+    start=("x", "y", "z"),
+    stages=(ExchangeStage("x-line", "x", gathered="x", divided="z"), LocalPass("x"),
+            ExchangeStage("y-line", "y", gathered="y", divided="z"), LocalPass("y"),
+            ExchangeStage("z-line", "z", gathered="z", divided="y"), LocalPass("z")),
     example="16x12x8 for bricks of 1/16 of x, 1/12 of y, 1/8 of z",
     has_equal_blocks=True,
     returns=True,

@@ -176,6 +176,9 @@ class Transform:
 
     def _divides(self, grid):
         """Yield the extent of every axis in every stage, with the number of blocks into which it is divided."""
+        if grid.decomposition.has_equal_blocks and (self.points or TYPES[self.type].half):
+            raise GridError(f"transform {self} changes the number of elements of an axis, but grid {grid} of bricks keeps "
+                            "them; take c2c, dct or dst without padding, or a grid of pencils")
         for _, division in grid.decomposition.layouts():
             yield from ((n, grid.extent(division[axis])) for axis, n in zip(AXES, self.exchanged))
 

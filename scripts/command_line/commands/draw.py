@@ -169,7 +169,7 @@ def _gain(order):
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
-              f"load of a link in the {order.drawn} exchange; circles: the nodes of a {order.drawn}", order.path)
+              f"load of a link in the {order.drawn} exchange; circles: the nodes of one {order.drawn}", order.path)
 
 
 def _capital(words):
@@ -225,7 +225,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     what = what or ("image" if drawn else "graph")
     with hearing():
         chosen = where.grid(grid)
-        groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}
+        groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
     lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
