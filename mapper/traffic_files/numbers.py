@@ -68,6 +68,15 @@ def _whole(document, number, word, meaning):
     return int(value)
 
 
+def is_mark(line: str) -> bool:
+    """Return whether a line of a table is a word about the lines below: their number of ranks, or their phase.
+
+    >>> is_mark("phase x"), is_mark("ranks 8"), is_mark("0 1 8")
+    (True, True, False)
+    """
+    return line.split(None, 1)[:1] in (["phase"], ["ranks"])
+
+
 def looks_numeric(text: str) -> bool:
     """Return whether a line has only numbers.
 

@@ -23,7 +23,17 @@ from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
 from tests.model import brute_force as brute
-from tests.model.cases import all_products, as_links, cases, drawn, full_mappings, largest, orders, random_transform, repeatable
+from tests.model.cases import (
+    all_products,
+    as_links,
+    cases,
+    drawn,
+    full_mappings,
+    largest,
+    orders,
+    random_transform,
+    repeatable,
+)
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")
 CASES = repeatable(200)
