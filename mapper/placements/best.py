@@ -30,7 +30,7 @@ from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
-from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site

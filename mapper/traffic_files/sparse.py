@@ -73,9 +73,8 @@ def _phases(document, lines):
             continue
         found = _PHASE.fullmatch(line.rstrip())
         if found is None:
-            raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} is not phase NAME, with a name of at most "
-                               "80 letters" if line.split()[0] == "phase" else
-                               f"{document.label} line {number}: {line.strip()[:40]!r} belongs into the first line")
+            what = "is not phase NAME, with at most 80 letters" if line.split()[0] == "phase" else "belongs into the first line"
+            raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} {what}")
         if marks and marks[-1][0] == len(kept):
             raise TrafficError(f"{document.label} line {number}: phase {marks[-1][1]!r} above has no messages")
         if len(marks) == MOST_PHASES:

@@ -127,8 +127,8 @@ def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None
         If the schedule does not fit the grid or the transform.
     """
     if grid.decomposition.returns and schedule.name != SEQUENCE:
-        raise ScheduleError(f"schedule {schedule} sends parts of exchanges beside others or beside FFTs, but the exchanges of "
-                            f"grid {grid} follow each other whole; take the schedule sequence")
+        raise ScheduleError(f"schedule {schedule} sends parts of exchanges beside others or beside FFTs, but the exchanges "
+                            f"of grid {grid} follow each other whole; take the schedule sequence")
     kind = SCHEDULES[schedule.name]
     if direction == PAIR and kind.pair:
         return kind.pair(schedule, grid, transform, loads)
