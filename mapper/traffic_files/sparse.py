@@ -73,13 +73,13 @@ def _phases(document, lines):
             continue
         found = _PHASE.fullmatch(line.rstrip())
         if found is None:
-            what = "is not phase NAME, with at most 80 letters" if line.split()[0] == "phase" else "belongs into the first line"
+            what = "belongs into the first line" if line.split()[0] == "ranks" else "is not phase NAME, of up to 80 letters"
             raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} {what}")
         if marks and marks[-1][0] == len(kept):
             raise TrafficError(f"{document.label} line {number}: phase {marks[-1][1]!r} above has no messages")
         if len(marks) == MOST_PHASES:
-            raise TrafficError(f"{document.label} line {number}: more than {MOST_PHASES} phases; add up phases with the same "
-                               "pairs")
+            raise TrafficError(f"{document.label} line {number}: more than {MOST_PHASES} phases; add up phases with the "
+                               "same pairs")
         if kept and not marks:
             marks.append((0, ""))
         marks.append((len(kept), found[1]))

@@ -1,4 +1,4 @@
-"""Cubic decomposition: a task holds a brick of the array, and one exchange along each axis makes the lines of the axis whole.
+"""Cubic decomposition: a task holds a brick of the array, and one exchange along each axis makes the lines along it whole.
 
 Grid PxQxS: rank p + P*(q + Q*s) holds block p of x, q of y, s of z. In the x exchange the P tasks of a line of the grid
 send each other 1/P of their bricks: a task then holds whole lines of x in 1/P of its block of z. The y exchange does the

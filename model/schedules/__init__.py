@@ -11,7 +11,17 @@ from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
-from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, SEQUENCE, Course, Schedule
+from pencilmap.model.schedules.schedule import (
+    BACKWARD,
+    FORWARD,
+    LANE_AXES,
+    MOST_CHUNKS,
+    MOST_SIZE,
+    PAIR,
+    SEQUENCE,
+    Course,
+    Schedule,
+)
 from pencilmap.model.traffic.joint_loads import JointLoads
 
 BEST = "best"
