@@ -106,9 +106,9 @@ def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator
     return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
-GRID = grid_option("best", "RxC tasks in rows and columns; for slabs P.")
-ONE_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P.")
-ANY_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P [all].")
+GRID = grid_option("best", "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+ANY_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks [all].")
 
 
 def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
