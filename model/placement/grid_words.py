@@ -100,7 +100,7 @@ def decomposition_of(text: str) -> Decomposition:
     """
     if is_in_words(text):
         return grid_in_words(text).decomposition
-    return {0: SLAB, 2: CUBIC}.get(text.count("x"), PENCIL)
+    return SLAB if text.isdecimal() else CUBIC if re.fullmatch(r"\d+x\d+x\d+", text, re.ASCII) else PENCIL
 
 
 def grid_in_words(text: str) -> ProcessGrid:

@@ -56,7 +56,7 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "RxC tasks in rows and columns; for slabs P.")
+@grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
               *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
