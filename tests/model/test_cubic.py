@@ -48,7 +48,8 @@ def test_a_grid_of_bricks_is_read_from_its_three_numbers_and_refused_in_words():
         where.predictions("2x4x2", ["default"], schedule="overlap")
     with pytest.raises(GridError, match="changes the number of elements of an axis"):
         predict(launched(where.site, best.grid), parse_transform("16:r2c"))
-    for text, words in (("box:2x2", "grid 2x4x2 of a cubic decomposition has 3"), ("lattice", "needs rows and columns")):
+    assert str(where.place("box:2x1", best.grid)) == "digits:x=x2y2,y=y2z2"
+    for text, words in (("box:2x2", "x-lines of 2 tasks do not fill"), ("lattice", "needs rows and columns")):
         with pytest.raises(PencilmapError, match=words):
             where.predictions("2x4x2", [text])
     with pytest.raises(GridError, match="has 32 tasks, but"):
