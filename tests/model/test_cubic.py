@@ -17,6 +17,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.program import predict_program
+from pencilmap.model.traffic.program import Phase, Traffic, pairs_of
+from tests.model import brute_force as brute
 
 NETWORKS = ("8", "8:mesh", "4x2", "2x2x2", "4x2:twisted", "4", "fat-tree:leaves=4,hosts=2,up=1", "hyperx:2x2,hosts=2",
             "dragonfly:a=2,p=2,groups=2,cables=1", "dragonfly-plus:leaves=2,spines=2,hosts=2,groups=2")
@@ -36,6 +39,19 @@ def test_of_all_placements_none_is_below_the_bound_and_the_search_is_never_slowe
     best, launch = (predict(placed, transform).cost for placed in (candidates(site, GRID, transform=transform)[-1],
                                                                  launched(site, GRID)))
     assert 0 < Bounds(site, GRID, transform, routing="").in_sequence.value <= min(found) <= best <= launch
+
+
+@pytest.mark.parametrize("text", NETWORKS)
+@pytest.mark.parametrize("backward", [False, True])
+def test_the_exchanges_load_the_busiest_links_as_phases_of_single_messages_do(text, backward):
+    network = network_named(text)
+    grid, transform = ProcessGrid(2, 4, 3, decomposition=CUBIC), Transform(7, 9, 11, backward=backward)
+    place = np.random.default_rng(len(text)).permutation(-(-24 // network.n_nodes) * network.n_nodes)[:24]
+    mapping = Mapping(network, grid, -(-24 // network.n_nodes), place % network.n_nodes, place // network.n_nodes)
+    phases = [Phase(24, pairs_of(*np.array(some).T)) for some in brute.messages(grid, transform)]
+    busiest = predict_program(mapping, Traffic(24, tuple(phases))).phase_bytes
+    found = [max(stage.load) * transform.total_bytes / (4 * network.n_nodes) for stage in predict(mapping, transform).stages]
+    assert list(busiest) == pytest.approx([float(each) for each in found], rel=1e-9) and min(busiest) > 0
 
 
 def test_a_grid_of_bricks_is_read_from_its_three_numbers_and_refused_in_words():
