@@ -168,8 +168,9 @@ def _gain(order):
     [group] = compared(found)
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
+    article = "an" if order.drawn[0] == "x" else "a"
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
-              f"load of a link in the {order.drawn} exchange; circles: the nodes of {'an' if order.drawn[0] == 'x' else 'a'} {order.drawn}", order.path)
+              f"load of a link in the {order.drawn} exchange; circles: the nodes of {article} {order.drawn}", order.path)
 
 
 def _capital(words):
