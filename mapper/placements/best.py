@@ -297,6 +297,8 @@ def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = Non
         return site.network.n_nodes <= most and messages <= MOST_MESHED
     if not _is_whole(site, grid):
         return messages <= MOST_MESSAGES
+    if grid.decomposition.has_bricks:
+        return False
     if _has_rings(as_torus(site.network)) and not is_group:
         return site.n_slots <= MOST_TILED
     return messages <= MOST_MESHED
