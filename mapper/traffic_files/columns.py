@@ -10,7 +10,7 @@ A square matrix may have the numbers of its ranks above it and beside it.
 import re
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files.numbers import is_mark, looks_numeric
+from pencilmap.mapper.traffic_files.numbers import looks_numeric, parted
 from pencilmap.model.base.errors import TrafficError
 
 SEPARATORS = ";,\t"
@@ -37,8 +37,7 @@ def without_head(document: Document) -> tuple[Document, str | None]:
     >>> table.lines(), name
     ([(2, '0 1 8')], 'sparse')
     """
-    every = document.lines(longest=None)
-    marks, lines = ([line for line in every if is_mark(line[1]) == kept] for kept in (True, False))
+    marks, lines = parted(document, document.lines(longest=None))
     if not lines:
         return document, None
     separator = next((mark for mark in SEPARATORS if mark in lines[0][1]), None)

@@ -12,11 +12,12 @@ messages that travel after all messages above it. ``#`` starts a comment.
 """
 
 import re
+from bisect import bisect
 
 import numpy as np
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files.numbers import is_mark, looks_numeric, whole_numbers
+from pencilmap.mapper.traffic_files.numbers import looks_numeric, parted, whole_numbers
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.program import MOST_RANKS, Phase, Traffic, check_ranks, pairs_of
 
@@ -66,26 +67,22 @@ def read(document: Document) -> Traffic:
 
 def _phases(document, lines):
     """Return the lines of pairs, and for each phase the number of pairs above it and its name."""
-    kept, marks = list[tuple[int, str]](), list[tuple[int, str]]()
-    for number, line in lines:
-        if not is_mark(line):
-            kept.append((number, line))
-            continue
-        found = _PHASE.fullmatch(line.rstrip())
-        if found is None:
+    marks, kept = parted(document, lines)
+    numbers, found = [number for number, _ in kept], list[tuple[int, str]]()
+    for number, line in marks:
+        match, at, where = _PHASE.fullmatch(line.rstrip()), bisect(numbers, number), f"{document.label} line {number}"
+        if match is None:
             what = "belongs into the first line" if line.split()[0] == "ranks" else "is not phase NAME, of up to 80 letters"
-            raise TrafficError(f"{document.label} line {number}: {line.strip()[:40]!r} {what}")
-        if marks and marks[-1][0] == len(kept):
-            raise TrafficError(f"{document.label} line {number}: phase {marks[-1][1]!r} above has no messages")
-        if len(marks) == MOST_PHASES:
-            raise TrafficError(f"{document.label} line {number}: more than {MOST_PHASES} phases; add up phases with the "
-                               "same pairs")
-        if kept and not marks:
-            marks.append((0, ""))
-        marks.append((len(kept), found[1]))
-    if marks and marks[-1][0] == len(kept):
-        raise TrafficError(f"{document.label} line {lines[-1][0]}: phase {marks[-1][1]!r} has no messages")
-    return kept, marks or [(0, "")]
+            raise TrafficError(f"{where}: {line.strip()[:40]!r} {what}")
+        if len(found) == MOST_PHASES:
+            raise TrafficError(f"{where}: more than {MOST_PHASES} phases; add up phases with the same pairs")
+        if at and not found:
+            found.append((0, ""))
+        found.append((at, match[1]))
+    for (at, name), (after, _), (number, _) in zip(found[-len(marks):], [*found[-len(marks):], (len(kept), "")][1:], marks):
+        if at == after:
+            raise TrafficError(f"{document.label} line {number}: phase {name!r} has no messages")
+    return kept, found or [(0, "")]
 
 
 def refuse_twice(document: Document, numbers: list[int], keys: np.ndarray) -> None:

@@ -164,7 +164,7 @@ BAD = [
     ("0 1 8\n1 2 4\n0 1 8\n9 1 2\n", "line 3: this pair of ranks is also in line 1"),
     ("ranks 2\n0 1 8\n1 2 8\n", "line 3: rank 2, but there are ranks 0 to 1"),
     ("0 1 8\nphase\n1 0 8\n", "line 2: 'phase' is not phase NAME"),
-    ("phase x\nphase y\n1 0 8\n", "line 2: phase 'x' above has no messages"),
+    ("phase x\nphase y\n1 0 8\n", "line 1: phase 'x' has no messages"),
     ("phase x\n1 0 8\nphase y\n", "line 3: phase 'y' has no messages"),
     ("phase x\n1 0 8\n0 1 8\n1 0 8\nphase y\n1 0 8\n", "line 4: this pair of ranks is also in line 2"),
     ("0 1 8\nranks 9\n", "line 2: 'ranks 9' belongs into the first line"),
