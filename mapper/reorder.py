@@ -181,7 +181,7 @@ def _parse(network, grid, n_tasks):
         grid = parse_grid(grid, next((d for d in DECOMPOSITIONS.values() if len(d.dimensions) == numbers), PENCIL))
     if grid.n_tasks != n_tasks:
         raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; "
-                           "R*C must be equal to it")
+                           f"{grid.decomposition.usage.replace('x', '*')} must be equal to it")
     return network, grid
 
 

@@ -32,14 +32,14 @@ from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted
-from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
+from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.grid_words import grid_in_words, is_in_words
+from pencilmap.model.placement.grid_words import decomposition_of, grid_in_words, is_in_words
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import quick
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 ALL_ROUTINGS = "all"
 WRAPS = {"torus": (True,), "mesh": (False,), "both": (True, False)}  # whether the dimensions of each network wrap
-CHOSEN = tuple(d for d in DECOMPOSITIONS.values() if not d.has_bricks)  # bricks are given, not chosen
+CHOSEN = (PENCIL, SLAB)  # other decompositions are given, not chosen
 
 
 class Setting(Where):
@@ -74,11 +74,11 @@ class Setting(Where):
     """
 
     def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
-        """Return the process grid that is written ``RxC`` (of slabs ``P``), or in the words of a library such as
-        ``p_row=64,p_col=48``, checked against the slots; or the best one.
+        """Return the process grid that is written ``RxC`` (of slabs ``P``, of bricks ``PxQxS``), or in the words of a
+        library such as ``p_row=64,p_col=48``, checked against the slots; or the best one.
 
-        The best grid is that of `plan`. A single number means slabs unless the setting names a decomposition. Raises
-        GridError.
+        The best grid is that of `plan`. A single number means slabs, and three mean bricks, unless the setting names a
+        decomposition. Raises GridError.
 
         >>> setting(network="4x4x4").grid("64").decomposition.name
         'slab'
@@ -92,7 +92,7 @@ class Setting(Where):
                                 f"{self.decomposition.name}")
         else:
             is_free = len(self.decompositions) > 1
-            grid = parse_grid(text, SLAB if is_free and text.isdecimal() else self.decomposition)
+            grid = parse_grid(text, decomposition_of(text) if is_free else self.decomposition)
         self.site.check_grid(grid)
         return grid
 

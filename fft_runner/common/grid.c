@@ -7,7 +7,7 @@
 
 #include "common/message.h"
 
-static const char *const letters[MAX_GRID_DIMS] = {"s", "rc"};
+static const char *const letters[MAX_GRID_DIMS] = {"s", "rc", "xyz"};
 
 int grid_parse(const char *text, struct grid *grid)
 {

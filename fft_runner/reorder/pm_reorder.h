@@ -43,7 +43,7 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
  *   hosts:PATH                        in place of the torus and all words, on any network: a file with the host of each
  *                                     rank, one a line (`pencilmap map --format hostfile`), or the rank of each process;
  *                                     read by rank 0. Processes are told apart by PENCILMAP_HOST or their host's name
- * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm. P alone for slabs.
+ * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm. P alone for slabs, PxQxS for bricks.
  *
  * Checks: every rank of newcomm has its number and runs at its place, and in an exchange with its neighbours along each
  * dimension of the grid every message comes from the place that the placement names. */

@@ -14,7 +14,7 @@ static int parse_grid(const char *text, int processes, struct pm_request *r)
 {
     int64_t tasks = 1;
     int status = grid_parse(text, &r->grid);
-    for (int i = 0; i < r->grid.dims; i++)
+    for (int i = 0; i < r->grid.dims && tasks <= processes; i++) /* three extents may exceed 64 bits */
         tasks *= r->grid.extent[i];
     if (status || tasks != processes)
         return pf_fail(

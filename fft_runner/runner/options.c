@@ -121,7 +121,7 @@ static int take_padded(struct options *o, const struct option_row *row, char *co
 
 static int take_grid(struct options *o, const struct option_row *row, char *const *words)
 {
-    if (grid_parse(words[0], &o->grid))
+    if (grid_parse(words[0], &o->grid) || o->grid.dims > 2)
         return pf_fail(PF_REFUSED,
                        "--%s: '%.60s' is not a grid; write RxC, R tasks in a row, C in a column; or P, the tasks of slabs",
                        row->name, words[0]);

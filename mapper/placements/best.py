@@ -30,7 +30,7 @@ from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.every_placement import lower_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
-from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -175,7 +175,7 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
 def _floor(torus, grid, tasks_per_node, wanted):
     """Return a lower bound of the objective on a whole torus."""
     site = Site(torus, tasks_per_node)
-    if wanted == in_sequence(2):
+    if wanted == in_sequence(len(grid.decomposition.exchanges)):
         return lower_bound(site, grid, ordered=True, split=True).value
     return wanted.moved * together_bound(site, grid).value
 
@@ -297,7 +297,7 @@ def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = Non
         return site.network.n_nodes <= most and messages <= MOST_MESHED
     if not _is_whole(site, grid):
         return messages <= MOST_MESSAGES
-    if grid.decomposition not in (PENCIL, SLAB):
+    if grid.decomposition.has_bricks:
         return False
     if _has_rings(as_torus(site.network)) and not is_group:
         return site.n_slots <= MOST_TILED

@@ -1,11 +1,12 @@
 """Groups of the grid's first dimension on dense boxes, lines, planes and cubes, groups of its second on the complement.
 
-Of pencils: rows on boxes, columns on every n-th node.
+Of pencils: rows on boxes, columns on every n-th node. Of bricks: x-lines on boxes; y-lines take the boxes in the order of
+the axes, and z-lines the rest.
 
 Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
 """
 
-from math import prod
+from math import gcd, prod
 
 from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.base.errors import PlacementError
@@ -85,11 +86,11 @@ def _whole(name, axes, site, grid):
 def _boxes(name, extents, site, grid):
     check_product(name, site, grid)
     torus, tasks_per_node, decomposition = site.network, site.tasks_per_node, grid.decomposition
-    if len(decomposition.letters) != 2:
+    if len(decomposition.letters) < 2:
         raise PlacementError(f"{name} puts groups of one dimension of the grid on boxes and those of another on the "
                              f"complement, but grid {grid} of a {decomposition.name} decomposition has {len(grid.shape)}; "
                              "take best or default")
-    inner, outer = decomposition.letters
+    inner, *between, outer = decomposition.letters
     for axis, extent, n in zip(torus.axes, extents, torus.shape):
         if n % extent:
             raise PlacementError(f"{name}: extent {extent} does not divide the {n} nodes of dimension {axis} of torus "
@@ -101,5 +102,12 @@ def _boxes(name, extents, site, grid):
         allowed = ", ".join(str(nodes * k) for k in range(1, tasks_per_node + 1) if tasks_per_node % k == 0)
         raise PlacementError(f"{name} has {nodes} nodes, which {rows} of {size} tasks do not fill; with "
                              f"{per_node(tasks_per_node)} {rows} must have {allowed} tasks")
-    patterns = tuple(Pattern(((inner, e), (outer, n // e))) for e, n in zip(extents, torus.shape))
-    return Product(torus, patterns, Pattern(((inner, slots), (outer, tasks_per_node // slots))), decomposition)
+    taken = *extents, slots
+    digits, room = [[(inner, e)] for e in taken], [n // e for n, e in zip((*torus.shape, tasks_per_node), taken)]
+    for letter, left in zip(between, grid.shape[1:]):
+        for i, some in enumerate(digits):
+            radix = gcd(left, room[i])
+            some.append((letter, radix))
+            room[i], left = room[i] // radix, left // radix
+    *patterns, of_slots = (Pattern((*some, (outer, n))) for some, n in zip(digits, room))
+    return Product(torus, tuple(patterns), of_slots, decomposition)

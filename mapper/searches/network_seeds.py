@@ -106,15 +106,16 @@ class Ground:
 def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     """Yield names of placements, and the slot of each rank."""
     yield "launch order", ground.launch
-    if len(ground.grid.shape) != 2:
+    letters = ground.grid.decomposition.letters
+    if len(letters) == 1:
         yield "sorted", ground.sorted
         return
-    R, C = ground.grid.shape
-    ranks = np.arange(R * C).reshape(C, R)
-    yield "transposed", _filled(ranks.T.ravel(), ground.launch)
-    for divider in ("networkx",) if ground.network.levels else dividers():
-        for name, slots in _of_units(replace(ground, divider=divider), ranks):
-            yield name if divider == "networkx" else f"{name}, {divider}", slots
+    for letter in letters if len(letters) > 2 else letters[:1]:
+        ranks, along = ground.grid.groups(letter), f", along {letter}" if len(letters) > 2 else ""
+        yield f"transposed{along}", _filled(ranks.T.ravel(), ground.launch)
+        for divider in ("networkx",) if ground.network.levels else dividers():
+            for name, slots in _of_units(replace(ground, divider=divider), ranks):
+                yield f"{name}{along}" if divider == "networkx" else f"{name}{along}, {divider}", slots
 
 
 def _of_units(ground, ranks):

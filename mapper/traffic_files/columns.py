@@ -10,7 +10,7 @@ A square matrix may have the numbers of its ranks above it and beside it.
 import re
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files.numbers import looks_numeric
+from pencilmap.mapper.traffic_files.numbers import looks_numeric, parted
 from pencilmap.model.base.errors import TrafficError
 
 SEPARATORS = ";,\t"
@@ -37,7 +37,7 @@ def without_head(document: Document) -> tuple[Document, str | None]:
     >>> table.lines(), name
     ([(2, '0 1 8')], 'sparse')
     """
-    lines = document.lines(longest=None)
+    marks, lines = parted(document, document.lines(longest=None))
     if not lines:
         return document, None
     separator = next((mark for mark in SEPARATORS if mark in lines[0][1]), None)
@@ -45,14 +45,14 @@ def without_head(document: Document) -> tuple[Document, str | None]:
     body = [line for line in lines if line[0] > number]
     if not head:
         is_table = separator and all(map(looks_numeric, _cells(lines[0][1], separator)))
-        return _written(document, lines, separator, slice(None)) if is_table else document, None
+        return _written(document, lines, separator, slice(None), marks) if is_table else document, None
     if head == [""] * (head[0] == "") + [str(i) for i in range(len(body))]:
-        return _written(document, body, separator, slice(int(head[0] == ""), None)), "dense"
+        return _written(document, body, separator, slice(int(head[0] == ""), None), marks), "dense"
     named = [next((role for role, names in ROLES.items() if names.fullmatch(cell.lower())), None) for cell in head]
     if any(named.count(role) != 1 for role in ("from", "to", "bytes")) or named.count("messages") > 1:
         raise TrafficError(f"{document.label} line {number}: columns {', '.join(head)[:80]!r}; name them from, to, bytes "
                            "and, if known, messages, or leave the head out and write from, to and bytes in each line")
-    return _written(document, body, separator, [named.index(role) for role in ROLES if role in named]), "sparse"
+    return _written(document, body, separator, [named.index(role) for role in ROLES if role in named], marks), "sparse"
 
 
 def _cells(line, separator):
@@ -82,9 +82,11 @@ def _named(cells):
     return sum(any(names.fullmatch(cell.lower()) for names in ROLES.values()) for cell in cells)
 
 
-def _written(document, lines, separator, wanted):
-    """Return a document of some columns of some lines, each in a line of its old number."""
-    texts = [""] * lines[-1][0] if lines else []
+def _written(document, lines, separator, wanted, marks):
+    """Return a document of some columns of some lines, and of the marks, each in a line of its old number."""
+    texts = [""] * max((number for number, _ in (*lines, *marks)), default=0)
+    for number, line in marks:
+        texts[number - 1] = line
     for number, line in lines:
         cells = _cells(line, separator)
         texts[number - 1] = " ".join(cells[wanted] if isinstance(wanted, slice) else

@@ -10,14 +10,15 @@
 import numpy as np
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files.numbers import looks_numeric, whole_numbers
+from pencilmap.mapper.traffic_files.numbers import looks_numeric, parted, whole_numbers
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.program import Traffic, one_phase, pairs_of
 
 
 def looks_like(document: Document) -> bool:
     lines = document.lines(longest=None)
-    return bool(lines) and len(lines[0][1].split()) == len(lines) and looks_numeric(lines[0][1])
+    return (bool(lines) and len(lines[0][1].split()) == len(lines) and looks_numeric(lines[0][1])
+            and not parted(document, lines)[0])
 
 
 def read(document: Document) -> Traffic:

@@ -12,6 +12,7 @@ from pencilmap.model.base.errors import TrafficError
 MOST = 1 << 53  # beyond it, floating point numbers skip whole numbers
 Lines = Sequence[tuple[int, str]]
 _PLAIN = frozenset("0123456789- \t")
+_MARK = re.compile(r"^[ \t]*(?:phase|ranks)(?!\S)", re.MULTILINE)
 _NOT_PLAIN = re.compile(r"[0-9]-|-(?![0-9])|[0-9]{19}")  # a sign at another place, or more digits than 64 bits hold
 
 
@@ -66,6 +67,19 @@ def _whole(document, number, word, meaning):
     if not 0 <= value <= MOST or value != int(value) or "_" in word:
         raise TrafficError(f"{document.label} line {number}: {word[:20]!r} is not a whole number from 0 to 2^53 ({meaning})")
     return int(value)
+
+
+def parted(document: Document, lines: Lines) -> tuple[Lines, Lines]:
+    """Return the lines that begin with ``ranks`` or ``phase``, about the numbers below them, and all other lines.
+
+    >>> parted(Document(b"phase x\\n0 1 8\\n", "demo"), [(1, "phase x"), (2, "0 1 8")])
+    ([(1, 'phase x')], [(2, '0 1 8')])
+    """
+    if not _MARK.search(document.text):
+        return [], lines
+    marks = [line for line in lines if _MARK.match(line[1])]
+    numbers = {number for number, _ in marks}
+    return marks, [line for line in lines if line[0] not in numbers]
 
 
 def looks_numeric(text: str) -> bool:

@@ -61,6 +61,8 @@ class Crossing:
         even = self.grid.decomposition.least_crossing(self.grid.shape, np.arange(P + 1, dtype=np.int64))
         if self.transform is None:
             return even
+        if self.grid.decomposition.has_equal_blocks:  # no message is below the mean
+            return np.floor(float(self.smallest) * (1 - 1e-12) * even / P**2 * _FINE).astype(np.int64)
         low, high = (np.maximum.reduce(ends) for ends in zip(*(self._ends(shares) for shares in self._shares())))
         least = np.minimum(low * (1 - low), high * (1 - high))
         least = np.maximum(least, float(self.smallest) * even / P**2)
@@ -71,6 +73,8 @@ class Crossing:
         P = self.grid.n_tasks
         if self.transform is None:
             return Fraction(k * (P - k), P**2)
+        if self.grid.decomposition.has_equal_blocks:
+            return self.smallest * k * (P - k) / P**2
         ends = [(_sum(shares, k), 1 - _sum(shares, P - k)) for shares in self._shares()]
         return min(m * (1 - m) for m in map(max, zip(*ends)))
 

@@ -185,25 +185,54 @@ def _with_idle_slots_of_torus(torus: Torus, site, grid, transform):
 
 def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
     """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done."""
-    alone = lower_bound(site, grid).value if wanted == in_sequence(2) else Fraction(0)
+    in_turn = in_sequence(len(grid.decomposition.exchanges))
+    alone = lower_bound(site, grid).value if wanted == in_turn else Fraction(0)
     return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
 def _in_turn(site, grid, ordered, split, brief):
-    """Yield bounds on the sum of two lengths: for even blocks and two exchanges."""
-    sizes = tuple(grid.extent(stage.letters) for stage in grid.decomposition.exchanges)
-    if len(sizes) == 2 and min(sizes) > 1:
+    """Yield bounds on the sum of several lengths, for even blocks.
+
+    The exchanges along all dimensions but one send as much across every cut, and as far, as an all-to-all in groups that
+    are as large as all of them together. So more than two exchanges have the bounds of each division into two.
+    """
+    sizes = tuple(size for stage in grid.decomposition.exchanges if (size := grid.extent(stage.letters)) > 1)
+    if len(sizes) == 2:
         yield from _rows_and_columns(site.network, site, grid, sizes, ordered, split, brief)
+    if len(sizes) > 2:
+        yield sum(_alone(site.network, site, grid, size, ordered, split) for size in sizes), "each exchange alone"
+        for size in sorted({*sizes}):
+            for value, argument in _rows_and_columns(site.network, site, grid, (size, grid.n_tasks // size), False, False,
+                                                     brief):
+                yield value, f"{argument}, where columns are all exchanges but that of {size} tasks"
+
+
+@singledispatch
+def _alone(graph, site, grid, size, ordered, split):
+    """Return a bound on the length of an exchange in groups of `size` tasks."""
+    every = _every_cable(graph)
+    if len(site.allocation.nodes) > MOST_NODES or not every:
+        return Fraction(0)
+    P = grid.n_tasks
+    return Fraction(4 * graph.n_nodes * nearest(_hops(site), size, site.tasks_per_node, P), P * size) / every
+
+
+@_alone.register
+def _alone_on_torus(torus: Torus, site, grid, size, ordered, split):
+    return floor_of(site, _capacity_of(torus), size, grid.n_tasks, ordered, split)
+
+
+def _capacity_of(torus):
+    return [Fraction(cables) / weight for cables, weight in zip(torus.cables, link_weights(torus))]
 
 
 @singledispatch
 def _rows_and_columns(graph, site, grid, sizes, ordered, split, brief):
     """Yield the bounds of `_in_turn`, for any network."""
-    T, P, every = site.tasks_per_node, grid.n_tasks, _every_cable(graph)
-    if len(site.allocation.nodes) > MOST_NODES or not every:
+    T, P = site.tasks_per_node, grid.n_tasks
+    if len(site.allocation.nodes) > MOST_NODES or not _every_cable(graph):
         return
-    hops = _hops(site)
-    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every for size in sizes)
+    rows, columns = (_alone(graph, site, grid, size, ordered, split) for size in sizes)
     yield rows + columns, "rows and columns, each alone"
     if site.allocation.is_complete and site.n_slots == P:
         cuts = [([Cut(nodes * T, nodes * T, cables)], f"a cut with {nodes} nodes on one side")
@@ -222,9 +251,8 @@ def _rows_and_columns_on_levels(network: SwitchedNetwork, site, grid, sizes, ord
 
 @_rows_and_columns.register
 def _rows_and_columns_on_torus(torus: Torus, site, grid, sizes, ordered, split, brief):
-    weights = link_weights(torus)
-    capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
-    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
+    capacity = _capacity_of(torus)
+    rows, columns = (_alone(torus, site, grid, size, ordered, split) for size in sizes)
     units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
     if units is not None:
         rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
@@ -383,7 +411,7 @@ class _Part:
         self.torus, self.grid, self.T = site.network, grid, site.tasks_per_node
         self.P, self.S = grid.n_tasks, site.n_slots
         self.nodes = site.allocation.nodes
-        self.capacity = [Fraction(cables) / weight for cables, weight in zip(self.torus.cables, link_weights(self.torus))]
+        self.capacity = _capacity_of(self.torus)
         self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
         crossing = Crossing(grid, transform)
         self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest

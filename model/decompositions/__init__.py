@@ -5,11 +5,12 @@ A new decomposition is a file here and a line below.
 
 from pencilmap.model.base.errors import GridError, near
 from pencilmap.model.decompositions.brick import BRICK, bricks_named
+from pencilmap.model.decompositions.cubic import CUBIC
 from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.decompositions.slab import SLAB
 
-DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB, BRICK)}  # the first is the default
+DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB, BRICK, CUBIC)}  # the first is the default
 
 
 def decomposition_named(name: str) -> Decomposition:

@@ -53,7 +53,7 @@ class ExchangeStage:
     gathered : str
         The axis that is divided among the group before, and whole afterwards.
     divided : str
-        The axis that is whole before, and divided afterwards.
+        The axis whose blocks are divided among the group afterwards; before, a block may be the whole axis.
     """
 
     name: str
@@ -84,6 +84,10 @@ class Decomposition:
         A grid as text, with its meaning.
     has_bricks : bool
         Whether tasks hold bricks before and after, which are remapped.
+    has_equal_blocks : bool
+        Whether all blocks of a stage have the length of the longest block: MPI_Alltoall sends messages of one size.
+    returns : bool
+        Whether every exchange begins with the division of the start.
     bricks : (int, int, int) or None
         Numbers of bricks along x, y and z; None if they are still open.
     least_crossing : callable
@@ -97,6 +101,8 @@ class Decomposition:
     example: str
     least_crossing: Callable[[tuple[int, ...], np.ndarray], np.ndarray] = all_to_all_crossing
     has_bricks: bool = False
+    has_equal_blocks: bool = False
+    returns: bool = False
     bricks: tuple[int, int, int] | None = None
 
     def __hash__(self) -> int:  # must be cheap: decompositions are part of the keys of caches
@@ -141,9 +147,11 @@ class Decomposition:
         """
         division = dict(zip(AXES, self.start))
         for stage in self.stages:
+            if isinstance(stage, ExchangeStage) and self.returns:
+                division = dict(zip(AXES, self.start))
             yield stage, dict(division)
             if isinstance(stage, ExchangeStage):
-                division |= {stage.gathered: "", stage.divided: stage.letters}
+                division |= {stage.gathered: "", stage.divided: division[stage.divided] + stage.letters}
 
     def divided_by(self, axis: str) -> str:
         """Return the letters of the dimensions that divide an axis in some stage."""

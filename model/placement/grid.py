@@ -49,6 +49,16 @@ class ProcessGrid:
     def n_tasks(self) -> int:
         return prod(self.shape)
 
+    @property
+    def turned(self) -> "ProcessGrid | None":
+        """The grid with its numbers in the other order, as other codes write them; None if they are the same.
+
+        >>> str(ProcessGrid(8, 64).turned), ProcessGrid(8, 8).turned
+        ('64x8', None)
+        """
+        shape = self.shape[::-1]
+        return None if shape == self.shape else ProcessGrid(*shape, decomposition=self.decomposition)
+
     def extent(self, letters: str) -> int:
         """Return the tasks in a group along the dimensions of these letters.
 

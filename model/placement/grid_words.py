@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from pencilmap.model.base.errors import GridError, near
-from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.decompositions import CUBIC, PENCIL, SLAB, Decomposition
 from pencilmap.model.placement.grid import ProcessGrid
 
 
@@ -92,6 +92,17 @@ def is_in_words(text: str) -> bool:
     return any(mark in text for mark in ":=") or text.lower() in (*LIBRARIES, *OWN_GRID)
 
 
+def decomposition_of(text: str) -> Decomposition:
+    """Return the decomposition that the form of a grid means: slabs for one number, bricks for three, else pencils.
+
+    >>> [decomposition_of(text).name for text in ("512", "8x64", "8x8x8", "fftw:512", "p_row=8,p_col=64")]
+    ['slab', 'pencil', 'cubic', 'slab', 'pencil']
+    """
+    if is_in_words(text):
+        return grid_in_words(text).decomposition
+    return SLAB if text.isdecimal() else CUBIC if re.fullmatch(r"\d+x\d+x\d+", text, re.ASCII) else PENCIL
+
+
 def grid_in_words(text: str) -> ProcessGrid:
     """Read a grid in the words of a library.
 
@@ -132,11 +143,13 @@ def grid_in_words(text: str) -> ProcessGrid:
 
 
 def words_of(grid: ProcessGrid, library: Library = USUAL) -> str:
-    """Return a grid of pencils in the words of a library; "" for other decompositions.
+    """Return a grid of pencils in the words of a library; for bricks "three exchanges", and "" for other decompositions.
 
     >>> words_of(ProcessGrid(48, 64))
     'p_row=64, p_col=48'
     """
+    if grid.decomposition is CUBIC:
+        return "three exchanges"
     return library.said(grid) if grid.decomposition is PENCIL else ""
 
 

@@ -111,6 +111,8 @@ class Transform:
         >>> [Transform(4, 4, 4, points=(6, 6, 6)).extents(stage, grid) for stage in (row, column)]
         [{'x': 6, 'y': 6, 'z': 4}, {'x': 6, 'y': 4, 'z': 4}]
         """
+        if grid.decomposition.has_equal_blocks:
+            return self._of_equal_blocks(stage, grid)
         if self.points is None:
             return dict(zip(AXES, self.exchanged))
         stages = grid.decomposition.stages
@@ -120,6 +122,18 @@ class Transform:
         whole = [axis for axis in order if not letters[axis] or grid.extent(letters[axis]) == 1]
         done += whole[0] if done and whole else ""  # transformed together with z
         return {axis: n if axis in done else m for axis, n, m in zip(AXES, self.exchanged, self.points)}
+
+    def _of_equal_blocks(self, stage, grid):
+        """Return the extents with blocks as long as the longest: first of each dimension of the grid, then within it."""
+        division = dict(next(division for one, division in grid.decomposition.layouts() if one is stage))
+        if isinstance(stage, ExchangeStage):
+            division[stage.divided] += stage.letters
+        found = {}
+        for axis, n in zip(AXES, self.exchanged):
+            for letter in division[axis]:
+                n = -(-n // grid.extent(letter))
+            found[axis] = n * grid.extent(division[axis])
+        return found
 
     @property
     def precision(self) -> str:
@@ -147,7 +161,7 @@ class Transform:
         >>> Transform(4, 4, 2).fills(ProcessGrid(2, 4)), Transform(4, 3, 2).fills(ProcessGrid(2, 4))
         (True, False)
         """
-        return all(n >= extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
+        return all(n >= extent for n, extent in self._divides(grid))
 
     def idle_tasks(self, grid: ProcessGrid) -> int:
         """Return the number of tasks without data in some stage, the largest over the stages.
@@ -160,15 +174,17 @@ class Transform:
                 for _, division in grid.decomposition.layouts()]
         return grid.n_tasks - min(busy)
 
-    def _divides(self, axis, grid):
-        """Return the extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
-        letters = grid.decomposition.divided_by(axis)
-        return {d.symbol: n for d, n in zip(grid.decomposition.dimensions, grid.shape) if d.letter in letters}
+    def _divides(self, grid):
+        """Yield the extent of every axis in every stage, with the number of blocks into which it is divided."""
+        if grid.decomposition.has_equal_blocks and (self.points or TYPES[self.type].half):
+            raise GridError(f"transform {self} changes the number of elements of an axis, but grid {grid} of bricks keeps "
+                            "them; take c2c, dct or dst without padding, or a grid of pencils")
+        for _, division in grid.decomposition.layouts():
+            yield from ((n, grid.extent(division[axis])) for axis, n in zip(AXES, self.exchanged))
 
     def divides_evenly(self, grid: ProcessGrid) -> bool:
         """Return whether every task gets blocks of the same size in every stage."""
-        return self.points is None and not any(n % extent for axis, n in zip(AXES, self.exchanged)
-                                               for extent in self._divides(axis, grid).values())
+        return self.points is None and not any(n % extent for n, extent in self._divides(grid))
 
     def __str__(self) -> str:
         single = ":single" if self.precision == "single" else ""

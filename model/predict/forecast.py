@@ -98,7 +98,7 @@ class Forecaster:
                 found += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
             return min(found, key=_worth)
         schedule = parse_schedule(text)
-        if schedule.name == "overlap" and not schedule.sizes:
+        if schedule.name == "overlap" and not schedule.sizes and not self.grid.decomposition.returns:
             return self._fastest(self._overlaps())
         return self._with_hints(self._of(schedule))
 
@@ -126,6 +126,8 @@ class Forecaster:
 
     def _keeping_boxes(self):
         yield Schedule("sequence")
+        if self.grid.decomposition.returns:
+            return
         if self.costs.progress:
             yield from self._tried(Schedule("pipelined", (1,) * 4))
         yield from self._overlaps()

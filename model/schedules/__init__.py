@@ -11,7 +11,17 @@ from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
-from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, Course, Schedule
+from pencilmap.model.schedules.schedule import (
+    BACKWARD,
+    FORWARD,
+    LANE_AXES,
+    MOST_CHUNKS,
+    MOST_SIZE,
+    PAIR,
+    SEQUENCE,
+    Course,
+    Schedule,
+)
 from pencilmap.model.traffic.joint_loads import JointLoads
 
 BEST = "best"
@@ -126,6 +136,9 @@ def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None
     ScheduleError
         If the schedule does not fit the grid or the transform.
     """
+    if grid.decomposition.returns and schedule.name != SEQUENCE:
+        raise ScheduleError(f"schedule {schedule} sends parts of exchanges beside others or beside FFTs, but the exchanges "
+                            f"of grid {grid} follow each other whole; take the schedule sequence")
     kind = SCHEDULES[schedule.name]
     if direction == PAIR and kind.pair:
         return kind.pair(schedule, grid, transform, loads)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.schedules import BEST, course_of, parse_schedule
-from pencilmap.model.schedules.schedule import FORWARD, PAIR
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence, objective, overlapped
 
 TYPICAL_CHUNKS = 8  # if the number is still open: the ramp then has its usual weight
@@ -22,9 +22,9 @@ def objectives(text: str, grid: ProcessGrid, direction: str = FORWARD) -> list[O
     """
     n = len(grid.decomposition.exchanges)
     alone, once = in_sequence(n), at_once(n)
-    if text == BEST:
+    if text == BEST and not grid.decomposition.returns:
         return list(dict.fromkeys([alone, overlapped(n, TYPICAL_CHUNKS), once]))
-    schedule = parse_schedule(text)
+    schedule = parse_schedule(SEQUENCE if text == BEST else text)
     if schedule.name == "overlap" and not schedule.sizes:
         wanted = overlapped(n, TYPICAL_CHUNKS)
     else:

@@ -104,6 +104,21 @@ def sides(stage: ExchangeStage, transform: Transform) -> tuple[str, str]:
     return (stage.divided, stage.gathered) if transform.backward else (stage.gathered, stage.divided)
 
 
+def side_blocks(stage: ExchangeStage, division: dict[str, str], grid: ProcessGrid,
+                transform: Transform) -> tuple[np.ndarray, np.ndarray]:
+    """Return the block lengths of `sides` among the members of a group: two int arrays, shape (size,).
+
+    Parameters
+    ----------
+    division : dict of str to str
+        The letters that divide each axis before the exchange.
+    """
+    extents, before = transform.extents(stage, grid), division | {stage.gathered: ""}
+    send, receive = (block_lengths(extents[axis] // grid.extent(before[axis]), grid.extent(stage.letters))
+                     for axis in sides(stage, transform))
+    return send, receive
+
+
 def _even(stage, grid):
     members = grid.groups(stage.letters)
     groups, size = members.shape
@@ -119,7 +134,7 @@ def _of_transform(stage, division, grid, transform):
         letter = division[axis]  # none if the axis is whole
         weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
             else extents[axis]
-    send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in sides(stage, transform))
+    send, receive = side_blocks(stage, division, grid, transform)
     return Exchange(stage.name, letters=stage.letters, members=members, group_weight=weight, send_weight=send,
                     receive_weight=receive, unit_bytes=transform.point_bytes, total_bytes=transform.total_bytes)
 

@@ -25,7 +25,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.exchange import message_roots, sides
+from pencilmap.model.traffic.exchange import message_roots, side_blocks
 
 _LARGEST = 1 << 62  # up to this number sums are exact in 64 bits; above, Python's integers are used
 
@@ -68,8 +68,7 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
                 groups[division[axis]] = block_lengths(extents[axis], grid.extent(division[axis]))
             else:
                 unit *= extents[axis]
-        size = grid.extent(stage.letters)
-        send, receive = (block_lengths(extents[axis], size) for axis in sides(stage, transform))
+        send, receive = side_blocks(stage, division, grid, transform)
         for letter in grid.decomposition.letters:
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))

@@ -293,18 +293,18 @@ def faster_lines(where: Where, found: Prediction, question: Question, command: s
 
 
 def turned_lines(where: Where, found: Prediction, question: Question) -> list[tuple[str, str]]:
-    """Return a line if the best placement of pencils CxR gains much more than that of RxC: perhaps the grid was turned."""
-    grid = found.grid
-    if grid.decomposition is not PENCIL or grid.shape[0] == grid.shape[1]:
+    """Return a line if the best placement of grid CxR gains much more than that of RxC: perhaps the grid was turned."""
+    turned = None if found.grid.decomposition.has_bricks else found.grid.turned
+    if turned is None:
         return []
-    turned = ProcessGrid(*grid.shape[::-1])
     order = launched(where, replace(found, grid=turned), question, is_quick=True).first
     best = quick_choice(where, turned, question.schedule, question.routing)
     there = gain(best, order) if best and order else None
     here = gain(found, launched(where, found, question, is_quick=True).first)
     if not there or not here or there < MUCH * here:
         return []
-    return [("check", f"if your code has {words_of(turned)}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
+    typed = words_of(turned) if turned.decomposition is PENCIL else turned
+    return [("check", f"if your code has {typed}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
 
 
 def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:

@@ -14,11 +14,12 @@ from pencilmap.mapper.base import shell
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import WRAPS, Setting, setting
+from pencilmap.mapper.where import BEST
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
-from pencilmap.model.decompositions import DECOMPOSITIONS, SLAB
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.placement.grid_words import grid_in_words, is_in_words
+from pencilmap.model.placement.grid_words import decomposition_of
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
@@ -105,9 +106,9 @@ def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator
     return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
-GRID = grid_option("best", "RxC tasks in rows and columns; for slabs P.")
-ONE_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P.")
-ANY_GRID = grid_option(None, "RxC tasks in rows and columns; for slabs P [all].")
+GRID = grid_option("best", "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+ANY_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks [all].")
 
 
 def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
@@ -135,8 +136,9 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
     @wraps(command)
     def resolved(**given):
         asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
-        if not asked.get("decomposition") and _is_of_slabs(str(given.get("grid") or "")):
-            asked["decomposition"] = "slab"
+        if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
+            implied = decomposition_of(grid)
+            asked["decomposition"] = None if implied is PENCIL else implied.name
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:
@@ -166,11 +168,6 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
     return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
-
-
-def _is_of_slabs(grid):
-    """Whether the grid is one number, perhaps of a library such as fftw:512."""
-    return grid.isdecimal() or (is_in_words(grid) and grid_in_words(grid).decomposition is SLAB)
 
 
 def _refuse_question(records):

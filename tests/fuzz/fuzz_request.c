@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!request)
         abort();
     bool understood = rest && !grid_parse(rest, &grid);
-    for (int i = 0; understood && i < grid.dims; i++)
+    for (int i = 0; understood && i < grid.dims && ranks <= MOST; i++)
         ranks *= grid.extent[i];
     if (!pm_request_parse(machine, rest ? rest : "", ranks <= MOST ? (int)ranks : 1, request) && understood && ranks <= MOST)
         check(request, (int)ranks);

@@ -196,6 +196,7 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
     ({"grid": None}, "rank 3: grid is None; give a text such as 8x64, or a ProcessGrid"),
     ({"grid": "1x4"}, "the arguments differ between ranks: grid is 2x2 on rank 0 and 1x4 on rank 3; give the same on all"),
     ({"grid": "2x3"}, "rank 3: grid 2x3 has 6 tasks, but the communicator has 4; R*C must be equal to it"),
+    ({"grid": "2x1x3"}, "rank 3: grid 2x1x3 has 6 tasks, but the communicator has 4; P*Q*S must be equal to it"),
     *[({"tasks_per_node": one}, f"rank 3: tasks_per_node is {one!r}; give an integer of 1 or more")
       for one in ("2", 1.5, True, 0, -1)],
     ({"tasks_per_node": 2}, "the arguments differ between ranks: tasks_per_node is None on rank 0 and 2 on rank 3"),

@@ -10,6 +10,10 @@ from scipy.sparse import coo_array
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.traffic_files import TRAFFIC_FILES, parse_traffic, read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.program import predict_program
 from pencilmap.model.traffic.program import (
     COLLECTIVE,
     MEASURED,
@@ -159,6 +163,11 @@ BAD = [
     ("0 1 8\n1 0 nan\n", "line 2: 'nan' is not a whole number"),
     ("0 1 8\n1 2 4\n0 1 8\n9 1 2\n", "line 3: this pair of ranks is also in line 1"),
     ("ranks 2\n0 1 8\n1 2 8\n", "line 3: rank 2, but there are ranks 0 to 1"),
+    ("0 1 8\nphase\n1 0 8\n", "line 2: 'phase' is not phase NAME"),
+    ("phase x\nphase y\n1 0 8\n", "line 1: phase 'x' has no messages"),
+    ("phase x\n1 0 8\nphase y\n", "line 3: phase 'y' has no messages"),
+    ("phase x\n1 0 8\n0 1 8\n1 0 8\nphase y\n1 0 8\n", "line 4: this pair of ranks is also in line 2"),
+    ("0 1 8\nranks 9\n", "line 2: 'ranks 9' belongs into the first line"),
     ("0 8 1\n8 0 1\n1 1 0\n", "can be read as dense or as sparse"),
     ("0 1\n1 0\n0 1\n", "not traffic"),
     ("src,dst,volume (KB)\n0,1,8\n", "line 1: columns 'src, dst, volume (KB)'; name them from, to, bytes"),
@@ -197,6 +206,18 @@ def test_a_damaged_or_foreign_file_is_refused_in_a_sentence(text, message):
     with pytest.raises(PencilmapError) as raised:
         parse_traffic(Document(text.encode(), "file"))
     assert message in str(raised.value) and str(raised.value).startswith("file") and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["ranks 4\nphase x, there\n0 1 8\n2 3 8\n\nphase y  # 2\n0 1 5\n",
+                                  "phase x, there\nn,to,from,bytes\n1,1,0,8\n1,3,2,8\nphase y\n1,1,0,5\n",
+                                  "ranks 4\nphase x, there\n0;1;8\n2;3;8\nphase y\n0;1;5\n"])
+def test_a_line_begins_a_phase_and_phases_travel_one_after_the_other(text):
+    found = parse_traffic(Document(text.encode(), "file"))
+    assert [(phase.name, phase.bytes.sum()) for phase in found.phases] == [("x, there", 16), ("y", 5)]
+    mapping = Mapping(Torus((4,)), ProcessGrid(4, 1), 1, np.arange(4), np.zeros(4, dtype=int))
+    assert predict_program(mapping, found).phase_bytes == (8.0, 5.0)
+    unnamed = parse_traffic(Document(b"0 1 8\nphase y\n0 1 5\n", "file"))
+    assert [phase.name for phase in unnamed.phases] == ["", "y"]
 
 
 def test_a_file_that_is_cut_anywhere_is_refused():

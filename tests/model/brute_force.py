@@ -15,7 +15,11 @@ def messages(grid, transform=None):
     Without a transform, each task sends one byte to every other member of the group. With a transform, in the row exchange
     task (p, q) holds the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'. In the column
     exchange the task holds the x-block of q, the z-block of p and all y, and gives the y-block of q' to q'.
+
+    A backward transform sends every message the other way. A grid of bricks has three exchanges.
     """
+    if len(grid.shape) == 3:
+        return _of_bricks(grid.shape, transform)
     R, C = grid.shape
 
     def ranks(p, q):
@@ -28,7 +32,23 @@ def messages(grid, transform=None):
                 row.append((ranks(p, q), ranks(other, q), _bytes(transform, grid, x=q, y=p, z=other)))
             for other in range(C):
                 column.append((ranks(p, q), ranks(p, other), _column_bytes(transform, grid, p, q, other)))
-    return row, column
+    return tuple([(b, a, amount) for a, b, amount in some] if transform is not None and transform.backward else some
+                 for some in (row, column))
+
+
+def _of_bricks(shape, transform):
+    """Each task of a line of the grid gives each other its part of the brick: the cut axis is z, z, and y."""
+    found = []
+    for along, cut in ((0, 2), (1, 2), (2, 1)):
+        amount = 1
+        if transform is not None:
+            block = [-(-n // parts) for n, parts in zip((transform.nx, transform.ny, transform.nz), shape)]
+            block[cut] = -(-block[cut] // shape[along])
+            amount = block[0] * block[1] * block[2] * transform.element_bytes
+        places = [(a, b, c) for c in range(shape[2]) for b in range(shape[1]) for a in range(shape[0])]
+        found.append([(rank, places.index((*place[:along], other, *place[along + 1:])), amount)
+                      for rank, place in enumerate(places) for other in range(shape[along])])
+    return tuple(found)
 
 
 def _bytes(transform, grid, x, y, z):

@@ -1,5 +1,6 @@
 """Random small tori, mappings and exchanges for property tests; the seeds are the same in every run."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 
+from pencilmap.model.decompositions import CUBIC, PENCIL
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -51,6 +53,17 @@ def random_mapping(rng, network, most_tasks=20):
     return _placed(rng, network, T, ProcessGrid(R, rng.randint(max(1, most // R // 2), most // R)))
 
 
+def in_three(rng, mapping):
+    """Return the mapping of a grid PxQxS of about as many ranks."""
+    shape, room = [], mapping.n_tasks
+    for _ in range(2):
+        shape.append(rng.randint(1, min(room, 4)))
+        room //= shape[-1]
+    grid = ProcessGrid(*rng.sample([*shape, room], 3), decomposition=CUBIC)
+    used = slice(grid.n_tasks)
+    return replace(mapping, grid=grid, node_of_rank=mapping.node_of_rank[used], slot_of_rank=mapping.slot_of_rank[used])
+
+
 def random_full_mapping(rng, network):
     """Return ranks on all slots, in random order."""
     T = rng.randint(1, 3)
@@ -67,36 +80,40 @@ def _placed(rng, network, T, grid):
 def random_transform(rng, grid):
     """Return None, or extents that are barely large enough and seldom divide evenly."""
     least = (grid.shape[1], max(grid.shape[0], grid.shape[1]), grid.shape[0])
-    return None if rng.random() < 0.4 else Transform(*(rng.randint(n, 3 * n + 2) for n in least))
+    return None if rng.random() < 0.4 else Transform(*(rng.randint(n, 3 * n + 2) for n in least),
+                                                     backward=rng.random() < 0.5)
 
 
 def random_case(rng, network, most_tasks=20):
     """Return a mapping, an exchange under some transform, and the messages of that exchange."""
     mapping = random_mapping(rng, network, most_tasks)
+    mapping = in_three(rng, mapping) if rng.random() < 0.3 else mapping
     transform = random_transform(rng, mapping.grid)
-    which = rng.choice([w for w, size in enumerate((mapping.grid.shape[0], mapping.grid.shape[1])) if size > 1] or [0])
+    which = rng.choice([w for w, size in enumerate(mapping.grid.shape) if size > 1] or [0])
     return mapping, exchanges(mapping.grid, transform)[which], brute.messages(mapping.grid, transform)[which]
 
 
-def random_pattern(rng, n):
+def random_pattern(rng, n, letters="rc"):
     """Return random digits whose radices multiply to n."""
     digits, rest = [], n
     while rest > 1:
         radix = rng.choice([k for k in range(2, rest + 1) if rest % k == 0])
-        digits.append((rng.choice("rc"), radix))
+        digits.append((rng.choice(letters), radix))
         rest //= radix
     return Pattern(tuple(digits))
 
 
-def random_product(rng):
+def random_product(rng, decomposition=PENCIL):
     """Return random digit patterns on a random torus, slots included."""
     torus = random_torus(rng)
-    return Product(torus, tuple(random_pattern(rng, n) for n in torus.shape), random_pattern(rng, rng.randint(1, 3)))
+    patterns = [random_pattern(rng, n, decomposition.letters) for n in (*torus.shape, rng.randint(1, 3))]
+    return Product(torus, tuple(patterns[:-1]), patterns[-1], decomposition)
 
 
 full_mappings = drawn(lambda rng: random_full_mapping(rng, random_torus(rng)))
 cases = drawn(lambda rng, most_nodes=36, most_tasks=20: random_case(rng, random_torus(rng, most_nodes), most_tasks))
 products = drawn(random_product)
+all_products = drawn(lambda rng: random_product(rng, rng.choice((PENCIL, CUBIC))))
 orders = drawn(lambda rng, items: tuple(rng.sample(items, len(items))))
 
 

@@ -16,6 +16,7 @@ from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, to
 from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_other_of_few, least_total
 from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.decompositions import CUBIC
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -58,7 +59,8 @@ def test_no_placement_of_a_random_machine_is_below_the_bound(seed):
     torus, T = machine(rng), int(rng.integers(1, 4))
     P = torus.n_nodes * T
     R = int(rng.choice(divisors(P)))
-    grid = ProcessGrid(R, P // R)
+    Q = int(rng.choice(divisors(P // R)))
+    grid = ProcessGrid(R, P // R) if seed % 3 else ProcessGrid(Q, P // R // Q, R, decomposition=CUBIC)
     extents = rng.integers(1 if seed % 2 else max(grid.shape), 2 * max(grid.shape) + 3, 3)
     transform = None if rng.random() < 0.4 else Transform(*map(int, extents))
     bound = lower_bound(Site(torus, T), grid, transform, ordered=True, split=True)
@@ -92,6 +94,8 @@ def test_no_placement_with_holes_or_idle_slots_is_below_the_bound(seed):
     site = Site(torus, T, Allocation(torus, nodes), idle=True)
     C = int(rng.integers(1, site.n_slots + 1))
     grid = ProcessGrid(int(rng.integers(1, site.n_slots // C + 1)), C)
+    if seed % 3 == 0:
+        grid = ProcessGrid(Q := int(rng.choice(divisors(C))), grid.shape[0], C // Q, decomposition=CUBIC)
     bound = lower_bound(site, grid, None, ordered=True, split=True)
     near = np.sort(nodes)
     for k in range(6):

@@ -30,7 +30,7 @@ from pencilmap.model.routing import ideal_adaptive, routing
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
-from tests.model.cases import drawn, random_case, random_mapping, random_transform, repeatable
+from tests.model.cases import drawn, in_three, random_case, random_mapping, random_transform, repeatable
 from tests.model.walked import Walker
 from tests.patience import patience
 
@@ -117,6 +117,7 @@ def with_rates(rng, network):
 
 def drawn_bounds(rng, kind):
     mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
+    mapping = in_three(rng, mapping) if rng.random() < 0.3 else mapping
     return mapping, random_transform(rng, mapping.grid)
 
 
@@ -260,6 +261,7 @@ def test_predictions_satisfy_the_schema(kind):
     rng = Random(1)
     for _ in range(5):
         mapping = random_mapping(rng, with_rates(rng, network_named(RANDOM[kind](rng))), 16)
+        mapping = in_three(rng, mapping) if rng.random() < 0.3 else mapping
         jsonschema.validate([predict(mapping, random_transform(rng, mapping.grid)).as_dict()], schema)
 
 

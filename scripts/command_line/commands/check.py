@@ -13,7 +13,6 @@ from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.units import counted
-from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import words_of
 from pencilmap.model.predict.question import Question
@@ -56,7 +55,7 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "RxC tasks in rows and columns; for slabs P.")
+@grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
               *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
@@ -182,11 +181,9 @@ def _turned_lines(where, mapping, found, question):
 
 
 def _turned(where, mapping, question):
-    """Return the prediction of the same file for pencils CxR, None if there are none."""
-    grid = mapping.grid
-    if grid.decomposition is not PENCIL or grid.shape[0] == grid.shape[1]:
-        return None
-    return where.answer(replace(mapping, grid=ProcessGrid(*grid.shape[::-1])), question)
+    """Return the prediction of the same file for grid CxR, None if there is none."""
+    turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
+    return turned and where.answer(replace(mapping, grid=turned), question)
 
 
 def _read_alike(document, job, mapping, others):

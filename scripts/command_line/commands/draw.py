@@ -168,8 +168,9 @@ def _gain(order):
     [group] = compared(found)
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
+    article = "an" if order.drawn[0] == "x" else "a"
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
-              f"load of a link in the {order.drawn} exchange; circles: the nodes of a {order.drawn}", order.path)
+              f"load of a link in the {order.drawn} exchange; circles: the nodes of {article} {order.drawn}", order.path)
 
 
 def _capital(words):
@@ -207,7 +208,7 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),
-              help=f"Of loads: {', '.join(EXCHANGES)} [the first].")
+              help=f"Of loads: {EXCHANGES[0]}, ..., {EXCHANGES[-1]} [the first].")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")
@@ -225,7 +226,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     what = what or ("image" if drawn else "graph")
     with hearing():
         chosen = where.grid(grid)
-        groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}
+        groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
     lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),

@@ -221,7 +221,7 @@ def _table(found: Plan, listed: list[Choice], launch: Launched, by: str, top: in
     shown = list(first.values())[:top]
     for choice in [*shown, *(choice for choice in wraps if not any(choice is other for other in shown))]:
         usual = _usual(found, choice, launch)
-        words = words_of(choice.grid).replace("p_row=", "").replace("p_col=", "")
+        words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
                      marked_grid(choice.prediction), words,
                      choice.exchange, choice.schedule, _cell(choice.prediction, by), _cell(usual, by) if usual else "-"])

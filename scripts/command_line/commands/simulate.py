@@ -90,6 +90,9 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         timing_only = True
     with hearing():
         chosen = where.grid(grid, schedule)
+        if chosen.decomposition.returns:
+            raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
+                            "RxC, or predict this grid")
         if where.halo:
             where.halo.messages(chosen, where.transform)  # raises an error before any run if the halo is impossible
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, verify=verify,

@@ -1,0 +1,46 @@
+"""Grids PxQxS in every command: the same times, the grid in its words, and refusals in a sentence."""
+
+import pytest
+
+QUESTION = ("--machine", "fugaku", "--nodes", "4x6x4", "--fft", "500")
+GRID = ("--grid", "8x6x8")
+
+
+def test_commands_agree_on_a_grid_of_three_numbers(pencilmap, pencilmap_json, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, said, err = pencilmap("map", *QUESTION, *GRID, "-o", "my.map")
+    assert (status, err) == (0, "") and "Grid 8x6x8 (three exchanges): no placement is over" in said
+    of_file, launch = pencilmap_json("predict", *QUESTION, *GRID, "-p", "my.map", "-p", "default")
+    checked, = pencilmap_json("check", "my.map", *QUESTION, *GRID)
+    assert checked["predictions"][0]["total_s"] == of_file["total_s"]
+    assert of_file["total_s"] < launch["total_s"] and [stage["name"] for stage in launch["stages"]] == [
+        "x-line", "y-line", "z-line"]
+    points = 63 * 84 * 8, 63 * 84 * 11, 63 * 11 * 63  # 500/8, 500/6 and 500/8 planes, then 63/8, 63/6 and 84/8, rounded up
+    assert [round(stage["message_bytes"]) for stage in launch["stages"]] == [16 * n for n in points]
+    status, said, _ = pencilmap("report", *QUESTION, *GRID, "--effort", "quick", "-o", "page.html")
+    assert status == 0 and "Grid 8x6x8 (three exchanges)" in said
+
+
+def test_a_file_for_the_numbers_in_the_other_order_is_noticed(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    question = "--machine", "fugaku", "--nodes", "8x12x8", "--fft", "1024"
+    assert pencilmap("map", *question, "--grid", "16x24x8", "--effort", "quick", "-o", "my.map")[0] == 0
+    said = " ".join(pencilmap("check", "my.map", *question, "--grid", "8x24x16")[1].split())
+    assert "check on grid 16x24x8 (three exchanges) this file is 1.25x faster: is --grid in the order of your code?" in said
+
+
+@pytest.mark.parametrize("words, said", [
+    (("simulate", "--grid", "2x4x2", "--fft", "16", "--bandwidth", "1 GB/s"), "libpencilfft runs in a simulation"),
+    (("predict", "--grid", "2x4x2", "--fft", "16:r2c"), "changes the number of elements of an axis"),
+    (("predict", "--grid", "2x4x2", "--schedule", "two-way"), "the exchanges of grid 2x4x2 follow each other whole"),
+    (("map", "--grid", "2x4x4", "--format", "bgl", "-o", "a.map"), "take a grid with P*Q*S = 16"),
+    (("draw", "--grid", "2x4x2", "--what", "loads", "--exchange", "row"), "has the exchanges x-line, y-line, z-line only")])
+def test_a_command_that_cannot_take_the_grid_says_why(words, said, pencilmap):
+    status, out, err = pencilmap(words[0], "--network", "4x4", *words[1:])
+    assert status == 1 and out == "" and said in " ".join(err.split())
+
+
+def test_plan_ranks_all_grids_of_bricks_if_asked(pencilmap):
+    status, said, _ = pencilmap("plan", "--network", "4x4:mesh", "--decomposition", "cubic", "--fft", "16")
+    assert status == 0 and "of 15 grids" in said and "three exchanges" in said
+    assert "cubic" not in pencilmap("plan", "--network", "4x4:mesh", "--fft", "16")[1]
