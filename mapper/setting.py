@@ -4,6 +4,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping as Variables, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
@@ -226,7 +227,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False,
             fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
             weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
-            wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None) -> Setting:
+            wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None,
+            placed: str | PathLike[str] | None = None) -> Setting:
     """The setting described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -276,6 +278,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         Of the transform; a pair is a forward and a backward transform.
     names : path or str, optional
         Names of the nodes, as `hosts` of `Setting.job`: Slurm's order is that of the names.
+    placed : path or str, optional
+        File of a placement. If a network file has several parts, the hosts of this file choose one.
 
     Raises
     ------
@@ -293,7 +297,12 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     listed_by = given_nodes(nodes)
     counted = listed_by.count is not None and network is None
     network = network_text(listed_by, machine, None if network is None else fspath(network))
-    hosts = (lambda: _listed_names(listed_by.path)) if listed_by.path else (lambda: job_hosts(environ or {}))
+
+    def hosts() -> Iterable[str]:
+        if listed_by.path:
+            return _listed_names(listed_by.path)
+        return _words(placed) if placed else job_hosts(environ or {})
+
     described, shape = _network(machine, network, bandwidth, hosts)
     first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
@@ -435,7 +444,12 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
 
 def _listed_names(path: str | PathLike[str]) -> list[str]:
     """Return the words of a list of nodes that are names."""
-    return [word for _, line in read_document(path).lines() for word in line.split() if not word.isdecimal()]
+    return [word for word in _words(path) if not word.isdecimal()]
+
+
+def _words(path: str | PathLike[str]) -> list[str]:
+    """Return the words of a file of hosts or of a placement, among them the names of its hosts."""
+    return [word for _, line in read_document(path).lines() for word in re.split(r"[\s,=:]+", line)]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None,

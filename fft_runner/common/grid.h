@@ -1,4 +1,5 @@
-/* Process grids as text: "RxC" of pencils, "P" of slabs, "PxQxS" of bricks. The number in the first dimension varies fastest with the rank. */
+/* Process grids as text: "RxC" of pencils, "P" of slabs, "PxQxS" of bricks. The first dimension varies fastest
+ * with the rank. */
 #pragma once
 
 enum { MAX_GRID_DIMS = 3, GRID_TEXT = 36 };

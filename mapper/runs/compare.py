@@ -294,7 +294,7 @@ def _placed(record, changes):
 def _placed_on(text, bandwidth, record):
     """Return the mapping of a run on a network that its label names, and a note; None if a file is missing."""
     try:
-        network = given_network(text, hosts=lambda: [rank["host"] for rank in record["ranks"]])
+        network = given_network(text, hosts=lambda: [rank["host"] for rank in record["placement"]["ranks"]])
     except PencilmapError as error:
         return None, f"label {TOPOLOGY}={text[:60]}: {error}"
     if bandwidth is not None:

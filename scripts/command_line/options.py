@@ -161,13 +161,22 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
                                    click.get_current_context())
         if given.get("traffic"):
             _refuse_transform(click.get_current_context())
-        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"))
+        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"),
+                        placed=_placement_file(given))
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
         return command(where=where, **given)
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
     return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
+
+
+def _placement_file(given: dict[str, Any]) -> str | None:
+    """Return the first file of a placement that a command names: `check FILE`, `map --from FILE`, `--placement FILE`."""
+    named = given.get("placement") or ()
+    names = (named,) if isinstance(named, str) else named
+    files = (name.removeprefix("file:") for name in names if name.startswith("file:"))
+    return next(iter(filter(None, (given.get("file"), given.get("from_file"), *files))), None)
 
 
 def _refuse_question(records):

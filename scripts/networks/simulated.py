@@ -146,7 +146,7 @@ class SimulatedNetwork:
     @property
     def text(self) -> str:
         """The network as text for a record: its short text, or the file of its cables, empty if unknown."""
-        return self.file if type(self.network) is GraphNetwork else str(self.network)
+        return self.file or ("" if type(self.network) is GraphNetwork else str(self.network))
 
     @property
     def routing(self) -> str:

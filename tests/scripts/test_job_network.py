@@ -1,6 +1,7 @@
 """`pencilmap network` in a job on switches: sources, picture, and the commands to type next."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,23 @@ def test_a_job_in_parts_of_a_network_says_which(job, pencilmap):
     (job / "topology.conf").write_text("SwitchName=a Nodes=tux[1-3]\nSwitchName=b Nodes=tux[4-12]\n")
     status, out, _ = pencilmap("network", "--no-hardware", "--network", "topology.conf")
     assert status == 1 and "the nodes of this job lie in 2 of them: tux2 in part 1, tux4 in part 2" in " ".join(out.split())
+
+
+def test_the_hosts_of_a_placement_choose_the_part(tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    Path("topology.conf").write_text("".join(
+        f"SwitchName=s{s}0 Nodes={s}[0-3]\nSwitchName=s{s}1 Nodes={s}[4-7]\nSwitchName={s} Switches=s{s}[0-1]\n"
+        for s in "xy"))
+    Path("mine").write_text("".join(f"y{i}\n" for i in (0, 4, 1, 5, 2, 6, 3, 7)))
+    Path("ranks").write_text("".join(f"rank {i}=y{i} slot=0\n" for i in range(8)))
+    network, fft = ("--network", "topology.conf,taper=2"), ("--grid", "2x4", "--fft", "64")
+    for words in (["check", "mine", *network, *fft], ["check", "ranks", *network],
+                  ["map", "--from", "mine", *network, "-o", "to"], ["predict", "-p", "mine", *network, *fft],
+                  ["draw", "-p", "mine", *network, *fft]):
+        status, _, err = pencilmap(*words)
+        assert status == 0, (words, err)
+    Path("mine").write_text("x0\ny0\n")
+    assert "lie in 2 of them: x0 in part 1, y0 in part 2" in pencilmap("check", "mine", *network)[2]
 
 
 def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):

@@ -69,6 +69,18 @@ def test_the_command_and_its_records(build, pencilmap, tmp_path, network, rule):
     assert re.search(re.escape(network), page.read_text())
 
 
+def test_a_record_keeps_the_cables_and_the_part_of_its_file(build, pencilmap, tmp_path):
+    """The links above a leaf are the slowest; without taper=4 the prediction would be a quarter."""
+    (tmp_path / "topology.conf").write_text("".join(
+        f"SwitchName=s{s}0 Nodes={s}[0-3]\nSwitchName=s{s}1 Nodes={s}[4-7]\nSwitchName={s} Switches=s{s}[0-1]\n"
+        for s in "xy"))
+    (tmp_path / "hosts").write_text("".join(f"y{i}\n" for i in (0, 4, 1, 5, 2, 6, 3, 7)))
+    status, out, err = pencilmap("simulate", "--network", f"{tmp_path}/topology.conf,taper=4", "--bandwidth", "1 GB/s",
+                                 "--fft", "64", "--grid", "2x4", "-p", tmp_path / "hosts", "-o", tmp_path / "runs.jsonl")
+    assert status == 0 and "measured times are 1.000 times the predicted ones" in out, err
+    assert json.loads((tmp_path / "runs.jsonl").read_text())["labels"]["topology"].endswith("/topology.conf,taper=4")
+
+
 def test_a_file_of_cables(build, pencilmap, tmp_path):
     """The record names the file, so that `compare` can read the cables again."""
     graph, records = tmp_path / "star.txt", tmp_path / "runs.jsonl"

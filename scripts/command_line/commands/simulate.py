@@ -6,6 +6,8 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.graphs import file_and_words
+from pencilmap.mapper.named_network import names_file
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
@@ -102,9 +104,9 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
 
 
 def _file():
-    """Return the path of the option --network if it is a file, else an empty text."""
+    """Return the option --network with an absolute path if it names a file, else an empty text."""
     given = click.get_current_context().params.get("network") or ""
-    return os.path.abspath(given) if os.path.isfile(given) else ""
+    return ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
 
 
 def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
