@@ -116,8 +116,8 @@ def test_the_hosts_of_a_placement_choose_the_part(tmp_path, monkeypatch, pencilm
     Path("ranks").write_text("".join(f"rank {i}=y{i} slot=0\n" for i in range(8)))
     network, fft = ("--network", "topology.conf,taper=2"), ("--grid", "2x4", "--fft", "64")
     for words in (["check", "mine", *network, *fft], ["check", "ranks", *network],
-                  ["map", "--from", "mine", *network, "-o", "to"], ["predict", "-p", "mine", *network, *fft],
-                  ["draw", "-p", "mine", *network, *fft]):
+                  ["map", "--from", "mine", *network, "-f", "hostfile", "-o", "to"],
+                  ["predict", "-p", "mine", *network, *fft], ["draw", "-p", "mine", *network, *fft]):
         status, _, err = pencilmap(*words)
         assert status == 0, (words, err)
     Path("mine").write_text("x0\ny0\n")
