@@ -209,7 +209,7 @@ FOREIGN = (
             _SLURM, _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
-    Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
+    Foreign("a GraphML graph", _begins(r"<(\w+:)?graphml\b"), "name it with `network`", (GRAPH, DESCRIPTION)),
     Foreign("an Open MPI rankfile", _has_line(r"rank\s+[0-9]+\s*=\s*\S"), "pencilmap check FILE reads it", (PLACEMENT,)),
     Foreign("a machine file", _is_machine, "give it as `machine` FILE.toml"),
     Foreign("a record of measured times", _begins(r'\{\s*"schema"\s*:\s*"pencilmap-'),

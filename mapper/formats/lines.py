@@ -57,7 +57,7 @@ class Document:
             self.marked = content.startswith(codecs.BOM_UTF8)
         except UnicodeDecodeError as error:
             line = error.object[:error.start].count(10) + 1
-            raise self.refuse(f"byte {error.object[error.start]:#04x} is not UTF-8 text", line) from error
+            raise self.refuse(f"byte {error.object[error.start]:#04x} is not UTF-8 text; save it as UTF-8", line) from error
 
     def refuse(self, message: str, line: int | None = None, column: int | None = None) -> MapfileError:
         """Return the error to raise, with its place; lines and columns count from 1."""

@@ -118,5 +118,5 @@ def note_weights(document: Document, graph: Any, weights: Collection[Any]) -> No
     ['weights of edges in net are passed over: bandwidth and cables say how strong an edge is']
     """
     if len(set(weights)) > 1:
-        graph.graph["notes"] = [f"weights of edges in {document.label} are passed over: bandwidth and cables say how strong "
-                                "an edge is"]
+        graph.graph.setdefault("notes", []).append(f"weights of edges in {document.label} are passed over: bandwidth and "
+                                                   "cables say how strong an edge is")

@@ -7,11 +7,13 @@
     s1 {'kind': 'switch'}
 
 A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
-bandwidth and are ignored, also the ``weight`` in a dict. A line with a single name gives a vertex its attributes. ``#``
+bandwidth and are ignored, also the ``weight`` in a dict. If each edge is listed from both ends, as by tools that ask each
+switch for its neighbours, both lines are one cable. A line with a single name gives a vertex its attributes. ``#``
 starts a comment. Names have no blanks, commas or semicolons.
 """
 
 import re
+from collections import Counter
 from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
@@ -33,7 +35,7 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document) -> Any:
-    """Return the graph; several lines for one edge are parallel edges.
+    """Return the graph; several lines for one edge are parallel edges, but one cable if each edge is listed from both ends.
 
     Raises
     ------
@@ -45,10 +47,13 @@ def read(document: Document) -> Any:
     >>> from pencilmap.mapper.formats.lines import Document
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])
+    >>> read(Document(b"a b\\nb a\\n", "demo")).is_directed()
+    True
     """
     import networkx as nx  # slow to import, and only graphs need networkx
 
-    graph = nx.MultiGraph()
+    vertices: dict[str, dict[str, Any]] = {}
+    edges: list[tuple[str, str, dict[str, Any]]] = []
     attributes: dict[tuple[bool, str], dict[str, Any]] = {}
     weights: set[str] = set()
     for number, line in document.lines():
@@ -66,10 +71,19 @@ def read(document: Document) -> Any:
                 raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
                                  "; round bandwidths")
             attributes[kind] = _attributes(document, number, line, kind[1], _VERTEX if kind[0] else EDGE)
+        vertices.setdefault(a, {})
         if b is None:
-            graph.add_node(a, **attributes[kind])
+            vertices[a] = {**vertices[a], **attributes[kind]}
         else:
-            graph.add_edge(a, b, **attributes[kind])
+            vertices.setdefault(b, {})
+            edges.append((a, b, attributes[kind]))
+    ways = Counter((a, b) for a, b, _ in edges)
+    from_both = bool(edges) and all(ways[b, a] == count for (a, b), count in ways.items())
+    graph = nx.MultiDiGraph() if from_both else nx.MultiGraph()
+    if from_both:
+        graph.graph["notes"] = [f"{document.label} lists each edge from both ends; both lines are one cable"]
+    graph.add_nodes_from(vertices.items())
+    graph.add_edges_from(edges)
     note_weights(document, graph, weights)
     return graph
 

@@ -4,18 +4,19 @@ A bandwidth is text with a unit. GraphML has no units of its own, so a bandwidth
 an edge except ``weight``, and a bandwidth under another name, e.g. ``speed``, are refused as well.
 """
 
-from io import BytesIO
+import re
+from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.attributes import note_weights, refuse_bare_number, refuse_other_numbers
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.base.reading import check_xml
+from pencilmap.model.base.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:
-    return "<graphml" in document.text[:4000]
+    return re.search(r"<(\w+:)?graphml\b", document.text[:4000]) is not None
 
 
 def read(document: Document) -> Any:
@@ -55,13 +56,35 @@ def read_any(document: Document, directed: bool = False) -> Any:
 
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:
-        check_xml(text)
-        graph = nx.read_graphml(BytesIO(text.encode("utf-8")))
+        _check_whole(parse_xml(text))
+        graph = nx.parse_graphml(text)
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError) as error:
-        raise GraphError(f"{document.label} is not GraphML: {str(error)[:120]}") from error
+        raise GraphError(f"{document.label} is not GraphML: {str(error)[:200]}") from error
     for every, default in (((data for _, data in graph.nodes(data=True)), "node_default"),
                            ((data for *_, data in graph.edges(data=True)), "edge_default")):
         for data in every if graph.graph.get(default) else ():  # networkx leaves the defaults of keys aside
             data.update({**graph.graph[default], **data})
     return graph
+
+
+def _check_whole(root):
+    """Raise ValueError for what networkx leaves out or adds: other graphs, vertices named twice or by an edge alone."""
+    found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": []}
+    for element in root.iter():
+        found.get(str(element.tag).rpartition("}")[2], []).append(element)
+    groups = sum(node.get("yfiles.foldertype") == "group" for node in found["node"])
+    if len(found["graph"]) > 1 + groups:
+        raise ValueError(f"it has {len(found['graph']) - groups} graphs; leave one, with all vertices and edges")
+    names = Counter(node.get("id") for node in found["node"])
+    if twice := next((name for name, count in names.items() if count > 1), None):
+        raise ValueError(f"vertex {twice[:40]!r} is given twice")
+    default = found["graph"][0].get("edgedefault") == "directed" if found["graph"] else False
+    for edge in found["edge"]:
+        a, b = edge.get("source"), edge.get("target")
+        where = f"edge {str(a)[:40]!r} - {str(b)[:40]!r}"
+        if missing := [str(end) for end in (a, b) if end not in names]:
+            raise ValueError(f"{where}: no <node> has the id {missing[0][:40]!r}")
+        if edge.get("directed", str(default).lower()) != str(default).lower():
+            raise ValueError(f"{where} differs from edgedefault; leave directed= out, or write each cable from both ends, "
+                             "all directed")

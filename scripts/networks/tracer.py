@@ -85,7 +85,8 @@ def understand(command: Sequence[str]) -> Launch:
     mpi = starts or links
     if mpi is None:
         raise TrafficError(f"no MPI library is found in {' '.join(command)[:100]!r}; known are {OPEN_MPI} and {MPICH}, of "
-                           "the launcher (mpirun, mpiexec) or of the program")
+                           "the launcher (mpirun, mpiexec) or of the program; in a script write pencilmap trace -- before "
+                           "mpirun")
     return Launch(tuple(command), at, mpi)
 
 

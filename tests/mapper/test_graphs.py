@@ -171,6 +171,13 @@ BROKEN = {
     "a bandwidth in an unknown unit": (b"a b 12 Gx\n", "edge-list", "'12 Gx' is not a quantity"),
     "broken GraphML": (b"<graphml><graph>", None, "is not GraphML"),
     "GraphML without a graph": (b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', None, "is not GraphML"),
+    **{f"GraphML with {what}": (f'<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>{more}</graph></graphml>'
+                                .encode(), None, words) for what, more, words in (
+        ("an end without a vertex", '<edge source="a" target="bb"/>', "edge 'a' - 'bb': no <node> has the id 'bb'"),
+        ("a vertex twice", '<edge source="a" target="b"/><node id="a"/>', "vertex 'a' is given twice"),
+        ("another graph", '<edge source="a" target="b"/></graph><graph><node id="c"/>', "it has 2 graphs; leave one"),
+        ("a graph in a vertex", '<edge source="a" target="b"/><node id="c"><graph/></node>', "it has 2 graphs; leave one"),
+        ("a directed edge", '<edge source="a" target="b" directed="true"/>', "differs from edgedefault; leave directed="))},
     "broken hwloc": (b"<topology><object></topology>", None, "is not XML"),
     "hwloc without cores": (b"<topology><object type='Machine'/></topology>", None, "no object of type Core"),
     "broken ndat": (b'{"node_info": {"a": {}}, "edge_info": {}}', None, "is not netloc data: KeyError"),
@@ -237,7 +244,21 @@ def test_defaults_of_graphml_hold():
     assert {str(network.link_number(i)): float(c * 2) for i, c in enumerate(network.cables)}["a->s"] == 1
 
 
-@pytest.mark.parametrize("text", ["a b 1\nb a 2\n", "a b {'weight': 1}\nb a {'weight': 2}\n", "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
+def test_a_list_of_edges_from_both_ends_has_each_cable_once():
+    both, one = (parse_graph(Document(text, "net")) for text in (b"a b\nb a\nb c\nc b\nc a\na c\n", b"a b\nb c\nc a\n"))
+    assert set(both.cables) == set(one.cables) == {1} and both.source.size == one.source.size == 6
+    assert both.notes == ("net lists each edge from both ends; both lines are one cable",) and one.notes == ()
+    assert 2 in set(parse_graph(Document(b"a b\nb a\nb c\nc a\n", "net")).cables), "else lines are parallel cables"
+
+
+def test_a_prefix_and_an_encoding_of_xml_change_nothing():
+    text = """<?xml version="1.0" encoding="ISO-8859-1"?><g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns">
+        <g:graph edgedefault="undirected"><g:node id="a"/><g:node id="\u00e9"/><g:edge source="a" target="\u00e9"/></g:graph>
+        </g:graphml>"""
+    assert parse_graph(Document(text.encode(), "net")).vertices == ("a", "\u00e9")
+
+
+@pytest.mark.parametrize("text", ["a b 1\nb c 1\nc a 2\n", "a b\nb c {'weight': 1}\nc a {'weight': 2}\n", "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
 def test_weights_that_are_passed_over_are_noted(text):
     assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
     same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")

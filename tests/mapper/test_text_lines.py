@@ -36,8 +36,8 @@ def test_every_kind_of_line_end_counts_once():
 def test_what_is_no_text_is_refused_with_its_line():
     assert refused(Document, b"1\n2\n\0", "m") == "m line 3: a NUL byte; this is not a text file"
     assert refused(Document, b"\0", "m").startswith("m line 1: ")
-    assert refused(Document, b"1\r\n2\n3\xfe", "m") == "m line 3: byte 0xfe is not UTF-8 text"
-    assert refused(Document, b"\xff", "m") == "m line 1: byte 0xff is not UTF-8 text"
+    assert refused(Document, b"1\r\n2\n3\xfe", "m") == "m line 3: byte 0xfe is not UTF-8 text; save it as UTF-8"
+    assert refused(Document, b"\xff", "m") == "m line 1: byte 0xff is not UTF-8 text; save it as UTF-8"
 
 
 def test_files_and_lists_are_bounded(monkeypatch, tmp_path):
