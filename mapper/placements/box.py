@@ -38,7 +38,7 @@ def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
     'digits:x=r2c4,y=r2c4,z=r2c4'
     """
     parts, torus = argument.split("x"), site.network
-    if not all(p.isdecimal() and p.isascii() and int(p) for p in parts) or len(parts) != torus.n_dimensions:
+    if not all(p.isdecimal() and p.isascii() and len(p) < 16 and int(p) for p in parts) or len(parts) != torus.n_dimensions:
         raise PlacementError(f"box {argument!r} is not understood; torus {torus} needs {torus.n_dimensions} extents, e.g. "
                              f"box:{'x'.join(['2'] * torus.n_dimensions)}")
     return _boxes(f"box:{argument}", [int(p) for p in parts], site, grid)

@@ -17,7 +17,8 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.mapping import Mapping
 
-_SPELLED = re.compile(r"([rc])=(\d+(?:\.\d+)*(?:/\d+(?:\.\d+)*)*),tile=(\d+(?:\.\d+)*)", re.ASCII)
+_NUMBERS = r"\d{1,15}(?:\.\d{1,15})*"
+_SPELLED = re.compile(rf"([rc])=({_NUMBERS}(?:/{_NUMBERS})*),tile=({_NUMBERS})", re.ASCII)
 _SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=(\d{1,15}))?)?", re.ASCII)
 
 

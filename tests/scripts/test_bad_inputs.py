@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -127,3 +129,10 @@ def test_json_is_one_object_with_a_list(line, folder, capsys):
     status, out, _ = run(f"{line} --json", capsys)
     found = json.loads(out)
     assert status == 0 and found["schema"] == "pencilmap-answers/1" and isinstance(found["answers"], list)
+
+
+@pytest.mark.parametrize("placement", ["box:{}", "box:{}x1", "lattice:c=1.{}/0.5,tile=0", "lattice:c=1.0,tile={}"])
+def test_a_number_of_too_many_digits_in_a_placement_is_refused(placement):
+    command = ["predict", "--network", "4x4", "--grid", "4x4", "--placement", placement.format("2" * 5000)]
+    done = subprocess.run([sys.executable, "-m", "pencilmap", *command], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("error: ") and "Traceback" not in done.stderr
