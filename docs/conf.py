@@ -25,6 +25,7 @@ add_module_names = False
 nitpicky = False
 smartquotes = False
 
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
