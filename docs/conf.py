@@ -25,6 +25,7 @@ add_module_names = False
 nitpicky = False
 smartquotes = False
 
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
@@ -47,6 +48,7 @@ html_theme = "furo"
 html_title = f"pencilmap {release}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False

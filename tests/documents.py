@@ -5,6 +5,7 @@ a document run in a common folder, in order. A comment on the line before the bl
 
     <!-- output: digits differ -->       times of real runs: words and shape are compared, digits are not
     <!-- output: not compared -->
+    <!-- output: WORDS ... WORDS -->     only the lines from the first to the second words are shown, after "..."
     <!-- or refused: WORDS -->           a busy machine may refuse with these words
     <!-- slow -->                        run with --slow only
 
@@ -40,6 +41,7 @@ OTHER = re.compile(r"^```(?!console|sh|bash|shell)[^\n]*\n(?P<content>.*?)^```$|
                    re.DOTALL | re.MULTILINE)
 OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cmake|scripts/\w+|python scripts/\S+)(?= |$)",
                   re.MULTILINE)
+CUT = re.compile(r"output: (.+) \.\.\. (.+)")
 RUN_BY = "run by "
 COMMENT = re.compile(r"^<!-- (.*) -->$", re.MULTILINE)
 SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these characters run in a shell
@@ -65,6 +67,15 @@ class Command:
         """Whether the command may end so: with success, or with an error that its block allows on some machines."""
         allowed = [comment.removeprefix(REFUSED) for comment in self.comments if comment.startswith(REFUSED)]
         return not status or any(part in said for part in allowed)
+
+    def cut(self, printed):
+        """Return the shown lines of an output: all, or those that the comment of the block names."""
+        for first, last in (match.groups() for match in map(CUT.fullmatch, self.comments) if match):
+            lines = printed.splitlines()
+            begin = next(i for i, line in enumerate(lines) if first in line)
+            end = next(i for i, line in enumerate(lines) if i >= begin and last in line)
+            return "\n".join(["..."] * (begin > 0) + lines[begin:end + 1] + ["..."] * (end + 1 < len(lines)))
+        return printed
 
     def agrees(self, printed):
         """Whether the document shows the printed output."""
@@ -111,7 +122,7 @@ def run(command, folder):
     else:
         printed = _run_here(command, ours, folder)
         printed = _run_in_shell(command, rest, folder, printed) if pipe else printed
-    return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
+    return command.cut("\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n"))
 
 
 def _run_here(command, text, folder):

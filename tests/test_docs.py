@@ -198,6 +198,30 @@ def test_no_page_is_cut_off_by_its_window(built, tmp_path):
                 assert article <= width, (page, width)
 
 
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+@pytest.mark.parametrize("words, first", [("p_row", "Your library's grid"), ("tpu", "TPU")])
+def test_a_search_begins_with_the_page_about_the_word(built, tmp_path, words, first):
+    with browser(tmp_path) as driver:
+        driver.get(f"{(built / 'search.html').as_uri()}?q={words}")
+        driver.implicitly_wait(patience(20))
+        assert driver.find_element("css selector", "#search-results li a").text.startswith(first)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+def test_the_first_page_has_twelve_entries_and_cards_that_fit(built, tmp_path):
+    with browser(tmp_path) as driver:
+        driver.get((built / "index.html").as_uri())
+        for width, columns in ((400, 1), (1280, 3)):
+            window(driver, width, 900)
+            places = driver.execute_script("""return [...document.querySelectorAll('.cards li')].map((card) => [
+                card.getBoundingClientRect().left, card.scrollWidth - card.clientWidth])""")
+            assert len(places) == 8 and len({left for left, _ in places}) == columns
+            assert all(beyond <= 0 for _, beyond in places)
+        assert len(driver.find_elements("css selector", ".sidebar-tree > ul > li")) == 12
+
+
 CUT_OFF = """
 const wide = (line) => {
   const probe = document.createElement('span'); probe.style.whiteSpace = 'pre'; probe.textContent = line; return probe; };
