@@ -171,8 +171,8 @@ BROKEN = {
     "a bandwidth in an unknown unit": (b"a b 12 Gx\n", "edge-list", "'12 Gx' is not a quantity"),
     "broken GraphML": (b"<graphml><graph>", None, "is not GraphML"),
     "GraphML without a graph": (b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', None, "is not GraphML"),
-    **{f"GraphML with {what}": (f'<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>{more}</graph></graphml>'
-                                .encode(), None, words) for what, more, words in (
+    **{f"GraphML with {what}": (f'<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>{more}</graph>'
+                                "</graphml>".encode(), None, words) for what, more, words in (
         ("an end without a vertex", '<edge source="a" target="bb"/>', "edge 'a' - 'bb': no <node> has the id 'bb'"),
         ("a vertex twice", '<edge source="a" target="b"/><node id="a"/>', "vertex 'a' is given twice"),
         ("another graph", '<edge source="a" target="b"/></graph><graph><node id="c"/>', "it has 2 graphs; leave one"),
@@ -258,7 +258,8 @@ def test_a_prefix_and_an_encoding_of_xml_change_nothing():
     assert parse_graph(Document(text.encode(), "net")).vertices == ("a", "\u00e9")
 
 
-@pytest.mark.parametrize("text", ["a b 1\nb c 1\nc a 2\n", "a b\nb c {'weight': 1}\nc a {'weight': 2}\n", "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
+@pytest.mark.parametrize("text", ["a b 1\nb c 1\nc a 2\n", "a b\nb c {'weight': 1}\nc a {'weight': 2}\n",
+                                  "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
 def test_weights_that_are_passed_over_are_noted(text):
     assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
     same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")

@@ -112,7 +112,8 @@ def test_a_program_that_a_signal_ends_leaves_what_it_has_counted(program, tmp_pa
 def test_a_program_that_ends_without_destructors_leaves_what_it_has_counted(program, tmp_path):
     """Also if Open MPI's launcher ends first, as behind `timeout 60 mpirun`: then the ranks end so."""
     compiler = program[1][0].replace("mpirun", "mpicc")
-    (tmp_path / "a.c").write_text("#include <unistd.h>" + ENDLESS.replace("fclose(fopen(argv[1 + rank], \"w\"))", "_exit(3)"))
+    (tmp_path / "a.c").write_text("#include <unistd.h>" + ENDLESS.replace(
+        "fclose(fopen(argv[1 + rank], \"w\"))", "_exit(3)"))
     subprocess.run([compiler, "-w", "a.c", "-o", "a.out"], cwd=tmp_path, check=True)
     done = trace(tmp_path, "--", *program[1][:-1], "2", "./a.out")
     assert done.returncode == 3 and "wrote traffic.txt: the messages until the program ended" in done.stderr

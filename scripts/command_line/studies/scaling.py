@@ -180,12 +180,21 @@ def _grid(shape):
     return "x".join(map(str, shape)) or "-"
 
 
+def _seconds(value):
+    """
+    >>> _seconds(82_000.4), _seconds(4.21512)
+    ('82,000', '4.215')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def _fit_lines(study) -> list[Any]:
     found, cut = study["fit"], study["bisection"]
     if found is None:
         return [f"no fit: it needs {LEAST_POINTS} numbers of ranks"]
-    lines = [f"a/P + d/P^(2/3): a = {found['a']:.4g} s +- {found['a_deviation']:.2g}, d = {found['d']:.4g} s +- "
-             f"{found['d_deviation']:.2g}, at most {100 * found['largest']:.1f} % off"]
+    a, d = (f"{_seconds(found[name])} s +- {100 * abs(found[f'{name}_deviation'] / (found[name] or 1)):.1f} %"
+            for name in "ad")
+    lines = [f"a/P + d/P^(2/3): a = {a}, d = {d}, at most {100 * found['largest']:.1f} % off"]
     if found["d"] <= 0:
         return [*lines, "d is not above 0: nothing in these times grows like a bisection"]
     if cut:
