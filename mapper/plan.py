@@ -43,7 +43,6 @@ from pencilmap.model.traffic.objective import in_sequence
 DEFAULT = "default"
 SO_FAR = "best so far"  # name of a placement that a longer search of its grid may improve
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
-SMALL = 128          # slots: up to this number products are also searched for each schedule
 MOST_IN_ROUNDS = 2048  # slots: above this number only effort long routes the rounds of exchanges that are not named
 LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
@@ -375,7 +374,8 @@ class _Wanted:
         return ranking
 
     def _or_launched(self, choice):
-        question = replace(self.question, schedule=choice.schedule, exchange=choice.exchange)
+        schedule = BEST if BEST in self.schedules else choice.schedule
+        question = replace(self.question, schedule=schedule, exchange=choice.exchange)
         placed, prediction = choice.where.or_launch(choice.placed, choice.prediction, question)
         return replace(choice, placed=placed, prediction=prediction)
 
@@ -507,13 +507,13 @@ class _Wanted:
         return [choice for choice in some[:LEADERS[self.effort]] if choice.worth <= 2 * some[0].worth]
 
     def scheduled(self, leader: Choice) -> Iterator[Choice]:
-        """Yield a grid under the other schedules; on small machines also search its placements for them."""
+        """Yield a grid under the other schedules, in the placement of the leader and in the best one for them."""
         name, here = leader.prediction.placement, leader.where
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if BEST in self.schedules else []
         texts += [(text,) for text in self.schedules if text not in (BEST, self.question.schedule)]
         for some in texts:
             placed = [leader.placed]
-            if here.n_slots <= SMALL and name == BEST and EFFORTS[self.effort]:
+            if here.n_slots <= LARGE and name == BEST:
                 question = replace(self.question, schedule=some[0])
                 placed.append(here.best_prediction(leader.grid, question, 0, alone=True)[0])
             for each in placed:

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates, is_searched
 from pencilmap.mapper.plan import plan
@@ -242,6 +243,19 @@ def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, t
     assert best.time_s <= launch.time_s
     plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
     assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
+
+
+@pytest.mark.parametrize("network, grid", [("8x8x8", "8x64"), ("8x8x8", "16x32"), ("8x8x8:mesh", "16x32"),
+                                           ("4x4", "2x8"), ("dragonfly:a=8,p=4,h=4", "16x66"),
+                                           ("fat-tree:leaves=32,hosts=16,up=8", "16x32")])
+def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
+    """The best placement in sequence is not the best under overlap: 8x64 takes 0.786 ms in sequence, 0.557 ms at once."""
+    where = setting(network=network, fft="256", bandwidth="1 GB/s")
+    found = where.answers(Question(schedule="best"), grid, ["default", "best"], "quick")
+    planned = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["best"]).best.prediction
+    assert planned.worth == pytest.approx(min(p.worth for p in found))
+    if other := faster_schedule(where, where.answers(Question(), grid, ["best"], "quick")[0]):
+        assert other.worth == pytest.approx(planned.worth)
 
 
 @pytest.mark.parametrize("network, tasks, failed, fft, grid, most", [
