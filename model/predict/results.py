@@ -230,13 +230,19 @@ class Prediction:
     def bracket(self) -> tuple["Prediction", ...]:
         """Predictions under the rules between which adaptive routers are; none if a rule was asked for.
 
-        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used.
+        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used. There are none, either, if a
+        rule is left out because it takes too long; see `adapts`.
         """
-        names = kind_of(self.network).bracket
-        if self.under is None or self.routing not in names:
+        if not self.adapts or self.under is None:
             return ()
-        found = (self if name == self.routing else self.under(name) for name in names)
-        return tuple(p for p in found if p is not None)
+        names = kind_of(self.network).bracket
+        found = [self if name == self.routing else self.under(name) for name in names]
+        return () if None in found else tuple(p for p in found if p is not None)
+
+    @property
+    def adapts(self) -> bool:
+        """Whether routers adapt: the prediction is that of one of several rules, and none was asked for."""
+        return self.under is not None and self.routing in kind_of(self.network).bracket
 
     def expecting(self, measured: LikelyRange | None) -> "Prediction":
         """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""

@@ -121,7 +121,7 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        found = value(self.best, self.by, likely=True)
+        found = spent(self.best, self.by)
         if self.launch.unknown:
             return (f"{_agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
@@ -131,10 +131,10 @@ class Answer:
         if self.best.placement == DEFAULT:
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
-        if self.is_range:
-            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}."
         if self.is_same:
             return f"{_agrees(file, 'is')} as fast as {name}: {found} (predicted)."
+        if self.is_range or self._has_range:
+            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}."
         times = compared(found, value(other, self.by))
         return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
 
@@ -168,14 +168,12 @@ class Answer:
 
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
-        return f"{self.grid} takes {value(self.launch.orders[0][1], self.by, likely=True)}{also} (predicted)."
+        return f"{self.grid} takes {spent(self.launch.orders[0][1], self.by)}{also} (predicted)."
 
     def second(self, also: str = "") -> str:
         """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
-        if self.is_range or self.best.bracket:
-            low, high = adaptive_range(self.best, self.by)
-            if low != high:
-                return f"{self.grid}: {_between(low, high)}, by how the routers adapt{also}."
+        if self._has_range and not (self.is_same or self._gains() is None or self.best.placement == DEFAULT):
+            return f"{self.grid}: {spent(self.best, self.by)}{also}."
         return f"{self.grid}: {self._doubt() or self.bound}{also}."
 
     @property
@@ -186,9 +184,12 @@ class Answer:
 
     @property
     def search(self) -> list[tuple[str, str]]:
-        """A line about a longer search, if the effort was one that searches nothing."""
-        is_told = not EFFORTS.get(self.effort, 1) and self.may_search
-        return [("search", "this was a quick look; --effort normal may find a better placement")] if is_told else []
+        """Lines about a longer search, if the effort was one that searches nothing and leaves out rules of adaptive routers."""
+        if EFFORTS.get(self.effort, 1):
+            return []
+        adapts = self.best.adapts and not self.best.bracket
+        return [("search", "this was a quick look; --effort normal may find a better placement")] * self.may_search + [
+            ("range", f"times are those of {self.best.routing} routing; --effort normal has those of adaptive routers")] * adapts
 
     @property
     def idle(self) -> list[tuple[str, str]]:
@@ -221,6 +222,12 @@ class Answer:
     def _under(self):
         """The schedule whose bound is proved, if it is not the sequence: under another one, less may be proved."""
         return f" under {exchanges_of(self.best).schedule}" if is_scheduled(self.best) else ""
+
+    @property
+    def _has_range(self):
+        """Whether the time depends on how the routers adapt."""
+        low, high = adaptive_range(self.best, self.by)
+        return low != high
 
     def _gains(self):
         """The least and the largest gain over the likeliest launch order."""
@@ -257,6 +264,12 @@ def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
     """Return the least and the largest time, or load, under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
     return value(found[0], by), value(found[-1], by)
+
+
+def spent(p: Prediction, by: str = TRANSFORM) -> str:
+    """Return the time or load of a prediction, or its range by how the routers adapt."""
+    low, high = adaptive_range(p, by)
+    return value(p, by, likely=True) if low == high else f"{_between(low, high)}, by how the routers adapt"
 
 
 def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:

@@ -136,7 +136,7 @@ def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tu
     if launched is None:
         return None
     found = list[float]()
-    for mine in p.bracket:  # effort quick leaves rules out
+    for mine in p.bracket:
         theirs = launched if mine.routing == launched.routing else launched.under and launched.under(mine.routing)
         found += [gain(mine, theirs, by) or 0.0] if theirs else []
     return (min(found), max(found)) if all(found) and found else None
