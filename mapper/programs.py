@@ -6,6 +6,7 @@ from os import PathLike
 from pencilmap.mapper.placements import check_name
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.searches.default_order import default, launched
+from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PlacementError, TrafficError
@@ -128,14 +129,16 @@ def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = 
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
-    return PlacedProgram(traffic, tuple(mappings), tuple(predict_program(m, traffic, name, bound) for m in mappings))
+    adaptive = EFFORTS[effort] > 0  # the rules of adaptive routers solve linear programs
+    return PlacedProgram(traffic, tuple(mappings), tuple(
+        predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
 
 
 def of_mapping(where: Where, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
     """Return the launcher's order and a mapping, with predictions."""
     bound = program_bound(where.site, traffic)
     mappings = launched(where.site, ProcessGrid(traffic.n_ranks, 1)), mapping
-    return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound) for m in mappings))
+    return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound, True) for m in mappings))
 
 
 def _better(mapping, own, traffic, routing):

@@ -4,11 +4,12 @@ The messages of a phase are in flight together; phases follow one another. So th
 phases of the time of their busiest link.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import GraphLink, TorusLink
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.route_tables import largest_loads
@@ -34,6 +35,8 @@ class ProgramPrediction:
         No placement has a smaller sum of `phase_bytes`.
     run_s : float, optional
         How long the traced program ran.
+    bracket : tuple of ProgramPrediction
+        The same under the rules between which routers adapt, this one included; empty if the routing is known.
     """
 
     placement: str
@@ -43,6 +46,19 @@ class ProgramPrediction:
     rate: float | None = None
     bound: float | None = None
     run_s: float | None = None
+    bracket: tuple["ProgramPrediction", ...] = ()
+
+    @property
+    def ends(self) -> tuple["ProgramPrediction", "ProgramPrediction"]:
+        """The predictions with the least and the largest load under the rules between which routers adapt."""
+        found = sorted(self.bracket or (self,), key=lambda p: p.link_bytes)
+        return found[0], found[-1]
+
+    def gains(self, launched: "ProgramPrediction") -> tuple[float, float] | None:
+        """How many times longer the links are busy in another placement, at least and at most; None if nothing is sent."""
+        pairs = list(zip(self.bracket, launched.bracket, strict=True)) or [(self, launched)]
+        found = [theirs.link_bytes / mine.link_bytes for mine, theirs in pairs if mine.link_bytes]
+        return (min(found), max(found)) if found else None
 
     @property
     def link_bytes(self) -> float:
@@ -70,11 +86,13 @@ class ProgramPrediction:
         return {"placement": self.placement, "routing": self.routing, "link_bytes": self.link_bytes,
                 "link_s": self.link_s, "phase_bytes": list(self.phase_bytes),
                 "busiest_link": self.busiest.as_dict() if self.busiest else None, "bound_bytes": self.bound,
-                "certificate": self.certificate, "run_s": self.run_s}
+                "certificate": self.certificate, "run_s": self.run_s,
+                **({"bracket": [{"routing": p.routing, "link_bytes": p.link_bytes, "link_s": p.link_s}
+                                for p in self.bracket]} if self.bracket else {})}
 
 
 def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None = None,
-                    bound: float | None = None) -> ProgramPrediction:
+                    bound: float | None = None, adaptive: bool = False) -> ProgramPrediction:
     """Return the exact loads of the links.
 
     Parameters
@@ -85,6 +103,8 @@ def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None
         The default of the network if None.
     bound : float, optional
         See `pencilmap.model.bounds.traffic_cuts.program_bound`.
+    adaptive : bool
+        Whether to predict all rules between which the routers of the network adapt, if no routing is named.
 
     Examples
     --------
@@ -95,14 +115,19 @@ def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None
     >>> predict_program(ring, one_phase(4, pairs_of([0, 1], [1, 2], 100))).link_bytes
     100.0
     """
+    rules = kind_of(mapping.network).bracket if adaptive and routing_name is None else ()
+    if rules:
+        found = [predict_program(mapping, traffic, rule, bound) for rule in rules]
+        usual = next(p for p in found if p.routing == default_routing(mapping.network))
+        return replace(usual, bracket=tuple(found))
     name = routing_name or default_routing(mapping.network)
     rule = routing(name, mapping.network)
-    found: list[LinkLoads] = [rule.loads(mapping.network, phase.exchange, mapping.ends) for phase in traffic.phases
+    loaded: list[LinkLoads] = [rule.loads(mapping.network, phase.exchange, mapping.ends) for phase in traffic.phases
                               if phase.bytes.nnz]
     together = None
-    if found:
-        values = np.sum([loads.values / loads.denominator for loads in found], axis=0)
-        together = LinkLoads(mapping.network, values, found[0].total_bytes).busiest()
+    if loaded:
+        values = np.sum([loads.values / loads.denominator for loads in loaded], axis=0)
+        together = LinkLoads(mapping.network, values, loaded[0].total_bytes).busiest()
     rates = mapping.network.bandwidth
-    return ProgramPrediction(mapping.name, name, tuple(largest_loads(mapping.network, loads) for loads in found), together,
+    return ProgramPrediction(mapping.name, name, tuple(largest_loads(mapping.network, loads) for loads in loaded), together,
                              max(rates) if rates else None, bound, traffic.seconds)

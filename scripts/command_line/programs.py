@@ -39,7 +39,7 @@ def map_program(where: Setting, path: str, placement: str | None, effort: str, s
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
                     **_as_dict(path, found)})
         return
-    has_gain = (best.gain(found.predictions[0]) or 1) >= 1 + SAME
+    has_gain = max(best.gains(found.predictions[0]) or (1,)) >= 1 + SAME
     _say_first(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "")
     echo()
     show_launch(launch, form, output, has_gain)
@@ -77,13 +77,38 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
 def show_program(path: str, where: Setting, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
     """Print a row for each placement; `names` are other names of placements."""
     first = found.predictions[0]
-    columns = ["placement", ">busiest link", ">time of links", " ", ">links could gain"]
-    rows = [[(names or {}).get(p.placement) or placement_name(p.placement, where.site), amount(p.link_bytes),
-             milliseconds(p.link_s), "" if p is first else factor(p.gain(first)), could(p.certificate)]
-            for p in found.predictions]
-    if first.link_s is None:
-        columns, rows = [c for c in columns if c != ">time of links"], [[*row[:2], *row[3:]] for row in rows]
+    adapts, timed = bool(first.bracket), first.link_s is not None
+    columns = ["placement", *([">least", ">most"] if adapts else [">busiest link", *[">time of links"] * timed]), " ",
+               ">links could gain"]
+    rows = [[(names or {}).get(p.placement) or placement_name(p.placement, where.site),
+             *(map(_load, p.ends) if adapts else [amount(p.link_bytes), *[milliseconds(p.link_s)] * timed]),
+             "" if p is first else factor(*(p.gains(first) or (None,))), could(p.certificate)] for p in found.predictions]
     print_table(None, columns, rows)
+
+
+def _load(p):
+    """The time of the links, or the bytes of the busiest link without a bandwidth."""
+    return amount(p.link_bytes) if p.link_s is None else milliseconds(p.link_s)
+
+
+def _carried(p):
+    """The load of the busiest link, or its range by how the routers adapt."""
+    low, high = p.ends
+    if low.link_bytes != high.link_bytes:
+        return f"{_load(low)} to {_load(high)} on the busiest link, by how the routers adapt"
+    return f"{amount(p.link_bytes)}{'' if p.link_s is None else f' in {milliseconds(p.link_s)}'} on the busiest link"
+
+
+def _compared(p, first, name):
+    """The gain of a placement over the launcher's order, with both loads if they are no ranges."""
+    gains = p.gains(first) or (1.0, 1.0)
+    if max(abs(ratio - 1) for ratio in gains) < SAME:
+        return f"as fast as {name}: {_carried(p)}"
+    low, high = p.ends
+    if low.link_bytes != high.link_bytes:
+        return f"{factor(*gains)} than {name}: {_carried(p)}"
+    other = amount(first.link_bytes) + (f" in {milliseconds(first.link_s)}" if first.link_s is not None else "")
+    return f"{factor(*gains)} than {name}: {_carried(p)}, not {other}"
 
 
 def _notes(where, found):
@@ -103,24 +128,20 @@ def _say_first(where, found, p, file, effort=""):
     launch = where.site.launch
     name = where.site.launch_name() if launch.orders else "ranks that fill each node first"
     advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
-    said = amount(p.link_bytes) + (f" in {milliseconds(p.link_s)}" if p.link_s is not None else "")
     if cannot:
         say(advice)
         say(f"No file is needed: {_bound(p)}.")
         return
     if not file:
-        slower = f"{placement_name(p.placement, where.site)} is {factor(p.gain(first))} than {name}"
+        slower = f"{placement_name(p.placement, where.site)} is {factor(*(p.gains(first) or (None,)))} than {name}"
         proved = first.certificate and first.certificate < 1 + 1e-6
         say(f"No file is needed: nothing is faster than {name} (proved)." if proved
             else f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS.get(effort)
             else f"No file is needed by a quick look: {name} is as fast." if effort
-            else f"{slower}, which needs no file." if (p.gain(first) or 1) < 1 - SAME
-            else f"No file is needed for {name}: {said} on the busiest link (predicted).")
+            else f"{slower}, which needs no file." if max(p.gains(first) or (1,)) < 1 - SAME
+            else f"No file is needed for {name}: {_carried(p)} (predicted).")
     else:
-        other = amount(first.link_bytes) + (f" in {milliseconds(first.link_s)}" if first.link_s is not None else "")
-        say(f"{file} is {factor(p.gain(first))} than {name}: {said} on the busiest link, not {other} (predicted)."
-            if abs((p.gain(first) or 1) - 1) >= SAME else
-            f"{file} is as fast as {name}: {said} on the busiest link (predicted).")
+        say(f"{file} is {_compared(p, first, name)} (predicted).")
     say(f"{_bound(p).capitalize()}. {advice}")
 
 
@@ -145,9 +166,7 @@ def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[st
         return
     p, first = found.predictions[-1], found.predictions[0]
     name = where.site.launch_name() if where.site.launch.orders else "ranks that fill each node first"
-    same = abs((p.gain(first) or 1) - 1) < SAME
-    say(f"{more['file']} is valid and {'as fast as' if same else f'{factor(p.gain(first))} than'} {name}: "
-        f"{amount(p.link_bytes)} on the busiest link" + ("." if same else f", not {amount(first.link_bytes)}."))
+    say(f"{more['file']} is valid and {_compared(p, first, name)}.")
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
     show_program(path, where, found)

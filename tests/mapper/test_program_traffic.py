@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
 from pencilmap.mapper.searches.traffic_search import search_traffic
@@ -107,6 +108,20 @@ def test_phases_add_their_busiest_links():
     mapping = Mapping(network, ProcessGrid(4, 1), 1, np.arange(4), np.zeros(4, int))
     assert predict_program(mapping, Traffic(4, phases)).link_bytes == 300
     assert predict_program(mapping, one_phase(4, Traffic(4, phases).pairs)).link_bytes == 100
+
+
+def test_routers_that_adapt_give_a_range():
+    """Minimal routing sends all four messages through the cable between the two groups, ideal routing half of them through
+    the third group; Valiant's detours are as busy as the cable.
+    """
+    where = setting(network="dragonfly:a=2,p=2,h=1", bandwidth="1 GB/s")
+    traffic = one_phase(12, pairs_of([0, 1, 2, 3], [4, 5, 6, 7], [1e6] * 4))
+    own, best = place_program(where, traffic).predictions
+    assert {p.routing: p.link_bytes for p in own.bracket} == {"minimal": 4e6, "ideal-adaptive": 2e6, "valiant": 4e6}
+    assert {p.link_bytes for p in best.bracket} == {1e6}  # neighbours on a switch
+    assert best.gains(own) == (2, 4) and [p.link_s for p in own.ends] == [0.002, 0.004]
+    for asked in (("minimal", "normal"), (None, "quick")):
+        assert not place_program(where, traffic, ("best",), *asked).predictions[0].bracket
 
 
 @pytest.mark.thorough
