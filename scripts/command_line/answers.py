@@ -184,12 +184,12 @@ class Answer:
 
     @property
     def search(self) -> list[tuple[str, str]]:
-        """Lines about a longer search, if the effort was one that searches nothing and leaves out rules of adaptive routers."""
+        """Lines about a longer search, if the effort was one that searches nothing and leaves out rules of routers."""
         if EFFORTS.get(self.effort, 1):
             return []
         adapts = self.best.adapts and not self.best.bracket
         return [("search", "this was a quick look; --effort normal may find a better placement")] * self.may_search + [
-            ("range", f"times are those of {self.best.routing} routing; --effort normal has those of adaptive routers")] * adapts
+            ("range", f"times are those of {self.best.routing} routing; --effort normal knows adaptive routers")] * adapts
 
     @property
     def idle(self) -> list[tuple[str, str]]:
