@@ -9,6 +9,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.network.fat_tree import FatTree
 from pencilmap.model.network.network import Network
+from pencilmap.scripts.pictures.loads_table import unit_names, unit_word
 from pencilmap.scripts.pictures.plain import planes_text
 
 MOST_UNITS = 24  # units with a line each
@@ -75,7 +76,7 @@ def _levels(network):
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
-        yield f"{'  ' * i}{counted(level.count, level.name)}, {_span(hosts, 'host')} each"
+        yield f"{'  ' * i}{counted(level.count, unit_word(level))}, {_span(hosts, 'host')} each"
     switches = counted(network.real_switches, "switch")
     yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
 
@@ -110,7 +111,8 @@ def _units(network, nodes):
     """Yield a line for each unit that holds nodes of the job: of the smallest level that has few enough."""
     level = next((level for level in network.levels if len(_held(network, level, nodes)) <= MOST_UNITS), network.levels[-1])
     held, size = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
-    names = {unit: _name(network, level, unit) for unit in held}
+    named = unit_names(network, level)
+    names = {unit: named[unit] for unit in held}
     width = max(map(len, names.values()))
     scale = max(1, -(-int(size.max()) // WIDTH))
     for unit, count in list(held.items())[:MOST_UNITS]:
@@ -129,11 +131,3 @@ def _held(network, level, nodes):
     """Return the number of nodes of the job in each unit that has any: dict from unit."""
     units, counts = np.unique(level.unit[nodes], return_counts=True)
     return dict(zip(units.tolist(), counts.tolist()))
-
-
-def _name(network, level, unit):
-    """Return the name of the switch of a unit, or of the unit if it has several switches."""
-    switches = np.flatnonzero(level.unit[network.n_nodes:] == unit)
-    if switches.size == 1:
-        return network.vertices[network.n_nodes + int(switches[0])]
-    return f"{level.name} {level.names[unit]}"
