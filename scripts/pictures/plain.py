@@ -69,7 +69,7 @@ class Blocks:
         return str(first) if first == last else f"{first}-{last}"
 
 
-def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list[str]:
+def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str, most: int = MOST_LINES) -> list[str]:
     """Draw a mark for each node as planes side by side, as `image_text` does.
 
     If the planes do not fit a screen, a mark stands for a block of nodes.
@@ -82,14 +82,16 @@ def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list
         Columns of the terminal.
     strength : str
         The marks; a block shows the last of these among its nodes.
+    most : int
+        Lines of the screen.
     """
     edges = [1] * len(torus.shape)
     while True:
         blocks = Blocks(tuple(-(-n // edge) for n, edge in zip(torus.shape, edges)), torus.axes, tuple(edges),
                         tuple(torus.shape))
-        if prod(blocks.shape) <= MOST_LINES * width:
+        if prod(blocks.shape) <= most * width:
             lines = _planes(blocks, np.full(prod(blocks.shape), strength[0]), width)
-            if len(lines) <= MOST_LINES and max(map(len, lines)) <= width:
+            if len(lines) <= most and max(map(len, lines)) <= width:
                 break
         edges[max(range(len(edges)), key=lambda i: (blocks.shape[i], -i))] += 1
     lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
