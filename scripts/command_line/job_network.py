@@ -173,7 +173,7 @@ def _show(picture, words, output, wide):
             if text:
                 labelled(label, text, shell=label == "options")
         echo()
-        print_table(None, ["what", "value", "from"], [[*fact] for fact in picture.facts])
+        print_table(None, ["what", "value", "from"], [[*fact] for fact in picture.facts], folds=True)
 
 
 def _asked(picture):

@@ -42,7 +42,7 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: int | None, is
     """
     word = "node" if network.has_coordinates else "host"
     each = f", {counted(tasks, 'task')} on each {word}" if tasks else ""
-    kind = f"a {kind_of(network).name.removeprefix('fat-')}" if network.levels else network.title
+    kind = f"a {kind_of(network).name.removeprefix('fat-').replace('hyperx', 'HyperX')}" if network.levels else network.title
     if nodes is None or (nodes.size == network.n_nodes and not is_known):
         units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
                  counted(network.n_nodes, word)]
