@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def _planes(torus, nodes):
 
 
 @singledispatch
-def level_lines(network: Network) -> Iterator[str]:
+def level_lines(network: Any) -> Iterator[str]:
     """Yield a line for each level of another network, from the largest units."""
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))

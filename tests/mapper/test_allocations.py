@@ -799,9 +799,10 @@ def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap, pencilmap_js
     """The machine that it runs on is left out outside of a job."""
     (tmp_path / "topology").write_text(CRAY)
     assert "lstopo on" not in pencilmap("network", tmp_path / "topology", "--wide")[1]
-    monkeypatch.setenv("SLURM_TASKS_PER_NODE", "2")
+    for name, value in SLURM.items():
+        monkeypatch.setenv(name, value)
     sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
-               pencilmap_json.one("network", tmp_path / "topology")["facts"]}
+               pencilmap_json.one("network", tmp_path / "topology", "--network", "4")["facts"]}
     assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 
