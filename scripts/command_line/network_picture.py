@@ -144,10 +144,10 @@ def _units(network, nodes):
         yield f"  {names[unit]:{width}}  {bar}  {count} of {counted(int(size[unit]), 'host')}"
     more = len(held) - MOST_UNITS
     rest = level.count - len(held)
-    others = [f"{counted(number, unit_word(level))} {which} hosts of the job"
-              for number, which in ((more, "more with"), (rest, "without")) if number > 0]
+    others = [f"{counted(number, unit_word(level))} {which}" for number, which in ((more, "with"), (rest, "without"))
+              if number > 0]
     if others:
-        yield f"  {'others':{width}}  {', '.join(others)}"
+        yield f"  {'others':{width}}  {', '.join(others)} hosts of the job"
 
 
 def _held(network, level, nodes):
