@@ -24,6 +24,7 @@ WIDTH, LABEL = 80, 24     # columns of a terminal, and of a name
 FULL, WIDEST = "█", 12    # of a bar
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 DEFAULT = "default"
+DIMENSION, OTHER = "dimension", "other"  # kinds of bands
 NODE_DATA = "times the data of a node", "on a cable"
 
 
@@ -64,7 +65,7 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
     rows = _chosen([_merged(band, size, digits) for band in bands], most)
     labels = ("", f"{unit} a cable") if unit else NODE_DATA
     width = max(map(len, (*labels, *(name for name, _ in rows))))
-    numbers = [[f"{value / size:.{digits}f}" for value in values] for _, values in rows]
+    numbers = [[f"{value / size:.{digits}f}" if value else "0" for value in values] for _, values in rows]
     figures = max((len(number) for row in numbers for number in row), default=1)
     room = (WIDTH - width) // len(found) - 2
     heads = [name for _, some in columns for name, _ in some]
@@ -111,7 +112,7 @@ def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequenc
 def _dimensions(network: CoordinateNetwork, loads):
     seen = [i for i, n in enumerate(network.shape) if n > 1]
     busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
-    yield "dimension", [network.axes[i] for i in seen], ", each way", np.array(busiest)
+    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest)
 
 
 @_bands.register
@@ -140,7 +141,7 @@ def _levels(network: GraphNetwork, loads):
         left = left[~crossing]
     yield from reversed(found)
     if left.size:
-        yield "other", ["other cables"], "", values[:, left].max(axis=1)[:, None]
+        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None]
 
 
 def _switches(network):
@@ -168,15 +169,14 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
 
 
 def _merged(band, size, digits):
-    """Return the lines of a band, the busiest first: (name, values, units) of all units with the same values."""
+    """Return the lines of a band, the busiest first, dimensions in their order: (name, values, units) of all units with the same values."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))
-    rows = []
-    for _, same in groupby(order, key=lambda unit: tuple(shown[unit])):
-        units = list(same)
-        rows.append((_title(band, units), band.values[:, units].max(axis=1), units))
-    return rows
+    same = [list(units) for _, units in groupby(order, key=lambda unit: tuple(shown[unit]))]
+    if band.kind == DIMENSION:
+        same.sort()
+    return [(_title(band, units), band.values[:, units].max(axis=1), units) for units in same]
 
 
 def _title(band, units):
@@ -210,5 +210,6 @@ def _chosen(bands, most):
 
 def _idle(bands):
     """Return the units without load in words, "" if all have some."""
-    number = {band.kind: int((band.values.max(axis=0, initial=0.0) == 0).sum()) for band in bands}
+    number = {band.kind: int((band.values.max(axis=0, initial=0.0) == 0).sum()) for band in bands
+              if band.kind != OTHER}
     return ", ".join(f"{count} {plural(kind, count)}" for kind, count in number.items() if count)

@@ -86,7 +86,8 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
     assert "SLURM_TOPOLOGY_ADDR=spine.leaf0.node-0-0\n" in places and "SLURM_TOPOLOGY_ADDR" in out
     commands = out.partition("\n  next ")[2].partition("\n  from ")[0].replace("\\\n", "")
     file = "topology.txt" if asked == "scontrol" else str(folder / "topology.conf")
-    assert f"--network {file},taper=2 --tasks-per-node 2 --nodes nodes.txt --bandwidth '12.5 GB/s' --fft 512" in " ".join(commands.split())
+    options = f"--network {file},taper=2 --tasks-per-node 2 --nodes nodes.txt --bandwidth '12.5 GB/s' --fft 512"
+    assert options in " ".join(commands.split())
     typed = f"{before}if [ $SLURM_PROCID = 0 ]; then\n{commands.replace('pencilmap', f'{sys.executable} -m pencilmap')}\nfi"
     answer = succeed([*job, "bash", "-c", typed], environment, cwd=tmp_path)
     assert re.search(r"Use (grid (1x6|2x3|3x2|6x1)|slab 6),", answer), answer  # 2 tasks on each of 3 of the 4 nodes
