@@ -421,8 +421,8 @@ def each_exchange(p: Prediction, other: Prediction | None) -> str:
     stages = [(mine, theirs) for mine, theirs in zip(p.stages, other.stages) if mine.time_s or theirs.time_s]
     if len(stages) < 2:
         return ""
-    said = [f"{plural(mine.name, 2)} {'take ' * (k == 0)}{milliseconds(mine.time_s)}, "
-            + ("as before" if milliseconds(mine.time_s) == (before := milliseconds(theirs.time_s)) else f"not {before}")
+    said = [f"{plural(mine.name, 2)} {'take ' * (k == 0)}{(now := milliseconds(mine.time_s))}, "
+            + ("as before" if now == (before := milliseconds(theirs.time_s)) else f"not {before.removesuffix(' ms')}")
             for k, (mine, theirs) in enumerate(stages)]
     return f"{_begin('; '.join(said))} (predicted)."
 

@@ -385,7 +385,7 @@ def test_a_picture_in_the_terminal_fits_one_screen(network, grid, pencilmap, mon
 
 @pytest.mark.parametrize("words, shows", [
     (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2", "--fft", "256", "--bandwidth", "148 MB/s"),
-     ["Rows take 1.771 ms, not 3.542 ms; columns 3.542 ms, as before (predicted).", "x, each way 0.524", "y and z,"]),
+     ["Rows take 1.771 ms, not 3.542; columns 3.542 ms, as before (predicted).", "x, each way 0.524", "y and z,"]),
     (("--network", "fat-tree:leaves=400,hosts=25,up=5", "--grid", "100x100", "-p", "default"), ["400 leaves up, down 3.75"]),
     (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"), ["groups 14 and 18", "others, at most"]),
     (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["3 y slices in, out"]),
