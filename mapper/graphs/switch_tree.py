@@ -15,7 +15,8 @@ from pencilmap.model.network.graph import MOST_CABLES
 OPTIONS = ("taper", "up")
 MOST_LEVELS = 32
 TOP = "top"  # name of a switch that a file implies
-ASSUMED = ("as many cables up as down are assumed for {label}, which tells none; write taper=2 (half as many) or up=8 (of "
+UNKNOWN_CABLES = "as many cables up as down are assumed"
+ASSUMED = (UNKNOWN_CABLES + " for {label}, which tells none; write taper=2 (half as many) or up=8 (of "
            "each leaf) after the name of the file: {label},taper=2")
 STATED = "{option} was given for {label}, which tells no cables: the levels above a leaf {above}"
 

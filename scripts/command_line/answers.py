@@ -10,7 +10,7 @@ from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, 
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import Where
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -422,6 +422,22 @@ def compared(first: str, second: str) -> str:
     """
     number, _, unit = second.partition(" ")
     return f"{first}, not {number if ' ' in unit and first.endswith(f' {unit}') else second}"
+
+
+def each_exchange(p: Prediction, other: Prediction | None) -> str:
+    """Return the sentence about the time of each exchange beside the launch order's; "" if it says nothing more.
+
+    It does so without times, for a single exchange, under routers that adapt, and under a schedule.
+    """
+    if other is None or p.bracket or is_scheduled(p) or p.placement == other.placement:
+        return ""
+    stages = [(mine, theirs) for mine, theirs in zip(p.stages, other.stages) if mine.time_s or theirs.time_s]
+    if len(stages) < 2:
+        return ""
+    said = [f"{plural(mine.name, 2)} {'take ' * (k == 0)}{(now := milliseconds(mine.time_s))}, "
+            + ("as before" if now == (before := milliseconds(theirs.time_s)) else f"not {before.removesuffix(' ms')}")
+            for k, (mine, theirs) in enumerate(stages)]
+    return f"{_begin('; '.join(said))} (predicted)."
 
 
 def _agrees(name, verb):

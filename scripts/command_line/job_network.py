@@ -1,4 +1,4 @@
-"""`network` without a machine: the facts about the nodes of the job, and their sources."""
+"""`network` without a machine: where the job is, the line to type next, and the facts with their sources."""
 
 import os
 import shutil
@@ -6,35 +6,40 @@ import subprocess
 from dataclasses import replace
 from typing import Any
 
-from pencilmap.mapper.allocations import READERS, flux, look_around, read_description
+from pencilmap.mapper.allocations import READERS, flux, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
+from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.errors import PencilmapError, printable
-from pencilmap.scripts.command_line.network_picture import network_lines
+from pencilmap.model.base.units import counted
+from pencilmap.scripts.command_line.network_picture import level_lines, network_lines, where_is_the_job
 from pencilmap.scripts.command_line.plain_options import spelled
-from pencilmap.scripts.command_line.tables import echo, paste, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 SCONTROL = ("scontrol", "show", "topology")
 COPY = "topology.txt"  # file that the user makes of the output of scontrol
 TIMEOUT_S = 20         # of a command that is asked
+LAUNCH_ORDER = "launch order"  # a fact
 EXAMPLE = "512"        # transform in the command to type next
+BANDWIDTH = "12.5 GB/s"  # of a cable there, if it is not known: 100 Gbit/s
 
 
 def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, order: str,
-             as_json: bool) -> int:
+             wide: bool, as_json: bool) -> int:
     """Print what the environment and files say about the job's nodes; return 1 if nothing is found or written, else 0.
 
     `order` is the order of the hosts, see `pencilmap.mapper.allocations.found.Picture.in_order`.
     """
     with temporary_folder() as folder:
-        asked = _hardware(folder, hardware) | _slurm_network(folder, bool(files or network))
+        in_job = bool(look_around(os.environ).facts)
+        asked = _hardware(folder, hardware and in_job) | _slurm_network(folder, bool(files or network))
         hosts = _kept(folder / "hosts", flux.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
         is_file = network and names_file(network)
         text, file = (None, network) if is_file else (network, None)
@@ -50,11 +55,11 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     if as_json:
         print_json(as_dict(picture, output))
     else:
-        _show(picture, [*files, *(["--network", network] if network else [])], output)
+        _show(picture, [*map(shell.path, files), *([f"--network {shell.path(network)}"] if network else [])], output, wide)
     unwritten = output and picture.nodes is None
     if unwritten:
         say(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
-    return 0 if picture.facts and not unwritten and (picture.network or not file) else 1
+    return 0 if (picture.facts or picture.network) and not unwritten and (picture.network or not file) else 1
 
 
 def _launch_order():
@@ -63,7 +68,7 @@ def _launch_order():
     if launch is None:
         return []
     phrase = launch.phrase(*launch.orders) if launch.orders else f"{launch.title}, which is no order of axes or slots"
-    return [Fact("launch order", phrase, printable(launch.reason))]
+    return [Fact(LAUNCH_ORDER, phrase, printable(launch.reason))]
 
 
 def _hardware(folder, wanted):
@@ -130,41 +135,68 @@ def _options(picture, path):
     return " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in picture.arguments(path).items())
 
 
-def _show(picture, words, output):
-    if not picture.facts:
+def _show(picture, words, output, wide):
+    if not picture.facts and picture.network is None:
         say("found nothing; inside a job, or with files, these are read:", *(f"  {each.title}" for each in READERS.values()))
         return
-    print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
-    if picture.network is not None:
-        for line in network_lines(picture.network, picture.nodes):
-            echo(line)  # as it is, for the picture has columns
-        for note in picture.network.notes:
-            say(f"note: {spelled(note)}")
-    if bound := _bound(picture):
-        say(f"slots are bound to cores {' '.join(bound)}")
+    asked = _asked(picture)
+    if picture.network is None:
+        number, tasks = len({*job_hosts(os.environ)}), picture.tasks_per_node
+        each = f", {counted(tasks, 'task')} on each" if tasks else ""
+        say(f"Your job has {counted(number, 'host')}{each}." if number else "The network of the job is not known.")
+    else:
+        say(where_is_the_job(picture.network, picture.nodes, picture.tasks_per_node, bool(job_hosts(os.environ))))
     if picture.missing:
-        say(f"missing: {spelled(picture.missing)}")
+        say(f"Not known: {spelled(picture.missing)}.")
+    elif asked:
+        say(f"Ask for {' and '.join(asked.values())}.")
+    elif picture.graph is not None:
+        say(f"{'; '.join(map(str.strip, level_lines(picture.graph)))}.")
+    echo()
+    if picture.network is not None and (drawn := list(network_lines(picture.network, picture.nodes))):
+        echo("\n".join(drawn) + "\n")  # as it is, for the picture has columns
     if output and picture.nodes is not None:
-        say(f"wrote {output}")
-    options = _options(picture, output or "NODES")
-    if picture.nodes is not None and not output:
-        say("--output NODES writes the nodes")
-    if options:
-        say("options for the other commands:")
-        paste(f"  {options}")
+        labelled("wrote", output)
     if picture.network is not None:
-        say(f"next, e.g. for a transform of {EXAMPLE}^3:")
-        for line in _next(picture, words, output):
-            paste(f"  {line}")
+        for number, line in enumerate(_next(picture, words, output, asked)):
+            labelled("" if number else "next", line, shell=True)
+    for note in picture.graph.notes if picture.graph is not None else ():
+        if not note.startswith(UNKNOWN_CABLES):
+            labelled("note", spelled(note))
+    sources = dict.fromkeys(fact.source for fact in picture.facts if fact.what != LAUNCH_ORDER)
+    read = [source for source in sources if not any(other.startswith(f"{source},") for other in sources)]
+    if read:
+        labelled("from", ", ".join(read))
+    if wide:
+        options = _options(picture, output or "NODES")
+        for label, text in (("options", options), ("cores", " ".join(_bound(picture) or ()))):
+            if text:
+                labelled(label, text, shell=label == "options")
+        echo()
+        print_table(None, ["what", "value", "from"], [[*fact] for fact in picture.facts], folds=True)
 
 
-def _next(picture, words, output):
+def _asked(picture):
+    """Return what the sources leave out, as options of a plan with the words for a question: dict from option to words."""
+    network = picture.network
+    if network is None:
+        return {}
+    is_assumed = picture.graph is not None and any(note.startswith(UNKNOWN_CABLES) for note in picture.graph.notes)
+    cables = {"taper": "the cables above a leaf (taper=2: half as many as hosts)"} if is_assumed else {}
+    return cables | ({"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
+
+
+def _next(picture, words, output, asked):
     """Yield the commands that lead to a plan for this job. `words` are the sources that were named to this command."""
     if picture.path == COPY:
         yield f"{' '.join(SCONTROL)} > {COPY}"
     given = picture.arguments(output or "nodes.txt")
     if "nodes" in given and not output:
         words = [COPY] if picture.path == COPY else words
-        yield f"pencilmap network {' '.join(map(shell.path, words))} -o {shell.path(given['nodes'])}"
+        yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"
+    if "taper" in asked:
+        given["network"] += ",taper=2"
+    if "bandwidth" in asked:
+        given["bandwidth"] = BANDWIDTH
     options = " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in given.items() if name != "hosts")
     yield f"pencilmap plan {options} --fft {EXAMPLE}"

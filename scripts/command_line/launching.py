@@ -2,18 +2,24 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import click
+import numpy as np
 
 from pencilmap.mapper.format_choice import Choice, choose, expected
-from pencilmap.mapper.formats import FORMATS, Document, matching
+from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_of, matching, read_first
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import labelled
 
+SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
                  help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file of lines "
@@ -61,6 +67,49 @@ def _machine(where):
 def of_launcher(where: Setting, name: str, hosts: str | None) -> Setting:
     """Return the setting with the launch order of this format's launcher. A named machine keeps its own order."""
     return where if where.machine else where.at_launch(name, os.environ, hosts)
+
+
+def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessGrid | None, name: str | None = None,
+                   hosts: str | None = None) -> tuple[str, Mapping, Setting, list[str]]:
+    """Read a placement file, and find the launcher that takes it.
+
+    Parameters
+    ----------
+    document : Document
+    where : Setting
+    job : Job
+    tasks : ProcessGrid, optional
+    name : str, optional
+        Name of the format, detected by default.
+    hosts : str, optional
+        The option --hosts.
+
+    Returns
+    -------
+    (str, Mapping, Setting, list of str)
+        The format, the placement, the setting with the order of its launcher unless `name` was given, and other formats in
+        which the file says the same.
+
+    Raises
+    ------
+    MapfileError
+        If the file cannot be read, or does not fit the nodes or the tasks.
+    """
+    others: list[str] = []
+    if name is None:
+        name, mapping = read_first(document, job, tasks, found := formats_of(document, where))
+        where, others = of_launcher(where, name, hosts), [other for other in found if other != name]
+    else:
+        mapping = mapping_of(document, job, tasks, name)
+    where.site.check_mapping(mapping)
+    alike = []
+    for other in others:
+        with suppress(MapfileError):
+            if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
+                alike.append(other)
+    if name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
+        name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
+    return name, mapping, where, alike
 
 
 def show_launch(launch: Launch, form: Choice, file: str, has_gain: bool = True) -> None:

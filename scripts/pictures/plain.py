@@ -1,6 +1,6 @@
-"""Small pictures for a terminal: the nodes of a row and a column, and the distribution of the load."""
+"""A small picture for a terminal: the nodes of a row and a column."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -10,16 +10,12 @@ import numpy as np
 
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
 MOST_LINES = 32                # of the planes, so that title, legend and prompt fit the same screen of 40 lines
 MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
 BOTH, OTHER, EMPTY = "◆", "·", "x"
 BETWEEN = 4                    # columns between planes side by side
-FULL, WIDEST = "█", 30         # of a bar of loads
-LINES = 12                     # of a list of links
-WIDTH = 80                     # columns of a terminal
 
 
 def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
@@ -73,7 +69,7 @@ class Blocks:
         return str(first) if first == last else f"{first}-{last}"
 
 
-def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list[str]:
+def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str, most: int = MOST_LINES) -> list[str]:
     """Draw a mark for each node as planes side by side, as `image_text` does.
 
     If the planes do not fit a screen, a mark stands for a block of nodes.
@@ -86,14 +82,16 @@ def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str) -> list
         Columns of the terminal.
     strength : str
         The marks; a block shows the last of these among its nodes.
+    most : int
+        Lines of the screen.
     """
     edges = [1] * len(torus.shape)
     while True:
         blocks = Blocks(tuple(-(-n // edge) for n, edge in zip(torus.shape, edges)), torus.axes, tuple(edges),
                         tuple(torus.shape))
-        if prod(blocks.shape) <= MOST_LINES * width:
+        if prod(blocks.shape) <= most * width:
             lines = _planes(blocks, np.full(prod(blocks.shape), strength[0]), width)
-            if len(lines) <= MOST_LINES and max(map(len, lines)) <= width:
+            if len(lines) <= most and max(map(len, lines)) <= width:
                 break
         edges[max(range(len(edges)), key=lambda i: (blocks.shape[i], -i))] += 1
     lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
@@ -157,35 +155,3 @@ def _legend(groups, both, empty, width):
         beside = f"{lines[-1]}   {part}".strip()
         lines = [*lines[:-1], beside] if len(beside) <= width or not lines[-1] else [*lines, part]
     return lines
-
-
-def loads_text(loads: LinkLoads, what: str, with_bytes: bool, nodes: int) -> list[str]:
-    """Write the loads of a cable as lines of text below a line that names their unit and `what` loads them.
-
-    Without a transform the array has no size, so that the unit is the part of it that each of the usable `nodes` holds. A
-    torus shows the largest and the mean load of each dimension and direction, a graph its busiest links.
-    """
-    unit, scale = ("MB", 1e-6) if with_bytes else ("times the data of a node", nodes / loads.total_bytes)
-    network: Any = loads.network
-    if network.has_coordinates:
-        values = np.asarray(loads.bytes(), dtype=float) / np.array(network.cables)[:, None, None] * scale
-        rows = [(f"{'+-'[k]}{network.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
-                for i, n in enumerate(network.shape) if n > 1 for k in (0, 1)]
-    else:
-        cables = np.array([float(c) for c in network.cables])
-        values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables * scale
-        order = np.argsort(-values, kind="stable").tolist()
-        named: dict[str, int] = {}
-        while order and len(named) < LINES:
-            named.setdefault(str(network.link_number(link := order.pop(0))), link)
-        rows = [(name, values[link], "") for name, link in named.items()]
-    return [f"{unit} on a cable, {what}", "", *_bars(rows)]
-
-
-def _bars(rows: Iterable[tuple[str, float, str]]) -> list[str]:
-    rows = list(rows)
-    most, widest = max((value for _, value, _ in rows), default=0.0) or 1.0, max((len(name) for name, *_ in rows), default=0)
-    room = WIDTH - widest - 4 - max((len(f"{value:7.4g}{more}") for _, value, more in rows), default=0) - 1
-    bar = min(WIDEST, max(1, room))
-    return [f"{name.ljust(widest)}  {(FULL * round(bar * value / most)).ljust(bar)} {value:7.4g}  {more}".rstrip()
-            for name, value, more in rows]

@@ -81,12 +81,13 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
         before = f"export SLURM_CONF={tmp_path}/slurm.conf\n"  # slurmd sets its own
     job = ["srun", "-N3", "-n6", "--ntasks-per-node=2", "-w", "node-0-0,node-1-0,node-0-1"]
     out, _, places = succeed([*job, "bash", "-c", before + NETWORK], environment, cwd=tmp_path).partition("----\n")
-    assert "1 switch at the top\n  2 leaves, 2 cables upwards each\n    4 hosts, 2 on each leaf\n" in out
-    assert "nodes of the job: # 3 of 4 hosts\n  leaf0  ##  2 of 2\n  leaf1  #.  1 of 2\n" in out
-    assert "SLURM_TOPOLOGY_ADDR=spine.leaf0.node-0-0\n" in places and "place of this node" in out
-    commands = out.partition("next, e.g. for a transform of 512^3:\n")[2].replace("\\\n", "")
+    assert "Your job has 3 of 4 hosts, on 2 of 2 leaves of a tree, 2 tasks on each host.\n" in out
+    assert "  leaf0   ##  2 of 2 hosts\n  leaf1   #.  1 of 2 hosts\n" in out
+    assert "SLURM_TOPOLOGY_ADDR=spine.leaf0.node-0-0\n" in places and "SLURM_TOPOLOGY_ADDR" in out
+    commands = out.partition("\n  next ")[2].partition("\n  from ")[0].replace("\\\n", "")
     file = "topology.txt" if asked == "scontrol" else str(folder / "topology.conf")
-    assert f"--network {file} --tasks-per-node 2 --nodes nodes.txt --fft 512" in " ".join(commands.split())
+    options = f"--network {file},taper=2 --tasks-per-node 2 --nodes nodes.txt --bandwidth '12.5 GB/s' --fft 512"
+    assert options in " ".join(commands.split())
     typed = f"{before}if [ $SLURM_PROCID = 0 ]; then\n{commands.replace('pencilmap', f'{sys.executable} -m pencilmap')}\nfi"
     answer = succeed([*job, "bash", "-c", typed], environment, cwd=tmp_path)
     assert re.search(r"Use (grid (1x6|2x3|3x2|6x1)|slab 6),", answer), answer  # 2 tasks on each of 3 of the 4 nodes

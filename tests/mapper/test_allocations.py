@@ -763,7 +763,7 @@ def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, mo
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "-o", tmp_path / "nodes")
-    assert status == 1 and "nodes was not written" in err and "missing: the network" in out and "--network" in out
+    assert status == 1 and "nodes was not written" in err and "Not known: the network" in out and "--network" in out
     assert pencilmap("network", "--no-hardware")[0] == 0
     assert not (tmp_path / "nodes").exists()
 
@@ -773,7 +773,7 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "--network", "4", "-o", tmp_path / "nodes")
     assert status == 0, err
-    assert "SLURM_JOB_NODELIST" in out and "torus 4\nnodes of the job: # 3 of 4\n" in out
+    assert "SLURM_JOB_NODELIST" in out and "Your job has 3 of 4 nodes of torus 4, 2 tasks on each node.\n" in out
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
     assert pencilmap("map", "--network", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0
@@ -795,10 +795,14 @@ def test_discover_as_json(tmp_path, pencilmap):
 
 
 @pytest.mark.skipif(not shutil.which("lstopo-no-graphics"), reason="NOT TESTED: lstopo is missing (Debian: hwloc-nox)")
-def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap_json, tmp_path):
+def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap, pencilmap_json, tmp_path, monkeypatch):
+    """The machine that it runs on is left out outside of a job."""
     (tmp_path / "topology").write_text(CRAY)
+    assert "lstopo on" not in pencilmap("network", tmp_path / "topology", "--wide")[1]
+    for name, value in SLURM.items():
+        monkeypatch.setenv(name, value)
     sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
-               pencilmap_json.one("network", tmp_path / "topology")["facts"]}
+               pencilmap_json.one("network", tmp_path / "topology", "--network", "4")["facts"]}
     assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 

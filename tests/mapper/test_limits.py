@@ -162,7 +162,7 @@ def test_a_box_of_too_many_places_is_refused_in_words_or_not_drawn(tmp_path):
     with pytest.raises(AllocationError, match="the box around the nodes, 300001x300001:mesh, has more than 4194304 places"):
         look_around({}, [tmp_path / "far"])
     picture = look_around({}, [tmp_path / "far"], "300001x300001")
-    assert "at most 4194304 are drawn" in "".join(network_lines(picture.network, picture.nodes))
+    assert "at most 4194304 nodes are drawn" in "".join(network_lines(picture.network, picture.nodes))
 
 
 def test_a_tree_of_too_many_levels_is_refused():

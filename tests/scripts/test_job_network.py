@@ -7,11 +7,13 @@ import pytest
 
 from pencilmap.mapper.allocations import look_around, read_description
 from pencilmap.mapper.allocations.slurm import topology_files
+from pencilmap.scripts.command_line import tables
 from tests.mapper.test_network_files import CORPUS
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "tux[2-4,9]", "SLURM_TASKS_PER_NODE": "2(x4)"}
-PICTURE = ("1 switch at the top\n  3 leaves, 4 cables upwards each\n    12 hosts, 4 on each leaf\n"
-           "nodes of the job: # 4 of 12 hosts\n  leaf0  ##..  2 of 4\n  leaf1  #...  1 of 4\n  leaf2  #...  1 of 4\n")
+PICTURE = "  leaf0   ##..  2 of 4 hosts\n  leaf1   #...  1 of 4 hosts\n  leaf2   #...  1 of 4 hosts\n"
+NEXT = "\n  next    "
+BANDWIDTH = "--bandwidth '12.5 GB/s'"
 
 
 @pytest.fixture
@@ -37,10 +39,11 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     (job / name).write_bytes((CORPUS / sample).read_bytes())
     status, out, err = pencilmap("network", "--no-hardware")
     assert status == 0, err
-    assert PICTURE in out and "as many cables up as down are assumed" in " ".join(out.split())
-    typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
-    assert typed.endswith(f"pencilmap network -o nodes.txt pencilmap plan --network {job / name} --tasks-per-node 2 "
-                          "--nodes nodes.txt --fft 512")
+    assert out.startswith("Your job has 4 of 12 hosts, on 3 of 3 leaves of a tree, 2 tasks on each host.\nAsk for ")
+    assert PICTURE in out and "what" not in out and "lstopo" not in out
+    typed = " ".join(out.partition(NEXT)[2].partition("\n  from ")[0].replace("\\\n", "").split())
+    assert typed == (f"pencilmap network -o nodes.txt pencilmap plan --network {job / name},taper=2 --tasks-per-node 2 "
+                     f"--nodes nodes.txt {BANDWIDTH} --fft 512")
     status, out, err = pencilmap("network", "--no-hardware", "-o", "nodes.txt")
     assert status == 0 and (job / "nodes.txt").read_text() == "tux2\ntux3\ntux4\ntux9\n"
     status, out, err = pencilmap("predict", "--network", str(job / name), "--tasks-per-node", "2", "--nodes", "nodes.txt",
@@ -60,8 +63,8 @@ def test_a_file_of_hosts_names_the_nodes_of_the_job_in_a_tree(tmp_path, monkeypa
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")
-    assert status == 0 and PICTURE in out and "assumed for topology.txt" in " ".join(out.split())
-    typed = " ".join(out.partition("next, ")[2].replace("\\\n", "").split())
+    assert status == 0 and PICTURE in out and "\n  from    scontrol show topology" in out
+    typed = " ".join(out.partition(NEXT)[2].replace("\\\n", "").split())
     assert "scontrol show topology > topology.txt pencilmap network topology.txt -o nodes.txt pencilmap plan" in typed
     found = pencilmap_json.one("network", "--no-hardware")
     assert found["network"]["levels"] == {"leaf": 3} and found["torus"] is None and len(found["nodes"]) == 4
@@ -72,15 +75,16 @@ def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
     (job / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
     status, out, err = pencilmap("network", *words, "--no-hardware")
     assert status == 0, err
-    assert "3 leaves, 2 cables upwards each" in out and "leaf0  ##..  2 of 4" in out
-    assert out.count(f"--network {words[-1]} --tasks-per-node 2 --nodes") == 2
+    assert "Ask for the bandwidth" in out and PICTURE in out
+    typed = " ".join(out.replace("\\\n", "").split())
+    assert f"--network {words[-1]} --tasks-per-node 2 --nodes nodes.txt {BANDWIDTH}" in typed
 
 
 def test_a_file_with_a_comma_in_its_name_takes_options_once(job, pencilmap):
     (job / "a,b.conf").write_bytes((CORPUS / "slurm").read_bytes())
     for words in (["a,b.conf"], ["a,b.conf,taper=2"], ["--network", "a,b.conf"]):
         status, out, err = pencilmap("network", *words, "--no-hardware")
-        assert status == 0 and "leaf0" in out and "\nhosts " in out, err
+        assert status == 0 and "leaf0" in out and "from    a,b.conf" in out, err
     assert "an option is given twice" in pencilmap("network", "a,b.conf,taper=2,taper=3", "--no-hardware")[2]
 
 
@@ -133,7 +137,7 @@ def test_a_file_that_is_not_read_is_no_hindrance(job, pencilmap):
     (job / "topology.conf").write_text("nonsense\n")
     program(job, "scontrol", "echo Topology information is not available; exit 1")
     status, out, err = pencilmap("network", "--no-hardware")
-    assert status == 0 and "missing: the network: give the shape of a torus" in " ".join(out.split()), err
+    assert status == 0 and "Not known: the network: give the shape of a torus" in " ".join(out.split()), err
 
 
 def test_files_are_looked_for_in_slurm_jobs_alone():
@@ -157,7 +161,8 @@ def test_a_flux_job_asks_for_its_hosts(job, pencilmap, monkeypatch):
     program(job, "flux", "echo 'tux[0-1,8]'")
     status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--no-hardware")
     assert status == 0, err
-    assert "nodes of the job: # 3 of 12 hosts\n  leaf0  ##..  2 of 4\n  leaf2  #...  1 of 4\n" in out
+    assert "3 of 12 hosts, on 2 of 3 leaves" in out
+    assert "  leaf0   ##..  2 of 4 hosts\n  leaf2   #...  1 of 4 hosts\n  others  1 leaf without hosts of the job\n" in out
     assert "--tasks-per-node 2" in out
 
 
@@ -167,12 +172,12 @@ def test_a_pbs_job_finds_its_nodes_in_a_fabric(job, pencilmap, monkeypatch):
     (job / "hosts").write_text("cn01\ncn01\ncn04\ncn04\n")
     monkeypatch.setenv("PBS_NODEFILE", str(job / "hosts"))
     status, out, err = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
-    assert status == 0 and "nodes of the job: # 2 of 4 hosts\n  leaf0  #.  1 of 2\n  leaf1  #.  1 of 2\n" in out, err
+    assert status == 0 and "  leaf0   #.  1 of 2 hosts\n  leaf1   #.  1 of 2 hosts\n" in out, err
 
 
 def test_a_job_on_another_network_says_which_host_is_unknown(job, pencilmap):
     status, out, _ = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
-    assert status == 0 and "missing: host tux2 in" in " ".join(out.split())
+    assert status == 0 and "Not known: host tux2 in" in " ".join(out.split())
 
 
 def test_a_network_by_text_has_a_picture(pencilmap, monkeypatch):
@@ -181,20 +186,23 @@ def test_a_network_by_text_has_a_picture(pencilmap, monkeypatch):
             monkeypatch.delenv(name)
     status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--network", "dragonfly:a=4,p=2,h=2", "--no-hardware")
     assert status == 0, err
-    assert "9 groups, 8 hosts each\n  36 switches, 2 hosts each\n    72 hosts, 36 switches\n" in out
-    assert "pencilmap plan --network dragonfly:a=4,p=2,h=2 --fft 512" in " ".join(out.replace("\\\n", "").split())
+    assert out.startswith("The network is a dragonfly of 9 groups, 36 switches, 72 hosts.\n")
+    plan = f"pencilmap plan --network dragonfly:a=4,p=2,h=2 {BANDWIDTH} --fft 512"
+    assert plan in " ".join(out.replace("\\\n", "").split())
 
 
 @pytest.mark.parametrize("text", ["4x4x8:twisted", "6x4x9:twist=xz3,yz3", "4x12x4:box=2x4x2x2x3wx2", "8x8:mesh",
                                   "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:3x3,hosts=2"])
 def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
     status, out, _ = pencilmap("network", "--network", text)
-    assert status == 0 and f"pencilmap plan --network {text} --fft 512" in " ".join(out.replace("\\\n", " ").split())
+    typed = " ".join(out.replace("\\\n", " ").split())
+    assert status == 0 and f"pencilmap plan --network {text} {BANDWIDTH} --fft 512" in typed
 
 
 def test_a_table_of_long_texts_fits_the_terminal(pencilmap, monkeypatch):
     """Two columns are wide: the wrap and the launch order of a Fujitsu job, and their sources."""
     for name, value in dict(JOBID=7, NODE=192, NODE_X=4, NODE_Y=12, NODE_Z=4, PROC_BY_NODE=4).items():
         monkeypatch.setenv(f"PJM_{name}", str(value))
-    status, out, _ = pencilmap("network")
+    monkeypatch.setattr(tables, "LINE", 80)
+    status, out, _ = pencilmap("network", "--wide")
     assert status == 0 and "launch order" in out and max(map(len, out.splitlines())) <= 80

@@ -1,23 +1,18 @@
 """`pencilmap check`: the validity and the loads of a placement file."""
 
-from contextlib import suppress
 from dataclasses import replace
 
 import click
-import numpy as np
 
-from pencilmap.mapper.formats import READABLE, mapping_of, read_document, read_first
+from pencilmap.mapper.formats import READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
-from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import words_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import default_routing, routing as routing_named
-from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
@@ -28,7 +23,7 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
 )
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, formats_of, is_launcher_known, of_launcher
+from pencilmap.scripts.command_line.launching import LAUNCHER, REAL, SIMULATED, format_option, read_placement
 from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, given_options, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
@@ -47,9 +42,7 @@ from pencilmap.scripts.command_line.predictions import (
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
-from pencilmap.scripts.pictures.plain import loads_text
-
-SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
+from pencilmap.scripts.pictures.loads_table import before_and_after
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
@@ -58,7 +51,7 @@ SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a s
 @grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
               *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
-@click.option("--draw", is_flag=True, help="Also draw the load of each cable.\nIn the first exchange.")
+@click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
             hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,
@@ -73,17 +66,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
-    also: list[str] = []
     job = where.job(hosts, cores_per_task, hwloc)
-    if format_name is None:
-        format_name, mapping = read_first(document, job, tasks, names := formats_of(document, where))
-        where, also = of_launcher(where, format_name, hosts), [name for name in names if name != format_name]
-    else:
-        mapping = mapping_of(document, job, tasks, format_name)
-    where.site.check_mapping(mapping)
-    alike = _read_alike(document, job, mapping, also)
-    if format_name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
-        format_name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
+    format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = READABLE[format_name].judged(document)
     for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
@@ -119,7 +103,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
                      title(where), wide)
     if draw:
-        echo("\n".join(_picture(where, mapping, routing)) + "\n")
+        named_rule = None if routing == ALL_ROUTINGS else routing
+        echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
     if routing != ALL_ROUTINGS:
         turned = [] if READABLE[format_name].says_grid else _turned_lines(where, mapping, best, question)
         for line in turned or lines:
@@ -184,23 +169,3 @@ def _turned(where, mapping, question):
     """Return the prediction of the same file for grid CxR, None if there is none."""
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
     return turned and where.answer(replace(mapping, grid=turned), question)
-
-
-def _read_alike(document, job, mapping, others):
-    """Return the other formats in which the file says the same."""
-    alike = []
-    for other in others:
-        with suppress(MapfileError):
-            if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
-                alike.append(other)
-    return alike
-
-
-def _picture(where, mapping, routing):
-    """The loads of the first exchange between several tasks, as lines of text."""
-    names = mapping.grid.decomposition.names
-    number = next((k for k, tasks in enumerate(mapping.grid.shape) if tasks > 1), 0)
-    named = routing if routing and routing != ALL_ROUTINGS else default_routing(mapping.network)
-    rule = routing_named(named, mapping.network)
-    loads = rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
-    return loads_text(loads, f"{names[number]} exchange", where.transform is not None, where.site.allocation.n_nodes)

@@ -6,8 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.formats import read_document
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
@@ -15,10 +17,10 @@ from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import default_routing, routing as routing_named
-from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.command_line.answers import Answer, launched
+from pencilmap.scripts.command_line.answers import DEFAULT, Answer, each_exchange, launched
+from pencilmap.scripts.command_line.launching import read_placement
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
@@ -31,7 +33,8 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.plain import image_text, loads_text
+from pencilmap.scripts.pictures.loads_table import before_and_after, loads_of
+from pencilmap.scripts.pictures.plain import image_text
 from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
 
@@ -88,12 +91,7 @@ class Order:
     @property
     def loads(self) -> LinkLoads:
         """Return the loads of the only placement, in the requested exchange."""
-        mapping, names = self.mapping, self.mapping.grid.decomposition.names
-        if self.exchange and self.exchange not in names:
-            raise FigureError(f"--exchange {self.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
-        exchange = exchanges(mapping.grid, self.where.transform)[names.index(self.drawn)]
-        rule = routing_named(self.routing or default_routing(mapping.network), mapping.network)
-        return rule.loads(mapping.network, exchange, mapping.ends)
+        return loads_of(self.where, self.mapping, self.grid.decomposition.names.index(self.drawn), self.routing)
 
     @property
     def nodes(self) -> list[int]:
@@ -106,15 +104,9 @@ class Order:
     def drawn(self) -> str:
         """Name of the requested exchange, or of the first exchange between several tasks."""
         names = self.grid.decomposition.names
+        if self.exchange and self.exchange not in names:
+            raise FigureError(f"--exchange {self.exchange}: grid {self.grid} has the exchanges {', '.join(names)} only")
         return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
-
-    @property
-    def verdict(self) -> list[str]:
-        """The sentences about the only placement beside the launch order."""
-        where, [name], question = self.where, self.placements, Question(self.routing)
-        found = where.predict(self.mapping, self.routing, name)
-        said = Answer(found, launched(where, found, question))
-        return [said.first(placement_name(name, where.site)), said.second()]
 
     @property
     def exchange_title(self) -> str:
@@ -135,12 +127,17 @@ def _image(order):
 
 
 def _loads(order):
-    """Loads of one exchange, in bytes if a transform is named."""
-    if order.path is None:
-        where, routing = order.where, order.routing or default_routing(order.where.network)
-        what, nodes = order.title or f"{order.drawn} exchange, routing {routing}", where.site.allocation.n_nodes
-        return [*order.verdict, "", *loads_text(order.loads, what, where.transform is not None, nodes)]
-    return draw_loads(order.on_torus.loads, order.path, order.exchange_title, with_bytes=order.where.transform is not None)
+    """Loads of each exchange before and after, in bytes if a transform is named; in a file those of one exchange."""
+    if order.path is not None:
+        return draw_loads(order.on_torus.loads, order.path, order.exchange_title,
+                          with_bytes=order.where.transform is not None)
+    where, mapping, [name] = order.where, order.mapping, order.placements
+    found = where.predict(mapping, order.routing, name)
+    launch = launched(where, found, Question(order.routing))
+    said, wanted = Answer(found, launch), order.drawn if order.exchange else None
+    sentences = [said.first(placement_name(name, where.site)), each_exchange(found, launch.first) or said.second()]
+    return [*([order.title] if order.title else []), *sentences, "",
+            *before_and_after(where, mapping, order.routing, name != DEFAULT and bool(launch.orders), wanted)]
 
 
 def _lengths(order):
@@ -199,7 +196,13 @@ GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for
 EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name in d.names))
 
 
+def _placed(ctx, param, value):
+    """Callback: the file of a placement as the name of one."""
+    return value and f"file:{value}"
+
+
 @click.command("draw", cls=Page, usual="machine network nodes fft what grid placement exchange output title")
+@click.argument("file", type=click.Path(), required=False, callback=_placed)
 @click.option("--what", "-w", type=Name(list(PICTURES)),
               help=f"The picture: {', '.join(PICTURES)}.\n"
                    + "; ".join(f"{name}: {each.meaning}" for name, each in PICTURES.items()) + ".")
@@ -213,12 +216,15 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")
 @JSON
-def command(what: str | None, where: Setting, grid: str, placement: tuple[str, ...], output: str | None, as_json: bool,
-            **options: Any) -> None:
+def command(file: str | None, what: str | None, where: Setting, grid: str, placement: tuple[str, ...],
+            output: str | None, as_json: bool, **options: Any) -> None:
     """Draw a placement, the load of each link, or a network.
 
-    Without --output, a small picture is drawn in the terminal.
+    FILE is a placement file, as for check and --placement. Without --output, a small picture is drawn in the terminal.
     """
+    if file:
+        source = click.get_current_context().get_parameter_source("placement")
+        placement = (file, *(placement if source == ParameterSource.COMMANDLINE else ()))
     if output:
         suffix(output)
         check_writable(output, FigureError)
@@ -226,6 +232,8 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     what = what or ("image" if drawn else "graph")
     with hearing():
         chosen = where.grid(grid)
+        if file:
+            where = read_placement(read_document(file.removeprefix("file:")), where, where.job(), chosen)[2]
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
     lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:

@@ -24,7 +24,7 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
             network: str | None, no_hardware: bool, output: str | None, order: str, wide: bool, as_json: bool) -> int:
     """Show the network of this job, or of a machine.
 
-    Without arguments, the environment of the job and this node are asked, and each fact is shown with its source. FILES
+    Without arguments, the environment of the job and this node are asked, --wide shows each fact with its source. FILES
     that describe a job or a machine are recognised by their content. The exit status is 1 if nothing is found.
     """
     if named := next((file for file in files if file in machine_names()), None):
@@ -47,4 +47,4 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
 
     if network and not names_file(network):
         given_network(network)  # raises an error that also tells of files
-    return show_job(files, network, not no_hardware, output, order, as_json)
+    return show_job(files, network, not no_hardware, output, order, wide, as_json)

@@ -1,0 +1,215 @@
+"""The loads of cables as a table for a terminal: a line for each dimension, leaf or group, a column for each exchange."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.where import Where
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.units import plural
+from pencilmap.model.network.coordinates import CoordinateNetwork
+from pencilmap.model.network.graph import GraphNetwork, Level
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.routing import default_routing, routing as routing_named
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import LinkLoads
+
+MOST_ROWS = 14            # so that verdict, table and prompt fit a screen of 24 lines
+WIDTH, LABEL = 80, 24     # columns of a terminal, and of a name
+FULL, WIDEST = "█", 12    # of a bar
+UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
+DEFAULT = "default"
+DIMENSION, OTHER = "dimension", "other"  # kinds of bands
+NODE_DATA = "times the data of a node", "on a cable"
+
+
+@dataclass(frozen=True)
+class Band:
+    """Units of a kind, each with the busiest of its cables."""
+
+    kind: str          #: "leaf", for a line that counts several
+    names: Sequence[str]
+    which: str         #: words about the cables: " up, down"
+    values: Floats = field(repr=False)  #: shape (columns, units)
+
+
+def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
+                most: int = MOST_ROWS) -> list[str]:
+    """Return the lines of a table of the busiest cables, both directions together, the busiest units first.
+
+    Units with the same loads share a line, and the last line counts units that have none.
+
+    Parameters
+    ----------
+    columns : sequence of (str, sequence of (str, LinkLoads))
+        The name of each exchange, and for each of its columns a name ("before", "after") and the loads.
+    with_bytes : bool
+        Whether the array has a size. Else the unit is the part of it that each of the `nodes` holds.
+    nodes : int
+        Usable nodes.
+    most : int
+        Lines for units.
+    """
+    found = [loads for _, some in columns for _, loads in some]
+    scale = 1.0 if with_bytes else nodes / found[0].total_bytes
+    bands = [Band(kind, names, which, values * scale) for kind, names, which, values in
+             _bands(found[0].network, [np.asarray(loads.bytes(), dtype=float) for loads in found])]
+    top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
+    unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
+    digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
+    rows = _chosen([_merged(band, size, digits) for band in bands], most)
+    labels = ("", f"{unit} a cable") if unit else NODE_DATA
+    width = max(map(len, (*labels, *(name for name, _ in rows))))
+    numbers = [[f"{value / size:.{digits}f}" if value else "0" for value in values] for _, values in rows]
+    figures = max((len(number) for row in numbers for number in row), default=1)
+    room = (WIDTH - width) // len(found) - 2
+    heads = [name for _, some in columns for name, _ in some]
+    bar = max(1, min(WIDEST, room - figures - 1))
+    cell = max(figures + 1 + bar, *(len(name) for name in heads),
+               *(-(-(len(name) + 2) // len(some)) - 2 for name, some in columns))
+    lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(some) * (cell + 2) - 2)}" for name, some in columns)])]
+    lines.append("".join([labels[1].ljust(width), *(f"  {name.ljust(cell)}" for name in heads)]))
+    for (name, values), shown in zip(rows, numbers):
+        bars = [FULL * (max(1, round(bar * value / top)) if float(number) else 0) for value, number in zip(values, shown)]
+        cells = [f"{number.rjust(figures)} {mark}".ljust(cell) for number, mark in zip(shown, bars)]
+        lines.append("  ".join([name.ljust(width), *cells]))
+    if idle := _idle(bands):
+        lines.append(f"without load: {idle}")
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def loads_of(where: Where, mapping: Mapping, number: int, routing: str | None) -> LinkLoads:
+    """Return the loads of an exchange of a placement."""
+    rule = routing_named(routing or default_routing(mapping.network), mapping.network)
+    return rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
+
+
+def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,
+                     only: str | None = None) -> list[str]:
+    """Return the lines of the table of loads: each exchange that moves something, in the launch order and as placed."""
+    grid = mapping.grid
+    moves = [k for k, (name, tasks) in enumerate(zip(grid.decomposition.names, grid.shape))
+             if (tasks > 1 if only is None else name == only)] or [0]
+    placed = {"before": as_mapping(where.place(DEFAULT, grid), DEFAULT)} if is_compared else {}
+    placed["after" if is_compared else ""] = mapping
+    columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
+                                                         for name, each in placed.items()]) for k in moves]
+    return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes)
+
+
+@singledispatch
+def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats]]:
+    """Yield kind, names, words and the bytes of the busiest cable of each unit, for each array of loads."""
+    raise NotImplementedError(f"no bands for {type(network).__name__}")
+
+
+@_bands.register
+def _dimensions(network: CoordinateNetwork, loads):
+    seen = [i for i, n in enumerate(network.shape) if n > 1]
+    busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
+    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest)
+
+
+@_bands.register
+def _levels(network: GraphNetwork, loads):
+    """Cables of hosts are one unit. Another cable belongs to the units of the largest level that it leaves or enters."""
+    cables = np.array([float(strength) for strength in network.cables])
+    values = np.array([each.reshape(-1)[network.place_of_link] / cables for each in loads])
+    source, target, n = network.source, network.target, network.n_nodes
+    left = np.arange(len(source))
+    if len(network.vertices) > n:
+        of_host = (source < n) | (target < n)
+        left = np.flatnonzero(~of_host)
+        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None]
+    found = []
+    for level in reversed(network.levels or (_switches(network),)):
+        ends = level.unit[source[left]], level.unit[target[left]]
+        crossing = ends[0] != ends[1]
+        busiest = np.zeros((len(loads), len(level.names)))
+        for unit in ends:
+            known = crossing & (unit >= 0)
+            for row, each in zip(busiest, values[:, left[known]]):
+                np.maximum.at(row, unit[known], each)
+        upwards = bool((ends[0][crossing] < 0).any())
+        if crossing.any():
+            found.append((unit_word(level), unit_names(network, level), " up, down" if upwards else " in, out", busiest))
+        left = left[~crossing]
+    yield from reversed(found)
+    if left.size:
+        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None]
+
+
+def _switches(network):
+    """Return the level of a network without levels: each switch is a unit, or each host if there are no switches."""
+    n, total = network.n_nodes, len(network.vertices)
+    first = n if total > n else 0
+    return Level("switch" if first else "host", np.arange(total) - first if first == 0 else
+                 np.where(np.arange(total) < n, -1, np.arange(total) - n), network.vertices[first:])
+
+
+def unit_word(level: Level) -> str:
+    """Return the word for a unit of a level; the levels of a HyperX have the letters of its axes."""
+    return level.name if len(level.name) > 1 else f"{level.name} slice"
+
+
+def unit_names(network: GraphNetwork, level: Level) -> list[str]:
+    """Return the name of each unit of a level: that of its switch, or its own if it has several switches."""
+    of_switch = level.unit[network.n_nodes:]
+    inside = np.flatnonzero(of_switch >= 0)
+    count = np.bincount(of_switch[inside], minlength=len(level.names))
+    switch = np.zeros(len(level.names), dtype=np.int64)
+    switch[of_switch[inside]] = inside
+    return [network.vertices[network.n_nodes + int(switch[unit])] if count[unit] == 1 else f"{level.name} {name}"
+            for unit, name in enumerate(level.names)]
+
+
+def _merged(band, size, digits):
+    """Return the lines of a band, the busiest first, dimensions in their order: (name, values, units) of all units with the same values."""
+    shown = np.round(band.values.T / size, digits)
+    loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
+    order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))
+    same = [list(units) for _, units in groupby(order, key=lambda unit: tuple(shown[unit]))]
+    if band.kind == DIMENSION:
+        same.sort()
+    return [(_title(band, units), band.values[:, units].max(axis=1), units) for units in same]
+
+
+def _title(band, units):
+    """Return the names of up to three units if there is room, else their number.
+
+    >>> _title(Band("group", ["group 0", "group 1"], " in, out", np.zeros((1, 2))), [0, 1])
+    'groups 0 and 1 in, out'
+    """
+    names, many = [band.names[unit] for unit in units], plural(band.kind, len(units))
+    start = f"{band.kind} "
+    if len(units) > 1 and all(name.startswith(start) for name in names):
+        names = [name.removeprefix(start) for name in names]
+        names[0] = f"{many} {names[0]}"
+    *first, last = names
+    title = (f"{', '.join(first)} and {last}" if first else last) + band.which
+    if len(units) > 3 or len(title) > LABEL:
+        title = (f"{len(units)} {many}" if first else last[:LABEL - len(band.which)]) + band.which
+    return title
+
+
+def _chosen(bands, most):
+    """Return name and values of at most `most` lines, the busiest of each band among them, and a line for all others."""
+    ranked = sorted((k > 0, -max(row[1]), number, k) for number, rows in enumerate(bands) for k, row in enumerate(rows))
+    kept = {(number, k) for *_, number, k in ranked[:most - (len(ranked) > most)]}
+    rows = [row[:2] for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) in kept]
+    rest = [row for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) not in kept]
+    if rest:
+        rows.append((f"{sum(len(row[2]) for row in rest)} others, at most", np.max([row[1] for row in rest], axis=0)))
+    return rows
+
+
+def _idle(bands):
+    """Return the units without load in words, "" if all have some."""
+    number = {band.kind: int((band.values.max(axis=0, initial=0.0) == 0).sum()) for band in bands
+              if band.kind != OTHER}
+    return ", ".join(f"{count} {plural(kind, count)}" for kind, count in number.items() if count)
