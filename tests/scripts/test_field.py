@@ -42,8 +42,8 @@ CASES = {  # name: text of the file f, options, words of the answer
     "routes of one way": (ONE_WAY, "predict --network f --fft 256 -g 1x2", "671.1 ms"),
     "edges between numbers": ("1 2\n1 3\n2 3\n2 4\n3 5\n4 5\n4 6\n5 6\n6 1\n", "network --network f --no-hardware",
                               "6 hosts"),
-    "ibsim": (IBSIM, "network --network f --no-hardware", "3 hosts, 2 switches"),
-    "mixed levels": (MIXED, "network --network f --no-hardware", "11 switches, 6 leaves, 3 pods, 1 level3"),
+    "ibsim": (IBSIM, "network --network f --no-hardware --wide", "3 hosts, 2 switches"),
+    "mixed levels": (MIXED, "network --network f --no-hardware", "1 level3, 3 pods, 6 leaves, 24 hosts"),
     "names from 1": ("".join(f"node{i}\n" for i in range(1, 9)),
                      "map --network 8:mesh --hosts f --grid 2x4 -f hostfile -o out", "template such as node{node+1}"),
     "traffic with commas": ("from,to,bytes\n0,1,1000\n1,0,1000\n2,3,500\n", "map --network 4 --traffic f -f hostfile -o out",
@@ -66,8 +66,8 @@ CASES = {  # name: text of the file f, options, words of the answer
     "one group of uneven blocks": ("", "predict --network 8x8 --fft 100 --grid 1x64", "0.2928 ms, not 0.3456 ms"),
     "twisted with idle places": ("", "predict --network 4x4x8:twisted --idle --grid 4x8", "3.12x faster"),
     "best is not slower": ("", f"predict --network {TREE}", "best is as fast as block order: 28.09 ms"),
-    "a heterogeneous job": (HET, "network --no-hardware", "6: n1"),
-    "the launch node of jsrun": (JSRUN, "network --no-hardware", "2: h1, h2"),
+    "a heterogeneous job": (HET, "network --no-hardware", "Your job has 6 hosts"),
+    "the launch node of jsrun": (JSRUN, "network --no-hardware", "Your job has 2 hosts, 42 tasks on each"),
 }
 
 
