@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.limit import Limit
@@ -15,7 +16,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
-from pencilmap.scripts.command_line.options import given_words
+from pencilmap.scripts.command_line.options import given_options, given_words
 from pencilmap.scripts.command_line.predictions import placement_name
 
 
@@ -38,11 +39,11 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
     said = Answer(best, launched(where, best, question), effort=effort, library=library_in(grid))
     known = {p.placement for p in found if p.schedule is None or p.schedule.name == SEQUENCE}
     first = [p for _, p in said.launch.orders[:1] if p.placement not in known]
-    write_page(path, where, [*first, *found, *scheduled], said.first(placement_name(best.placement, where.site)))
+    write_page(path, where, [*first, *found, *scheduled], said)
     return said
 
 
-def write_page(path: str, where: Setting, found: Sequence[Prediction], verdict: str) -> None:
+def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Answer) -> None:
     """Write the page of the report, with predictions in place of runs.
 
     Raises
@@ -63,5 +64,15 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], verdict: 
                       schedule if beside else "")
 
     forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
-    text = page([], given_words(), forecasts=forecasts, verdict=verdict, machine=where.machine)
+    text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=said.second(),
+                verdict=said.first(placement_name(said.best.placement, where.site)), launch=_launch(said))
     write_whole(Path(path), text, FigureError)
+
+
+def _launch(said):
+    """Return the command that writes the file, if it is faster than the launch order."""
+    if not said.is_faster or said.best.placement == DEFAULT:
+        return []
+    options = given_options("map", ("--output", "--placement", "--format"))
+    return [("file", " ".join(["pencilmap map", *options, *(["--placement", shell.word(said.best.placement)]
+                                                            if said.best.placement != BEST else []), "-o FILE"]))]

@@ -38,34 +38,76 @@ class Band:
     values: Floats = field(repr=False)  #: shape (columns, units)
 
 
-def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
-                most: int = MOST_ROWS) -> list[str]:
-    """Return the lines of a table of the busiest cables, both directions together, the busiest units first.
-
-    Units with the same loads share a line, and the last line counts units that have none.
+@dataclass(frozen=True)
+class LoadRows:
+    """The busiest cables of a network, both directions together, the busiest units first.
 
     Parameters
     ----------
-    columns : sequence of (str, sequence of (str, LinkLoads))
-        The name of each exchange, and for each of its columns a name ("before", "after") and the loads.
+    unit : str
+        "MB"; "" if loads are in the data of a node.
+    size : float
+        Bytes, or data of a node, of the unit.
+    digits : int
+        Decimals of the numbers.
+    rows : sequence of (str, array)
+        Units with the same loads in words, and a value for each column. The last row counts the others.
+    idle : str
+        The units without load in words.
+    """
+
+    unit: str
+    size: float
+    digits: int
+    rows: Sequence[tuple[str, Floats]]
+    idle: str
+
+    def number(self, value: float) -> str:
+        """Return a value in the unit."""
+        return f"{value / self.size:.{self.digits}f}" if value else "0"
+
+    @property
+    def top(self) -> float:
+        return max((float(max(values)) for _, values in self.rows), default=0.0)
+
+
+def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS) -> LoadRows:
+    """Return the rows of a table of the busiest cables, a column for each of some loads.
+
+    Parameters
+    ----------
     with_bytes : bool
         Whether the array has a size. Else the unit is the part of it that each of the `nodes` holds.
     nodes : int
         Usable nodes.
     most : int
-        Lines for units.
+        Rows for units.
     """
-    found = [loads for _, some in columns for _, loads in some]
     scale = 1.0 if with_bytes else nodes / found[0].total_bytes
     bands = [Band(kind, names, which, values * scale) for kind, names, which, values in
              _bands(found[0].network, [np.asarray(loads.bytes(), dtype=float) for loads in found])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
-    rows = _chosen([_merged(band, size, digits) for band in bands], most)
-    labels = ("", f"{unit} a cable") if unit else NODE_DATA
-    width = max(map(len, (*labels, *(name for name, _ in rows))))
-    numbers = [[f"{value / size:.{digits}f}" if value else "0" for value in values] for _, values in rows]
+    return LoadRows(unit, size, digits, _chosen([_merged(band, size, digits) for band in bands], most), _idle(bands))
+
+
+def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
+                most: int = MOST_ROWS) -> list[str]:
+    """Return the lines of a table of `load_rows`.
+
+    Parameters
+    ----------
+    columns : sequence of (str, sequence of (str, LinkLoads))
+        The name of each exchange, and for each of its columns a name ("before", "after") and the loads.
+    with_bytes, nodes, most
+        As for `load_rows`.
+    """
+    found = [loads for _, some in columns for _, loads in some]
+    table = load_rows(found, with_bytes, nodes, most)
+    labels = ("", f"{table.unit} a cable") if table.unit else NODE_DATA
+    width = max(map(len, (*labels, *(name for name, _ in table.rows))))
+    numbers = [[table.number(value) for value in values] for _, values in table.rows]
     figures = max((len(number) for row in numbers for number in row), default=1)
     room = (WIDTH - width) // len(found) - 2
     heads = [name for _, some in columns for name, _ in some]
@@ -74,12 +116,13 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
                *(-(-(len(name) + 2) // len(some)) - 2 for name, some in columns))
     lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(some) * (cell + 2) - 2)}" for name, some in columns)])]
     lines.append("".join([labels[1].ljust(width), *(f"  {name.ljust(cell)}" for name in heads)]))
-    for (name, values), shown in zip(rows, numbers):
-        bars = [FULL * (max(1, round(bar * value / top)) if float(number) else 0) for value, number in zip(values, shown)]
+    for (name, values), shown in zip(table.rows, numbers):
+        bars = [FULL * (max(1, round(bar * value / table.top)) if float(number) else 0)
+                for value, number in zip(values, shown)]
         cells = [f"{number.rjust(figures)} {mark}".ljust(cell) for number, mark in zip(shown, bars)]
         lines.append("  ".join([name.ljust(width), *cells]))
-    if idle := _idle(bands):
-        lines.append(f"without load: {idle}")
+    if table.idle:
+        lines.append(f"without load: {table.idle}")
     return [line.rstrip() for line in lines if line.strip()]
 
 
@@ -169,7 +212,7 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
 
 
 def _merged(band, size, digits):
-    """Return the lines of a band, the busiest first, dimensions in their order: (name, values, units) of all units with the same values."""
+    """Return (name, values, units) for the units of a band with the same values, the busiest first, dimensions in order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))

@@ -120,7 +120,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     name = placement_name(best.placement, where.site)
     if page:
         both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
-        write_page(page, where, [*both, *found], said.first(name))
+        write_page(page, where, [*both, *found], said)
     if as_json:
         print_json(*[p.as_dict() for p in found])
         return

@@ -218,12 +218,13 @@ def way_in_words(bar: Bar, with_grid: bool = False) -> str:
     >>> way_in_words(Bar("", "", "best", "overlap:1,2,2:x", "8x64", (), None, None))
     'the best placement found with rows beside columns in 3 chunks'
     """
-    placed, when = _placement_in_words(bar.placement), _schedule_in_words(bar.schedule)
+    placed, when = placement_in_words(bar.placement), _schedule_in_words(bar.schedule)
     words = placed if not when else when if bar.placement == LAUNCHED else f"{placed} with {when}"
     return f"{words}, grid {bar.grid}" if with_grid else words
 
 
-def _placement_in_words(text):
+def placement_in_words(text: str) -> str:
+    """Return a placement in words that need no explanation."""
     name, _, argument = text.partition(":")
     if text == LAUNCHED:
         return "the launcher's order"

@@ -1,18 +1,20 @@
-"""Networks without coordinates on the page: the launcher's order and the best placement, on one scale of loads."""
+"""Networks without coordinates on the page: a panel for each exchange with the busiest cables, before and after."""
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
-from pencilmap.model.base.errors import FigureError
-from pencilmap.scripts.pictures.figures.graph import MAX_VERTICES, cable_loads, draw_graph
-from pencilmap.scripts.pictures.report.bars import LAUNCHED
-from pencilmap.scripts.pictures.report.inline import plain_svg
+from pencilmap.model.base.units import plural
+from pencilmap.scripts.pictures.loads_table import load_rows
+from pencilmap.scripts.pictures.report.bars import LAUNCHED, placement_in_words
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed, PlacedTraffic
 
+MOST_UNITS = 24  # rows of a panel; the last row has the others
 
-def graph_pair(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
-    """Return two pictures and the factor between them; one without a second placement; None if no network is drawn.
+
+def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
+    """Return the panels of the launcher's order and the best placement, on one scale; None without such a network.
+
+    Exchanges are never added, unless they travel at once.
 
     Parameters
     ----------
@@ -21,7 +23,7 @@ def graph_pair(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequenc
         Time or load of each; less is better.
     """
     known = [(one, amount) for one, amount in zip(placed, amounts) if isinstance(one, Placed) and amount
-             and not one.mapping.network.has_products and one.mapping.network.arcs().n_vertices <= MAX_VERTICES]
+             and not one.mapping.network.has_products]
     if not known:
         return None
     before = next((pair for pair in known if pair[0].name == LAUNCHED), max(known, key=lambda pair: pair[1]))
@@ -29,29 +31,20 @@ def graph_pair(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequenc
               and one.mapping.node_of_rank.tolist() != before[0].mapping.node_of_rank.tolist()]
     alike = [(one, amount) for one, amount in others if one.beside == before[0].beside]
     pair = [before, *([min(alike or others, key=lambda other: other[1])] if others else [])]
-    shown = _busiest(before[0])
-    loads = [one.link_loads(shown) for one, _ in pair]
-    most = max(float(max(cable_loads(each))) for each in loads)
-    pictures = [{"title": one.title, "svg": _drawn(one, each, most, f"network-{k}")}
-                for k, ((one, _), each) in enumerate(zip(pair, loads), 1)]
-    return {"pictures": pictures, "factor": before[1] / pair[-1][1] if others else None, "shown": shown,
-            "busiest": [f"{float(max(cable_loads(each))):.4g}" for each in loads]}
-
-
-def _busiest(placed):
-    """The exchange with the largest load of a cable."""
-    names = [name for name in placed.shown if name != AT_ONCE]
-    return max(names, key=lambda name: max(cable_loads(placed.link_loads(name))))
-
-
-def _drawn(placed, loads, most, name):
-    groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
-    label = f"{placed.title}: the busiest link carries {max(cable_loads(loads)):.4g}, the darkest colour is {most:.4g}"
-
-    def draw(target: BytesIO) -> None:
-        draw_graph(placed.mapping, loads, groups, target, "", most)
-
-    try:
-        return plain_svg(draw, label, name)
-    except FigureError as error:
-        return f"<p>{error}</p>"
+    first = before[0]
+    names = [AT_ONCE] if first.beside else [name for name, tasks in zip(first.mapping.grid.decomposition.names,
+                                                                         first.mapping.grid.shape) if tasks > 1]
+    loads = [[one.link_loads(name) for one, _ in pair] for name in names]
+    table = load_rows([each for some in loads for each in some], first.transform is not None,
+                      len(set(first.mapping.node_of_rank.tolist())), MOST_UNITS)
+    most, width = table.top or 1.0, len(pair)
+    found = []
+    for k, name in enumerate(names):
+        rows = [(unit, values[k * width:(k + 1) * width]) for unit, values in table.rows]
+        found.append({"name": name if name == AT_ONCE else plural(name, 2), "rows": [
+            {"unit": unit, "numbers": [table.number(value) for value in values],
+             "before": f"{100 * values[0] / most:.2f}", "after": f"{100 * values[-1] / most:.2f}"}
+            for unit, values in rows if max(values) > 0]})
+    return {"panels": found, "unit": f"{table.unit} a cable" if table.unit else "times the data of a node, on a cable",
+            "titles": [placement_in_words(one.name) for one, _ in pair], "routing": first.routing, "idle": table.idle,
+            "factor": before[1] / pair[-1][1] if others else None}

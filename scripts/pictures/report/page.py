@@ -12,10 +12,9 @@ from math import inf
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.program_records import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
-from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds, to_limit
+from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
-from pencilmap.scripts.pictures.figures.graph import MAX_VERTICES
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import (
     LAUNCHED,
@@ -30,7 +29,7 @@ from pencilmap.scripts.pictures.report.bars import (
     shown_bars,
 )
 from pencilmap.scripts.pictures.report.entries import Entry
-from pencilmap.scripts.pictures.report.graphs import graph_pair
+from pencilmap.scripts.pictures.report.graphs import panels
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, MAX_NODES, Placed, PlacedTraffic, views
@@ -55,7 +54,7 @@ class Forecast:
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
          forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None,
-         programs: Sequence[ProgramRuns] = ()) -> str:
+         programs: Sequence[ProgramRuns] = (), bound: str = "", launch: Sequence[tuple[str, str]] = ()) -> str:
     """Return the report as HTML: a single file that loads nothing, the same bytes for the same records.
 
     Parameters
@@ -70,6 +69,10 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         Traced programs, with or without runs.
     verdict
         The sentence with the result: of predictions what to take, of records how near the prediction was.
+    bound
+        The sentence about the grid and its bound, of predictions.
+    launch
+        Labels and lines that write the file and start the job.
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     placed = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
@@ -88,9 +91,9 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     run_word = runs.pop() if len(runs) == 1 else MEASURED
     faster = "faster" if groups and groups[0].bars[0].timed else "less load"
     return _environment().get_template("page.html").render(
-        title=title, programs=programs, headline=groups[0].sentence if groups else verdict or title,
+        title=title, programs=programs, headline=_headline(groups, forecasts, verdict) or title,
         kinds=[(kind, EXPLAINED[kind]) for kind in _kinds(groups, programs)],
-        verdict="" if entries or programs else verdict, run_word=run_word,
+        verdict=bound, launch=launch, run_word=run_word,
         agreement=verdict.replace(MEASURED, run_word) if entries else "", command=shell.command(command),
         version=version("pencilmap"), entries=entries, groups=[(group, shown_bars(group)) for group in groups],
         bar_kinds=kinds_of_bars(groups),
@@ -99,7 +102,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
         at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
                                             "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster}),
-        faster=faster, style=_part("page.css"), graphs=graph_pair(placed, amounts),
+        faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
@@ -110,15 +113,20 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         phases_table=_phases_table(entries), join=shell.command)
 
 
+def _headline(groups, forecasts, verdict):
+    """Return the answer about predictions, the gain of runs, or else the verdict."""
+    if forecasts and verdict:
+        return verdict[:1].upper() + verdict[1:]
+    return groups[0].sentence if groups else verdict
+
+
 def _undrawn(placed):
     """Return why the network of a placement is not drawn; empty if it is drawn, or without a network."""
     if placed is None:
         return ""
     network = placed.mapping.network
-    if network.has_products:
-        return f"{network} is not drawn: it has more than {MAX_NODES} nodes" if network.n_nodes > MAX_NODES else ""
-    drawn = network.arcs().n_vertices <= MAX_VERTICES
-    return "" if drawn else f"{network} is not drawn: it has more than {MAX_VERTICES} hosts and switches"
+    too_many = network.has_products and network.n_nodes > MAX_NODES
+    return f"{network} is not drawn: it has more than {MAX_NODES} nodes" if too_many else ""
 
 
 def _kinds(groups: Sequence[Compared], programs: Sequence[ProgramRuns]) -> list[str]:
@@ -211,6 +219,16 @@ def _part(name):
     return (files("pencilmap.scripts.pictures.report") / name).read_text("utf-8")
 
 
+def could_gain(certificate: float | None) -> str:
+    """
+    >>> could_gain(1.264), could_gain(1.0004), could_gain(None)
+    ('1.26x', 'nothing', '-')
+    """
+    if certificate is None:
+        return "-"
+    return f"{certificate:.2f}x" if certificate >= 1.005 else "nothing"
+
+
 @lru_cache
 def _environment():
     import jinja2
@@ -221,5 +239,5 @@ def _environment():
                             "lengths": lambda values: " ".join(f"{float(value):.4g}" for value in values),
                             "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
                             "ratio": lambda value: "-" if value is None else f"{value:.3f}",
-                            "to_limit": to_limit, "bytes": amount}
+                            "could": could_gain, "bytes": amount}
     return environment
