@@ -169,7 +169,7 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
 
 
 def _merged(band, size, digits):
-    """Return the lines of a band, the busiest first, dimensions in their order: (name, values, units) of all units with the same values."""
+    """Return (name, values, units) of units with the same values, the busiest first, but dimensions in their order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))

@@ -46,7 +46,7 @@ def test_all_tables_are_printed_with_the_times_of_the_model(pencilmap, monkeypat
     status, out, err = pencilmap("study", "demo", "-o", tmp_path)
     assert status == 0 and re.findall(r"^(\d)\. ", out, re.MULTILINE) == list("12345"), err
     assert re.search(r"^Cubes are 1\.1\dx faster than the order XYZT: .*\nPredicted 1\.33x\. On Blue Gene/L 1\.11x was "
-                     r"measured, and 1\.10x is predicted\.\Z", out.rstrip(), re.MULTILINE), "ends with the verdict of the README"
+                     r"measured, and 1\.10x is predicted\.\Z", out.rstrip(), re.MULTILINE), "the verdict ends it"
     found = json.loads((tmp_path / "demo.json").read_text())
     assert found["speedup"]["t_s"] == pytest.approx(8 / 6) and [run["joint"] for run in found["at_once"]] == [4, 6, 4, 4]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["box-2x2x2.map", "default.map", "demo.json"]
