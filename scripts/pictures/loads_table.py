@@ -212,7 +212,7 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
 
 
 def _merged(band, size, digits):
-    """Return (name, values, units) for the units of a band with the same values, the busiest first, dimensions in order."""
+    """Return (name, values, units) of units with the same values, the busiest first, but dimensions in their order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))
