@@ -47,7 +47,9 @@ def test_a_gain_in_the_text_is_one_of_a_shown_answer():
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", MACHINES, ids=lambda c: c[10:50])
-def test_what_to_type_for_a_machine_works(command, folder):
+def test_what_to_type_for_a_machine_works(command, folder, monkeypatch):
+    if command == "pencilmap network":  # it is for jobs
+        monkeypatch.setenv("SLURM_JOB_NODELIST", "n[0-3]")
     for name, path in FILES.items():
         command = command.replace(name, str(path))
     assert run(Command(command, "", ()), folder)

@@ -12,7 +12,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
-MOST_LINES = 32                # of the planes, so that title, legend and prompt fit the same screen of 40 lines
+MOST_LINES = 18                # of the planes, so that title, legend and prompt fit the same screen of 24 lines
 MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
 BOTH, OTHER, EMPTY = "◆", "·", "x"
 BETWEEN = 4                    # columns between planes side by side

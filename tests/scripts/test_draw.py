@@ -380,7 +380,7 @@ def test_a_picture_in_the_terminal_fits_one_screen(network, grid, pencilmap, mon
     status, out, err = pencilmap("draw", "--network", network, "-g", grid, "-p", "default")
     lines = out.splitlines()
     assert status == 0, err
-    assert len(lines) < 40 and max(map(len, lines)) <= 80
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("words, shows", [
