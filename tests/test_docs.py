@@ -200,7 +200,7 @@ def test_no_page_is_cut_off_by_its_window(built, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
-@pytest.mark.parametrize("words, first", [("p_row", "Your library's grid"), ("tpu", "TPU")])
+@pytest.mark.parametrize("words, first", [("p_row", "Your library's grid"), ("iproc", "Your library's grid")])
 def test_a_search_begins_with_the_page_about_the_word(built, tmp_path, words, first):
     with browser(tmp_path) as driver:
         driver.get(f"{(built / 'search.html').as_uri()}?q={words}")

@@ -220,8 +220,9 @@ class Answer:
 
     @property
     def _under(self):
-        """The schedule whose bound is proved, if it is not the sequence: under another one, less may be proved."""
-        return f" under {exchanges_of(self.best).schedule}" if is_scheduled(self.best) else ""
+        """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
+        schedule = f" under {exchanges_of(self.best).schedule}" if is_scheduled(self.best) else ""
+        return schedule + (f" under {self.best.routing} routing" if self._has_range else "")
 
     @property
     def _has_range(self):

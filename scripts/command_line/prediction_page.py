@@ -7,7 +7,7 @@ from pathlib import Path
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict.question import Question
@@ -36,7 +36,8 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
         several = where.answers(replace(question, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
         scheduled = [p for p in several if p.schedule and p.schedule.name != SEQUENCE]
     best = ranked(found)[0]
-    said = Answer(best, launched(where, best, question), effort=effort, library=library_in(grid))
+    launch = launched(where, best, question, is_quick=not EFFORTS[effort])
+    said = Answer(best, launch, effort=effort, library=library_in(grid))
     known = {p.placement for p in found if p.schedule is None or p.schedule.name == SEQUENCE}
     first = [p for _, p in said.launch.orders[:1] if p.placement not in known]
     write_page(path, where, [*first, *found, *scheduled], said)

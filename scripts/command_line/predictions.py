@@ -11,7 +11,6 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.reasons import FIGURES, uncounted
@@ -332,16 +331,11 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
-    """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements.
-
-    The line names the rules that effort quick leaves out.
-    """
+    """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements."""
     found: dict[tuple[str, str], list[str]] = {}
     for p in predictions:
         if p.bracket:
             values = ", ".join(f"{each.routing} {value(each, by)}" for each in p.bracket)
-            if left_out := set(kind_of(p.network).bracket) - {each.routing for each in p.bracket}:
-                values += f"; {', '.join(sorted(left_out))}: --effort normal"
             found.setdefault((str(p.grid), values), []).append(p.placement)
     return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in found.items()]
 

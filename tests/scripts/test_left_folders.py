@@ -24,6 +24,7 @@ def network(tmp_path):
         return subprocess.Popen([sys.executable, "-m", "pencilmap", "network"], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.PIPE, start_new_session=True, env=os.environ | {
                                     "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "LSTOPO_TAKES": str(takes),
+                                    "SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1",
                                     "TMPDIR": str(tmp_path / "temporary")})
 
     return start

@@ -7,7 +7,7 @@ import click
 
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.other_grids import faster_schedule
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
@@ -111,7 +111,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
                 found += here.answers(question, grid, placement, effort, limit)
     launches = {} if routing == ALL_ROUTINGS else {
         here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
-                               replace(question, schedule=_schedule(ranked(found)[0])))
+                               replace(question, schedule=_schedule(ranked(found)[0])), is_quick=not EFFORTS[effort])
         for here in where.each_wrap}
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
