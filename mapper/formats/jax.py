@@ -96,7 +96,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     dimensions = list(zip([d.name for d in mapping.grid.decomposition.dimensions], mapping.grid.shape))
     axes = ", ".join(f'"{name}"' for name, _ in dimensions)
     program = PROGRAM.format(path=str(path), axes=axes if len(shape) > 1 else f"{axes},",
-                             shape=("" if len(shape) == 2 else f".reshape({', '.join(map(str, shape))})")
+                             shape=("" if len(shape) == 2 else f"\n    .reshape({', '.join(map(str, shape))})")
                              + (".T" if len(shape) > 1 else ""))
     return Launch(program,
                   ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",

@@ -168,8 +168,12 @@ def say(*lines: str, bold: bool = False, err: bool = False) -> None:
 def labelled(label: str, text: str, shell: bool = False) -> None:
     """Print a line of an answer behind its label; its other lines begin below the text.
 
-    Lines for a `shell` go on after a backslash, so that they can be pasted.
+    Lines for a `shell` go on after a backslash, so that they can be pasted. Several lines without a shell are a program, and
+    stand at the left margin.
     """
+    if "\n" in text and not shell:
+        echo("\n".join([*([f"  {label}"] if label else []), *map(printable, text.splitlines())]))
+        return
     first, indent = f"  {label.ljust(LABEL - 1)} ", " " * (LABEL + 2)
     between = f" \\\n{indent}  " if shell else f"\n{indent}"
     for line in text.splitlines() or [""]:
