@@ -64,6 +64,7 @@ LIBRARIES = {
     "cudecomp": Library("cuDecomp", is_turned=True),
     "pfft": Library("PFFT", is_turned=True, has_slabs=True),
     "fftw": Library("FFTW", has_slabs=True, has_pencils=False),
+    "jax": Library("JAX", ("row", "column")),  # the axes of the mesh of `pencilmap.jax.make_mesh`
 }
 USUAL = LIBRARIES["2decomp"]  # the words of an answer if the question has none
 OWN_GRID = {"heffte": "heFFTe chooses its grid itself; write RxC, where R is the number of consecutive ranks whose pencils "
