@@ -8,6 +8,7 @@ any machine. A time limit only cuts the search short.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,11 +29,11 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, order, quick, ranked_by, worth
+from pencilmap.model.predict.ranking import BY, TRANSFORM, is_tie, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
@@ -48,6 +49,7 @@ LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
+MOST_LAUNCHED, MOST_TIED = 1024, 8  # tasks, and equally good grids, up to which launch orders are predicted: 0.1 s each
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
@@ -114,7 +116,7 @@ class Choice:
     @property
     def schedule(self) -> str:
         """Name of the schedule, with all choices made."""
-        return SEQUENCE if self.prediction.schedule is None else self.prediction.schedule.name
+        return self.prediction.schedule_name
 
     @property
     def worth(self) -> float | Fraction:
@@ -187,10 +189,13 @@ class Plan:
 
     @property
     def rivals(self) -> list[Choice]:
-        """Choices within the model's error of the best. They should be measured."""
+        """The best choices of other shapes and grids within the model's error of the best. They should be measured."""
         likely = self.best.prediction.likely
         error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
-        return [choice for choice in self.choices[1:4] if choice.worth <= error * self.best.worth]
+        first = {choice.kind: choice for choice in reversed(self.choices)}
+        late = order(self.best.prediction, self.by)[0]
+        return [choice for choice in self.choices[1:] if choice is first[choice.kind] and choice.kind != self.best.kind
+                and choice.worth <= error * self.best.worth and order(choice.prediction, self.by)[0] == late]
 
     @cached_property
     def term(self) -> tuple[str, float]:
@@ -355,8 +360,15 @@ class _Wanted:
         for choice in sorted(found, key=lambda choice: order(choice.prediction, self.by)):
             same = kept.setdefault(choice.key, choice)
             kept[choice.key] = replace(same, is_brief=same.is_brief and choice.is_brief)
-        first = replace(self.ranked(kept.values())[0], is_brief=False)
+        first = replace(self._first_of_tie(self.ranked(kept.values())), is_brief=False)
         return [first, *(choice for key, choice in kept.items() if key != first.key)]
+
+    def _first_of_tie(self, ranking):
+        """Return the first choice, or of choices as good the first whose grid needs no placement file."""
+        best = ranking[0]
+        same = [choice for choice in ranking if is_tie(choice.prediction, best.prediction, self.by)]
+        without = {choice.kind for choice in same if choice.prediction.placement == DEFAULT}
+        return next((choice for choice in same if choice.kind in without), best)
 
     @property
     def question(self) -> Question:
@@ -371,7 +383,22 @@ class _Wanted:
                        if choice.prediction.placement == BEST and choice.key not in seen]:
             seen |= {choice.key for choice in some}
             ranking = self.distinct([*ranking, *map(self._or_launched, some)])
-        return ranking
+        return self._without_file(ranking)
+
+    def _without_file(self, ranking):
+        """Return the choices with the launch orders that are as good as the first choice, if they were not predicted."""
+        known = {choice.kind for choice in ranking if choice.prediction.placement == DEFAULT}
+        same = [choice for choice in ranking if is_tie(choice.prediction, ranking[0].prediction, self.by)]
+        if self.placements is not None or any(choice.kind in known for choice in same):
+            return ranking
+        found = list[Choice]()
+        for choice in same[:MOST_TIED]:
+            with suppress(PencilmapError):  # there may be no launch order
+                placed = choice.where.place(DEFAULT, choice.grid, self.question)
+                if choice.grid.n_tasks <= MOST_LAUNCHED or isinstance(placed, Product) or product_of(placed):
+                    found.append(self.choice(choice.where, placed, self.question, DEFAULT))
+        return self.distinct([*ranking, *(order for order in found
+                                          if is_tie(order.prediction, ranking[0].prediction, self.by))])
 
     def _or_launched(self, choice):
         schedule = BEST if BEST in self.schedules else choice.schedule

@@ -92,5 +92,11 @@ def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str
     return done
 
 
+def is_tie(p: Prediction, best: Prediction, by: str = TRANSFORM) -> bool:
+    """Return whether a prediction is as good as the first of a ranking: within one per cent, and by idle tasks and messages.
+    """
+    return order(p, by)[0] == order(best, by)[0] and worth(p, by) <= worth(best, by) * TIE and _in_tie(p) == _in_tie(best)
+
+
 def _in_tie(p):
     return p.idle_tasks, p.moved_bytes, p.n_messages  # bytes: between bricks only

@@ -19,22 +19,23 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.grid_words import words_of
+from pencilmap.model.placement.grid_words import USUAL, Library, words_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.times.timing import TIE
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
-    adaptive_range,
     between_bricks,
     decided_in_tie,
     exchanges_beside,
     launch_notes,
     launched,
     library_in,
+    spent,
     wrapped,
 )
 from pencilmap.scripts.command_line.halos import HALO, halo_table
@@ -59,6 +60,7 @@ from pencilmap.scripts.command_line.predictions import (
     Row,
     factor,
     gain,
+    gains,
     load,
     marked_grid,
     prediction_table,
@@ -72,6 +74,9 @@ from pencilmap.scripts.command_line.predictions import (
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, fitted, labelled, print_json, print_table, say
 
+Launches = dict[tuple[object, ...], Prediction]  # the launch order for all of a choice but its placement
+MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each
+MOST_NEAR = 3  # grids that are named if they are too near to tell
 ALL = 0.995  # share of a time that is shown as 100 %
 
 
@@ -125,33 +130,36 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
         return
-    said = Answer(found.best.prediction, launch, by, effort if not placement or BEST in placement else "", library_in(grid))
-    for sentence in _sentences(found, said, by):
+    shown = _shown(found, listed, top)
+    usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], question, launch)
+    asked = effort if not placement or BEST in placement else ""
+    said = Answer(found.best.prediction, launch, by, asked, library_in(grid, where))
+    for sentence in _sentences(found, said, by, usual):
         say(sentence)
     if where.wraps:
         for sentence in wrapped([choice.prediction for choice in listed], by):
             say(sentence)
     echo()
-    if _needs_file(found, found.best, launch):
+    if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
         echo()
     predictions = [choice.prediction for choice in listed]
     named = [choice.prediction if choice is found.best else _named(choice) for choice in listed]
-    _table(found, listed, launch, by, top)
+    _table(shown, usual, by, said.library)
     if wide:
         rows = [Row(p, launch.first) for p in named]
         prediction_table(rows, _title(found, counts), wide, by, _has_shapes(found), len(counts) > 1)
     halo_table(named)
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
-    for line in _lines(found, said):
+    for line in _lines(found, said, usual):
         labelled(*line)
     tie = decided_in_tie(found.best.prediction, predictions, by)
     show_notes([*table_notes(predictions, by, wide), *([tie] if tie else []), *_all_slots(where, grid, counts), *_why(found),
                 *_brief(listed), *launch_notes(found.best.where, found.best.grid)], all_notes)
 
 
-def _sentences(found: Plan, said: Answer, by: str) -> Iterator[str]:
+def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterator[str]:
     """Yield the choice, its time and its gain, then its grid in the words of a library and its bound."""
     best, p = found.best, found.best.prediction
     where = _where(found, best)
@@ -160,22 +168,26 @@ def _sentences(found: Plan, said: Answer, by: str) -> Iterator[str]:
              *([] if best.exchange == DEFAULT_ALGORITHM else [f"exchange {best.exchange}"]),
              *([] if best.schedule == SEQUENCE else [f"schedule {best.schedule}"])]
     number = len({choice.kind for choice in found.choices})
-    among = f", the fastest of {number} {'shapes and grids' if _has_shapes(found) else 'grids'}" if number > 1 else ""
-    time = value(p, by, likely=True)
-    if not _needs_file(found, best, said.launch):
+    equal = sum(choice.worth <= TIE * best.worth for choice in found.rivals)
+    others = "" if not equal else " with another" if equal == 1 else f" with {equal} others"
+    kinds = "shapes and grids" if _has_shapes(found) else "grids"
+    among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
+    time = spent(p, by)
+    if not _needs_file(found, best, launches):
         yield f"Use {', '.join(words)}, no file is needed: {time}{among} (predicted)."
     else:
-        usual = _usual(found, best, said.launch)
-        ratio = gain(p, usual, by) if usual else None
-        over = f", {factor(ratio)} than without one" if ratio and ratio >= 1 + SAME else ""
+        usual = _usual(best, launches)
+        ratio = gain(p, usual, by)
+        least, most = gains(p, usual, by) or (ratio, ratio)
+        over = f", {factor(least, most)} than without one" if most and most >= 1 + SAME else ""
         yield f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted)."
     names = words_of(best.grid, said.library)
-    bound = said.bound.replace("no placement", "no placement of it", 1)
     extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
-    if p.bracket and len(set(ends := adaptive_range(p, by))) > 1:
-        bound = f"{ends[0]} to {ends[1]}, by how the routers adapt"
-    yield f"{kind.capitalize()} {best.grid} is {names}; {bound}{extra}." if names else \
-        f"{kind.capitalize()} {best.grid}: {bound}{extra}."
+    bound = said.bound.replace("no placement", "no placement of it", 1) + extra
+    if said.has_range and names and not p.all_alike:  # the bound is that of one rule
+        bound = extra.removeprefix(", ")
+    is_named = f"{kind.capitalize()} {best.grid}{f' is {names}' if names else ''}"
+    yield f"{is_named}{'; ' if names else ': '}{bound}." if bound else f"{is_named}."
 
 
 def _title(found: Plan, counts: Sequence[int]) -> str:
@@ -193,44 +205,66 @@ def _where(found: Plan, choice: Choice) -> str:
     return shape + (f"{per_node(choice.where.tasks_per_node)} with " if _has_counts(found) else "")
 
 
-def _needs_file(found: Plan, choice: Choice, launch: Launched) -> bool:
+def _needs_file(found: Plan, choice: Choice, launches: Launches) -> bool:
     """Whether a choice is faster than the launch order of its grid, as far as the plan knows."""
-    usual = _usual(found, choice, launch)
+    usual = _usual(choice, launches)
     if usual is choice.prediction:
         return False
     ratio = gain(choice.prediction, usual, found.by) if usual else None
     return ratio is None or ratio >= 1 + SAME
 
 
-def _usual(found: Plan, choice: Choice, launch: Launched) -> Prediction | None:
-    """The launch order on the grid of a choice under its schedule, if the plan predicted it or all placements are alike."""
+def _usual(choice: Choice, launches: Launches) -> Prediction | None:
+    """The launch order on the grid of a choice under its schedule, None if it is not known."""
     if choice.prediction.placement == DEFAULT or choice.prediction.all_alike:
         return choice.prediction
-    if choice.kind == found.best.kind and launch.first:
-        return launch.first
-    return next((other.prediction for other in found.choices if other.kind == choice.kind
-                 and other.prediction.placement == DEFAULT and other.schedule == choice.schedule), None)
+    return launches.get(_asked(choice))
 
 
-def _table(found: Plan, listed: list[Choice], launch: Launched, by: str, top: int) -> None:
-    """Print a row for each grid: in the words of 2DECOMP&FFT, its best time with a file, and without one."""
+def _asked(choice: Choice) -> tuple[object, ...]:
+    """All of a choice but its placement."""
+    return *choice.kind, choice.exchange, choice.schedule
+
+
+def _launches(found: Plan, shown: list[Choice], question: Question, best: Launched) -> Launches:
+    """The launch order for each shown choice: that of the plan, else a quick prediction of few messages."""
+    known = {_asked(choice): choice.prediction for choice in found.choices if choice.prediction.placement == DEFAULT}
+    if best.first:
+        known[_asked(found.best)] = best.first
+    for choice in shown:
+        if _usual(choice, known) is None:
+            asked = replace(question, exchange=choice.exchange)
+            order = launched(choice.where, choice.prediction, asked, most=MOST_FILLED, is_quick=True).first
+            known.update({_asked(choice): order} if order else {})
+    return known
+
+
+def _shown(found: Plan, listed: list[Choice], top: int) -> list[Choice]:
+    """The choices of the table: the best of each grid, exchange and schedule, and `listed` ones behind the first `top`."""
     first: dict[tuple[object, ...], Choice] = {}
     for choice in (*found.choices, *listed):
-        first.setdefault((*choice.kind, choice.exchange, choice.schedule), choice)
-    rows, wraps = [], listed[top:]
+        first.setdefault(_asked(choice), choice)
     shown = list(first.values())[:top]
-    for choice in [*shown, *(choice for choice in wraps if not any(choice is other for other in shown))]:
-        usual = _usual(found, choice, launch)
-        words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL else ""
+    return [*shown, *(choice for choice in listed[top:] if not any(choice is other for other in shown))]
+
+
+def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -> None:
+    """Print a row for each choice: its grid in the words of a library, its best time with a file, and without one."""
+    rows, library = [], library if library.words else USUAL
+    heading, is_launch = f">{', '.join(library.words)}", all(choice.prediction.placement == DEFAULT for choice in shown)
+    for choice in shown:
+        usual = _usual(choice, launches)
+        words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL and library.is_turned else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
                      marked_grid(choice.prediction), words,
                      choice.exchange, choice.schedule, _cell(choice.prediction, by), _cell(usual, by) if usual else "-"])
-    columns = ["shape", ">per node", "kind", "grid", ">p_row, p_col", "exchange", "schedule", ">with its file", ">without"]
+    columns = ["shape", ">per node", "kind", "grid", heading, "exchange", "schedule",
+               ">time" if is_launch else ">with its file", ">without"]
     usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}
     kept = [k for k, name in enumerate(columns) if k in (3, 7, 8) or len({row[k] for row in rows}) > 1
             or (name in usual_values and rows[0][k] != usual_values[name]) or (k == 4 and any(row[4] for row in rows))]
-    kept = [k for k in kept if k != 8 or any(row[8] != "-" for row in rows)]
-    print_table(None, *fitted([columns[k] for k in kept], [[row[k] for k in kept] for row in rows], [">p_row, p_col"]))
+    kept = [k for k in kept if k != 8 or (not is_launch and any(row[8] != "-" for row in rows))]
+    print_table(None, *fitted([columns[k] for k in kept], [[row[k] for k in kept] for row in rows], [heading]))
 
 
 def _cell(p: Prediction, by: str) -> str:
@@ -249,21 +283,22 @@ def _command(found: Plan) -> str:
     return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *schedule, "-o FILE"])
 
 
-def _lines(found: Plan, said: Answer) -> list[tuple[str, str]]:
+def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str]]:
     """Lines about a faster schedule, a longer search, choices that are too near to tell."""
     best, lines = found.best, list[tuple[str, str]]()
     if best.schedule == SEQUENCE and (other := faster_schedule(best.where, best.prediction)):
         lines.append(("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best"))
     lines += said.idle + said.search
-    rivals = {choice.kind: choice for choice in reversed(found.rivals) if choice.kind != best.kind}
+    rivals = found.rivals
     if rivals and best.seconds is not None:
-        here, needs_file = _where(found, best), _needs_file(found, best, said.launch)
+        here, needs_file = _where(found, best), _needs_file(found, best, launches)
         names = [("" if _where(found, choice) == here else _where(found, choice))
                  + ("" if len(choice.grid.shape) > 1 else f"{choice.decomposition.name} ")
                  + str(choice.grid)
-                 + (" without a file" if needs_file and not _needs_file(found, choice, said.launch) else "")
-                 for choice in reversed(rivals.values())]
-        lines.append(("near", f"too near to tell: {', '.join(names)}; measure these, too"))
+                 + (" without a file" if needs_file and not _needs_file(found, choice, launches) else "")
+                 for choice in rivals[:MOST_NEAR]]
+        others = f" and {len(rivals) - MOST_NEAR} more" if len(rivals) > MOST_NEAR else ""
+        lines.append(("near", f"too near to tell: {', '.join(names)}{others}; measure these, too"))
     return lines
 
 
