@@ -5,7 +5,6 @@ from dataclasses import replace
 from pencilmap.mapper.plan import LARGE, Choice, plan
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.predict.results import Prediction
@@ -40,9 +39,9 @@ def faster_choices(where: Where, found: Prediction, schedule: str,
     (None, '1x512')
     """
     like = found.grid
-    if like.decomposition is not PENCIL or (like.n_tasks > LARGE and not where.network.has_products):
+    if like.decomposition.has_bricks or (like.n_tasks > LARGE and not where.network.has_products):
         return None, None
-    others = [grid for grid in all_grids(like.n_tasks) if grid != like
+    others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (where.transform is None or where.transform.fills(grid))]
     placement, grid = (_best(where, grids, schedule, routing, _rises(like)) for grids in ([like], others))
     here = placement if _gain(placement, found) >= MUCH else None
@@ -61,7 +60,7 @@ def faster_schedule(where: Where, found: Prediction, routing: str | None = None)
     if found.grid.n_tasks > LARGE and not where.network.has_products:
         return None
     best = quick_choice(where, found.grid, ANY_SCHEDULE, routing)
-    is_other = best is not None and best.schedule is not None and best.schedule.name != SEQUENCE
+    is_other = best is not None and best.schedule_name != SEQUENCE
     return best if best is not None and is_other and worth(found) / worth(best) >= MUCH else None
 
 

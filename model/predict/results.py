@@ -264,6 +264,11 @@ class Prediction:
         return (*self.remaps[:1], *self.stages, *self.remaps[1:])
 
     @property
+    def schedule_name(self) -> str:
+        """The schedule with all its choices, such as "overlap:8:x"."""
+        return SEQUENCE if self.schedule is None else self.schedule.name
+
+    @property
     def lower_bound(self) -> LowerBound:
         """For every placement of the grid on the usable nodes, in sequence."""
         return self.bounds.in_sequence

@@ -14,13 +14,14 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import USUAL, Library, library_of, words_of
+from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
 from pencilmap.model.predict.routing_interval import ANY_ROUTING
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.scripts.command_line.launching import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     could_gain,
@@ -39,6 +40,7 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
+IN_WORDS = ("order ", "pattern ", "tiling ", "the ")  # begin names of placements that are words of a sentence
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,23 @@ class Launched:
 
     @property
     def first(self) -> Prediction | None:
-        """The prediction of the most likely order."""
-        return self.orders[0][1] if self.orders else None
+        """The prediction of the fastest possible order, so no gain is overstated; of equal orders the most likely."""
+        return min((p for _, p in self.orders), key=worth, default=None)
+
+    @property
+    def name(self) -> str:
+        """Name of that order in a sentence: the title, unless it is a less likely order of this launcher."""
+        return next((name for name, p in self.orders[1:] if p is self.first), self.title)
 
 
 def launched(where: Where, like: Prediction, question: Question = Question(),
              most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
-    """Predict the launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
+    """Predict the launch order on the same grid under the same schedule, otherwise asked alike.
+
+    Above `most` tasks only products are predicted.
+    """
     site, launch, found = where.site, where.site.launch, []
+    question = replace(question, schedule=like.schedule_name)
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
     for k, text in enumerate(launch.orders):
@@ -121,44 +132,64 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
+        return self._if_sent(self._first(file))
+
+    def _first(self, file):
+        """The same without the schedule."""
         found = spent(self.best, self.by)
         if self.launch.unknown:
             return (f"{_agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
-        if self._gains() is None:  # no launch order, or nothing is sent
+        other = self.launch.first
+        if self._gains() is None or other is None:  # no launch order, or nothing is sent
             return f"{_agrees(file, 'takes')} {found} (predicted)."
-        name, other = self.launch.title, self.launch.orders[0][1]
-        if self.best.placement == DEFAULT:
+        name = self.launch.name
+        if self.is_launch:
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
         if self.is_same:
             return f"{_agrees(file, 'is')} as fast as {name}: {found} (predicted)."
-        if self.is_range or self._has_range:
+        if self.is_range or self.has_range:
             return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}."
         times = compared(found, value(other, self.by))
         return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
 
     @property
+    def is_launch(self) -> bool:
+        """Whether the best is the launch order itself."""
+        return self.launch.first is not None and self.best.placement == self.launch.first.placement
+
+    @property
     def is_same(self) -> bool:
-        """Whether the best takes the time of the likeliest launch order, within 1 %, under all rules of adaptive routers."""
+        """Whether the best takes the time of the launch order, within 1 %, under all rules of adaptive routers."""
         found = self._gains()
         return found is not None and max(abs(ratio - 1) for ratio in found) < SAME
 
     @property
     def is_slower(self) -> bool:
-        """Whether the best takes longer than the likeliest launch order under all rules of adaptive routers."""
+        """Whether the best takes longer than the launch order under all rules of adaptive routers."""
         found = self._gains()
         return found is not None and max(found) <= 1 - SAME
 
     def no_file(self, file: str = "") -> str:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
-        name = self.launch.title
+        return self._if_sent(self._no_file(file))
+
+    def _if_sent(self, sentence):
+        """The sentence, with the schedule for which it holds."""
+        p = self.best
+        return sentence if p.schedule_name == SEQUENCE else \
+            f"{sentence.removesuffix('.')}, if your code sends {exchanges_beside(p)} ({p.schedule_name})."
+
+    def _no_file(self, file):
+        """The same without the schedule."""
+        name = self.launch.name
         if self.is_range:
             return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name}."
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
-            is_so = "is" if self.best.placement == DEFAULT else "is as fast as" if self.is_same else \
+            is_so = "is" if self.is_launch else "is as fast as" if self.is_same else \
                 f"is {factor(*self._gains())} than"
             return f"{file or 'This placement'} {is_so} {name}, which needs no file."
         if self.may_search:
@@ -168,11 +199,12 @@ class Answer:
 
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
-        return f"{self.grid} takes {spent(self.launch.orders[0][1], self.by)}{also} (predicted)."
+        assert self.launch.first is not None
+        return f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted)."
 
     def second(self, also: str = "") -> str:
         """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
-        if self._has_range and not (self.is_same or self._gains() is None or self.best.placement == DEFAULT):
+        if self.has_range and not (self.is_same or self._gains() is None or self.is_launch):
             return f"{self.grid}: {spent(self.best, self.by)}{also}."
         return f"{self.grid}: {self._doubt() or self.bound}{also}."
 
@@ -221,18 +253,18 @@ class Answer:
     @property
     def _under(self):
         """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
-        schedule = f" under {exchanges_of(self.best).schedule}" if is_scheduled(self.best) else ""
-        return schedule + (f" under {self.best.routing} routing" if self._has_range else "")
+        schedule = "" if self.best.schedule_name == SEQUENCE else f" under {self.best.schedule_name}"
+        return schedule + (f" under {self.best.routing} routing" if self.has_range else "")
 
     @property
-    def _has_range(self):
+    def has_range(self):
         """Whether the time depends on how the routers adapt."""
         low, high = adaptive_range(self.best, self.by)
         return low != high
 
     def _gains(self):
-        """The least and the largest gain over the likeliest launch order."""
-        if not self.launch.orders:
+        """The least and the largest gain over the launch order."""
+        if self.launch.first is None:
             return None
         ratio = gain(self.best, self.launch.first, self.by)
         return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
@@ -256,9 +288,11 @@ def grid_title(grid: ProcessGrid, library: Library = USUAL) -> str:
     return f"{kind} {grid}{f' ({words})' if words else ''}"
 
 
-def library_in(text: str | None) -> Library:
-    """Return the library in whose words a grid was typed, by default 2DECOMP&FFT."""
-    return library_of(text) if text else USUAL
+def library_in(text: str | None, where: Where) -> Library:
+    """Return the library in whose words a grid was typed, by default that of the launcher, JAX, or else 2DECOMP&FFT."""
+    if text and is_in_words(text):
+        return library_of(text)
+    return LIBRARIES["jax"] if format_of_launcher(where) == "jax" else USUAL
 
 
 def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
@@ -283,7 +317,7 @@ def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL)
 
 
 def faster_lines(where: Where, found: Prediction, question: Question, command: str = "pencilmap plan",
-                 placements: bool = True) -> list[tuple[str, str]]:
+                 placements: bool = True, library: Library = USUAL) -> list[tuple[str, str]]:
     """Return labels and texts: a much faster placement of the grid, another grid, another schedule, each by a quick look.
 
     Parameters
@@ -292,32 +326,41 @@ def faster_lines(where: Where, found: Prediction, question: Question, command: s
         The command that writes the better placement.
     placements : bool
         Whether other placements of the grid are looked at.
+    library : Library
+        In whose words a grid is repeated.
     """
     placement, grid = faster_choices(where, found, question.schedule, question.routing)
     lines = []
     if placement and placements:
         lines.append(("better", f"{_faster(placement, found)} with another file for this grid: {command}"))
     if grid:
-        words = words_of(grid.grid)
+        words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
-        lines.append(("faster", f"{value(grid.prediction)} on grid {title}: pencilmap plan"))
+        lines.append(("faster", f"{value(grid.prediction)} on grid {title}: {_plan_command(found, question)}"))
     if question.schedule == SEQUENCE and (best := faster_schedule(where, found)):
         lines.append(("faster", f"{value(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
     return lines
 
 
-def turned_lines(where: Where, found: Prediction, question: Question) -> list[tuple[str, str]]:
+def _plan_command(found, question):
+    """The command that ranks the grids of the same decomposition under the same schedule."""
+    kind = [] if found.grid.decomposition is PENCIL else ["--decomposition", found.grid.decomposition.name]
+    schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
+    return " ".join(["pencilmap plan", *kind, *schedule])
+
+
+def turned_lines(where: Where, found: Prediction, question: Question, library: Library = USUAL) -> list[tuple[str, str]]:
     """Return a line if the best placement of grid CxR gains much more than that of RxC: perhaps the grid was turned."""
     turned = None if found.grid.decomposition.has_bricks else found.grid.turned
     if turned is None:
         return []
-    order = launched(where, replace(found, grid=turned), question, is_quick=True).first
     best = quick_choice(where, turned, question.schedule, question.routing)
+    order = best and launched(where, best, question, is_quick=True).first
     there = gain(best, order) if best and order else None
     here = gain(found, launched(where, found, question, is_quick=True).first)
     if not there or not here or there < MUCH * here:
         return []
-    typed = words_of(turned) if turned.decomposition is PENCIL else turned
+    typed = words_of(turned, library) if turned.decomposition is PENCIL else turned
     return [("check", f"if your code has {typed}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
 
 
@@ -326,7 +369,8 @@ def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:
     site = _at_launch(where.site, grid)
     if site.launch.certain or not site.launch.orders:
         return []
-    return [f"the launch order is assumed: {site.launch_phrase(*site.launch.orders)}"]
+    phrase = site.launch_phrase(*site.launch.orders).replace("; assumed)", ")")
+    return [f"the launch order is assumed: {phrase}"]
 
 
 def _at_launch(site, grid):
@@ -444,12 +488,12 @@ def each_exchange(p: Prediction, other: Prediction | None) -> str:
 def _agrees(name, verb):
     """Return the name of a placement as the subject of a sentence with its verb, "is" or "takes".
 
-    >>> _agrees("rows on 2x2x2 cubes", "is"), _agrees("ranks.map", "takes")
-    ('Rows on 2x2x2 cubes are', 'ranks.map takes')
+    >>> _agrees("rows on 2x2x2 cubes", "is"), _agrees("ranks.map", "takes"), _agrees("order nt", "is")
+    ('Rows on 2x2x2 cubes are', 'ranks.map takes', 'Order nt is')
     """
     if name.startswith("rows on "):
         return f"{_begin(name)} {'are' if verb == 'is' else verb.removesuffix('s')}"
-    return f"{name} {verb}"
+    return f"{_begin(name) if name.startswith(IN_WORDS) else name} {verb}"
 
 
 def _begin(name):

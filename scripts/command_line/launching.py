@@ -12,6 +12,7 @@ from pencilmap.mapper.format_choice import Choice, choose, expected
 from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_of, matching, read_first
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import Where
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
@@ -55,9 +56,10 @@ def formats_of(document: Document, where: Setting) -> list[str]:
     return matching(document, known.names if known else ())
 
 
-def is_launcher_known(where: Setting) -> bool:
-    """Return whether the machine or the job around this command has a launcher of its own."""
-    return expected(_machine(where), os.environ) is not None
+def format_of_launcher(where: Where) -> str | None:
+    """Return the format of the machine's launcher or of the job around this command, None if neither is known."""
+    found = expected(_machine(where), os.environ)
+    return found.name if found else None
 
 
 def _machine(where):
@@ -107,7 +109,7 @@ def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessG
         with suppress(MapfileError):
             if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
                 alike.append(other)
-    if name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
+    if name == SIMULATED and REAL in alike and format_of_launcher(where) is None:  # a host in each line
         name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
     return name, mapping, where, alike
 

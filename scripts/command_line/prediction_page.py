@@ -34,12 +34,12 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
         several = where.answers(replace(question, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
-        scheduled = [p for p in several if p.schedule and p.schedule.name != SEQUENCE]
+        scheduled = [p for p in several if p.schedule_name != SEQUENCE]
     best = ranked(found)[0]
     launch = launched(where, best, question, is_quick=not EFFORTS[effort])
-    said = Answer(best, launch, effort=effort, library=library_in(grid))
-    known = {p.placement for p in found if p.schedule is None or p.schedule.name == SEQUENCE}
-    first = [p for _, p in said.launch.orders[:1] if p.placement not in known]
+    said = Answer(best, launch, effort=effort, library=library_in(grid, where))
+    known = {p.placement for p in found if p.schedule_name == SEQUENCE}
+    first = [p for p in (said.launch.first,) if p and p.placement not in known]
     write_page(path, where, [*first, *found, *scheduled], said)
     return said
 
@@ -58,7 +58,7 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Ans
     def placed(prediction):
         if where.network.n_nodes > MAX_NODES:
             return None
-        name, schedule = prediction.placement, prediction.schedule.name if prediction.schedule else SEQUENCE
+        name, schedule = prediction.placement, prediction.schedule_name
         beside = schedule != SEQUENCE
         mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
         return Placed(mapping, name, prediction.routing, where.transform, beside, where.names or {},

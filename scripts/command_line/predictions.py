@@ -298,7 +298,8 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
         return []
     unknown, total = uncounted(p), (p if p.schedule is None else p.schedule).total_s
     if by == TRANSFORM and total is not None:
-        said = "the whole transform, with its computing"
+        said = "the exchanges and the memory passes of the computing" if FFT in unknown else \
+            "the whole transform, with its computing"
     else:
         said = "the exchanges"
         costs = [cost for cost in unknown if cost != FFT]
@@ -374,7 +375,7 @@ def _narrow(rows, by, networks, tasks):
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []),
                       *(_ends(p, by) if adapts else [load(p, by) if loads else milliseconds(seconds(p, by))]),
-                      *([_gain_cell(row, by)] if gained else []), _could(p, by, whole)])
+                      *([_gain_cell(row, by)] if gained else []), _could_under_all(p, by, whole)])
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
 
 
@@ -382,6 +383,13 @@ def _ends(p, by):
     """The cells of the least and the largest time, or load, under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
     return [load(each, by) if each.t_s is None else milliseconds(seconds(each, by)) for each in (found[0], found[-1])]
+
+
+def _could_under_all(p, by, whole):
+    """The cell of the largest gain, or its range under the rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: could_gain(each, by)[0] or 0.0)
+    cells = list(dict.fromkeys(_could(each, by, whole) for each in (found[0], found[-1])))
+    return " to ".join(cells)
 
 
 def _could(p, by, whole):

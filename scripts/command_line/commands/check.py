@@ -91,10 +91,10 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         return
     best = found[0]
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, best, question)
-    said = Answer(best, launch, library=library_in(grid))
-    lines = [] if routing == ALL_ROUTINGS else faster_lines(where, best, question, _map_command(), placements=True)
+    said = Answer(best, launch, library=library_in(grid, where))
+    lines = [] if routing == ALL_ROUTINGS else faster_lines(where, best, question, _map_command(), library=said.library)
     if routing == ALL_ROUTINGS:
-        for sentence in by_routing(found, f"{file} is valid and", library_in(grid)):
+        for sentence in by_routing(found, f"{file} is valid and", library_in(grid, where)):
             say(sentence)
     else:
         for sentence in _sentences(where, said, file, question):

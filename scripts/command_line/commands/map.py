@@ -17,7 +17,6 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
-from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import (
     Answer,
     between_bricks,
@@ -85,7 +84,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    question = Question(schedule=best.schedule.name if best.schedule else SEQUENCE)
+    question = Question(schedule=schedule)
     launch = launched(here, best, question, best.grid.n_tasks, is_quick=not EFFORTS[effort])
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
@@ -93,7 +92,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         print_json({"output": output, **launch_as_dict(how, form), "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
-    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid))
+    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where))
     has_gain = said.is_faster or not launch.orders
     say(said.first(output) if has_gain else said.no_file(output))
     also = f", {between_bricks(best, (), said.by)}" if best.remaps else ""
@@ -105,9 +104,10 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
     if not says_grid and grid:
-        for line in turned_lines(here, best, question):
+        for line in turned_lines(here, best, question, said.library):
             labelled(*line)
-    for line in faster_lines(here, best, question, "--placement best", placements=placement is not None) if grid else ():
+    for line in faster_lines(here, best, question, "--placement best", placements=placement is not None,
+                             library=said.library) if grid else ():
         labelled(*line)
     for line in said.idle + said.search:
         labelled(*line)

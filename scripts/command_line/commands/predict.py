@@ -111,22 +111,22 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
                 found += here.answers(question, grid, placement, effort, limit)
     launches = {} if routing == ALL_ROUTINGS else {
         here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
-                               replace(question, schedule=_schedule(ranked(found)[0])), is_quick=not EFFORTS[effort])
+                               question, is_quick=not EFFORTS[effort])
         for here in where.each_wrap}
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
     orders = launch or Launched()
-    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid))
+    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid, where))
     name = placement_name(best.placement, where.site)
     if page:
-        both = [p for _, p in launch.orders[:1] if p.placement not in {q.placement for q in found}] if launch else []
+        both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in found}]
         write_page(page, where, [*both, *found], said)
     if as_json:
         print_json(*[p.as_dict() for p in found])
         return
     if routing == ALL_ROUTINGS:
         for sentence in by_routing([p for p in found if p.placement == found[-1].placement],
-                                   placement_name(found[-1].placement, where.site), library_in(grid)):
+                                   placement_name(found[-1].placement, where.site), library_in(grid, where)):
             say(sentence)
         echo()
     else:
@@ -142,7 +142,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if terms:
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
-    turned = turned_lines(where, best, question) if routing != ALL_ROUTINGS and not where.wraps else []
+    turned = turned_lines(where, best, question, said.library) if routing != ALL_ROUTINGS and not where.wraps else []
     for label, text in said.idle + said.search + turned:
         labelled(label, text)
     if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(where, best, routing)):
@@ -151,8 +151,3 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if limit.cut_short else []),
                 *launch_notes(where, best.grid)], all_notes)
-
-
-def _schedule(p):
-    """The schedule of a prediction with all choices made."""
-    return p.schedule.name if p.schedule else SEQUENCE
