@@ -128,7 +128,9 @@ def pencilmap(capsys, monkeypatch):
         out, err = capsys.readouterr()
         status = end.value.code or 0
         if status in (1, 2) and err.startswith("error: "):
-            assert re.search(r"^error: .*\nhelp: .*\n\Z", err, re.MULTILINE), f"an error is two lines, not {err}"
+            assert re.search(r"^error: (?:.*\n)+?help: (?:.*\n)+\Z", err, re.MULTILINE), f"error: and help:, not {err}"
+        if tables.LINE < 10_000:  # a test of the lines as they are printed
+            return status, out, err
         page = "" if status == 1 else r"\g<0>"  # the page of help alone is no part of the sentence
         err = re.sub(r"\nhelp: pencilmap[\w -]* --help(?=\n)", page, err)
         return status, out, re.sub(r"\nhelp: (?!pencilmap)", "; ", err)

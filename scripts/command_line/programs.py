@@ -11,11 +11,16 @@ from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.program_records import Measured, ProgramRuns
-from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
+from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, counted, milliseconds
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.program import predict_program
+from pencilmap.model.routing import all_variants
+from pencilmap.model.traffic.program import Traffic
+from pencilmap.scripts.command_line.answers import launch_notes
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
@@ -54,8 +59,15 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
 
     The run times on the page are those in the traces: of the first placement that of `path`.
     """
+    if page and routing == ALL_ROUTINGS:
+        raise FigureError("--page draws the loads of one rule; name it with --routing")
     with hearing():
-        found = place_program(where, traffic_of(where, path), placements, routing, effort, seed)
+        found = place_program(where, traffic_of(where, path), placements, None if routing == ALL_ROUTINGS else routing,
+                              effort, seed)
+    if routing == ALL_ROUTINGS:
+        name = placement_name(found.best[1].placement, where.site)
+        _show_all_routings(where, path, found, found.best[0], name, {}, all_notes, as_json)
+        return
     if page:
         from pencilmap.scripts.pictures.report.page import page as page_of
 
@@ -72,6 +84,28 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
         echo()
         show_program(path, where, found)
         show_notes(_notes(where, found), all_notes)
+
+
+def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_json):
+    """Print the loads of a placement beside those of the launcher's order under each rule of the network."""
+    own = found.mappings[0]
+    pairs = [[predict_program(m, found.traffic, rule) for m in (mapping, own)] for rule in all_variants(where.network)]
+    if as_json:
+        predictions = [{**p.as_dict(), "gain": p.gain(first)} for p, first in pairs]
+        print_json({**more, **_as_dict(path, found), "predictions": predictions})
+        return
+    least, *_, most = sorted((p for p, _ in pairs), key=lambda p: p.link_bytes) * 2
+    low, high = _load(least), _load(most)
+    spent = f"{low} under any rule" if low == high else f"{low} to {high}, by the routing"
+    say(f"{name} takes {spent} (predicted).")
+    say(f"The least is that of {least.routing}.")
+    echo()
+    is_own = mapping.name == own.name
+    is_timed = least.link_s is not None
+    columns = ["routing", ">busiest link", *[">time of links"] * is_timed, *[" "] * (not is_own)]
+    print_table(None, columns, [[p.routing, amount(p.link_bytes), *([milliseconds(p.link_s)] if is_timed else []),
+                                 *([] if is_own else [factor(*(p.gains(first) or (None,)))])] for p, first in pairs])
+    show_notes(_notes(where, found), all_notes)
 
 
 def show_program(path: str, where: Setting, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
@@ -119,14 +153,14 @@ def _notes(where, found):
     if found.is_one_message:
         notes.append("the bound divides each message among all links of a node; here no link carries more than the largest "
                      "message")
-    return [*notes, *(note for note in where.notes if note not in where.network.notes)]
+    return [*notes, *(note for note in where.notes if note not in where.network.notes),
+            *launch_notes(where, found.mappings[0].grid)]
 
 
 def _say_first(where, found, p, file, effort=""):
     """Print the first sentences: the gain of a placement, or that none helps, and the bound."""
     first, cannot = found.predictions[0], found.advice.startswith("placement can")
-    launch = where.site.launch
-    name = where.site.launch_name() if launch.orders else "ranks that fill each node first"
+    name = _launch_name(where, first)
     advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
     if cannot:
         say(advice)
@@ -145,6 +179,14 @@ def _say_first(where, found, p, file, effort=""):
     say(f"{_bound(p).capitalize()}. {advice}")
 
 
+def _launch_name(where, p):
+    """The name of the launcher's order in a sentence."""
+    launch = where.site.launch
+    if not launch.orders:
+        return "ranks that fill each node first"
+    return launch.title if p.placement == "default" else placement_name(p.placement, where.site)
+
+
 def _bound(p):
     if not p.certificate:
         return "no bound is known"
@@ -158,14 +200,18 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
             "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
 
 
-def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], formats: str,
-                  all_notes: bool, as_json: bool) -> None:
+def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, routing: str | None, more: dict[str, Any],
+                  formats: str, all_notes: bool, as_json: bool) -> None:
     """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
+    found = of_mapping(where, known, mapping, None if routing == ALL_ROUTINGS else routing)
+    if routing == ALL_ROUTINGS:
+        _show_all_routings(where, path, found, mapping, f"{more['file']} is valid and", more, all_notes, as_json)
+        return
     if as_json:
         print_json({**more, **_as_dict(path, found)})
         return
     p, first = found.predictions[-1], found.predictions[0]
-    name = where.site.launch_name() if where.site.launch.orders else "ranks that fill each node first"
+    name = _launch_name(where, first)
     say(f"{more['file']} is valid and {_compared(p, first, name)}.")
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()

@@ -37,6 +37,36 @@ def test_answers_have_the_form_of_the_schema(pencilmap_json, ring, tmp_path, net
         assert last["gain"] == pytest.approx(first["link_bytes"] / last["link_bytes"])
 
 
+@pytest.mark.parametrize("network", ["4x2", "lumi-c"])
+def test_all_routings_are_compared_for_a_program(pencilmap, pencilmap_json, ring, tmp_path, network):
+    where = ("--machine", network, "--nodes", "8", "-t", "1") if "-" in network else ("--network", network)
+    on = *where, "--traffic", ring
+    hosts = tmp_path / "ring.hosts"
+    pencilmap("map", *on, "--format", "hostfile", "-o", hosts, *QUICK)
+    shown = pencilmap_json.one("predict", *on, "--routing", "all", "-p", f"file:{hosts}")
+    checked = pencilmap_json.one("check", hosts, *on, "--routing", "all")
+    rules = [p["routing"] for p in shown["predictions"]]
+    assert len({*rules}) == len(rules) > 3 and rules == [p["routing"] for p in checked["predictions"]]
+    for p in shown["predictions"]:
+        alone = pencilmap_json.one("predict", *on, "--routing", p["routing"], "-p", f"file:{hosts}")["predictions"][-1]
+        assert p["link_bytes"] == pytest.approx(alone["link_bytes"])
+    low, high = (f(p["link_bytes"] for p in shown["predictions"]) for f in (min, max))
+    said = pencilmap("check", hosts, *on, "--routing", "all")[1]
+    assert said.startswith(f"{hosts} is valid and takes ") and (", by the routing (" in said) == (low < high)
+
+
+@pytest.mark.parametrize("step", [4, 2])
+def test_a_program_is_compared_with_the_fastest_order_of_its_launcher(pencilmap_json, tmp_path, step):
+    """Slurm takes the nodes as listed, or by name: the last coordinate first."""
+    path = tmp_path / "t.txt"
+    path.write_text("".join(f"{a} {(a + step) % 8} 1000\n" for a in range(8)))
+    on = "--network", "4x2:mesh", "--traffic", path
+    answer = pencilmap_json.one("map", *on, "--format", "slurm", "-o", tmp_path / "m", *QUICK)
+    orders = [pencilmap_json.one("predict", *on, "-p", f"default:{order}")["predictions"][-1]["link_bytes"]
+              for order in ("tn", "tyx")]
+    assert answer["predictions"][0]["link_bytes"] == min(orders) < max(orders)
+
+
 @pytest.mark.parametrize("command", ["map", "predict", "check"])
 @pytest.mark.parametrize("key", ["advice", "ranks"])
 def test_schema_refuses_answers_without_a_key(command, key):
@@ -119,7 +149,7 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
 def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):
     """Neighbours around a ring of 16 nodes load each link with one message, and the limit with half of it."""
     for name, shift in (("near", 1), ("far", 2)):
-        (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 16} 1000\n" for a in range(16)))
+        (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 8} 1000\n" for a in range(8)))
     said = "here no link carries more than the largest message"
     found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default",
                                 "--notes")[1].split())

@@ -127,7 +127,8 @@ def test_the_sentence_compares_with_the_launchers_order():
 def test_only_a_gain_below_1_percent_is_called_none(monkeypatch, ratio, said):
     monkeypatch.setattr(answers, "gain", lambda *_: ratio)
     found = replace(WHERE.predictions("8x64", ["line"])[0], placement="best")
-    assert said in Answer(found, Launched((("order", replace(found, placement="default")),), title="order"), effort="normal").first("best")
+    order = Launched((("order", replace(found, placement="default")),), title="order")
+    assert said in Answer(found, order, effort="normal").first("best")
 
 
 def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):

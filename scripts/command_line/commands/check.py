@@ -6,7 +6,7 @@ import click
 
 from pencilmap.mapper.formats import READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
-from pencilmap.mapper.programs import of_mapping, traffic_of
+from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.units import counted
@@ -76,7 +76,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     accepted = [launcher for launcher, why in judged.items() if not why]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, formats, all_notes, as_json)
+        check_program(where, traffic, known, mapping, routing, about, formats, all_notes, as_json)
         return
     notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
                                   and other not in same])
