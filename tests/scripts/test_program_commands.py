@@ -149,7 +149,7 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
 def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):
     """Neighbours around a ring of 16 nodes load each link with one message, and the limit with half of it."""
     for name, shift in (("near", 1), ("far", 2)):
-        (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 8} 1000\n" for a in range(8)))
+        (tmp_path / name).write_text("".join(f"{a} {(a + shift) % 16} 1000\n" for a in range(16)))
     said = "here no link carries more than the largest message"
     found = [" ".join(pencilmap("predict", "--network", "16", "--traffic", tmp_path / name, "-p", "default",
                                 "--notes")[1].split())
