@@ -132,7 +132,7 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        return self._if_sent(self._first(file))
+        return if_sent(self._first(file), self.best)
 
     def _first(self, file):
         """The same without the schedule."""
@@ -173,13 +173,7 @@ class Answer:
 
     def no_file(self, file: str = "") -> str:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
-        return self._if_sent(self._no_file(file))
-
-    def _if_sent(self, sentence):
-        """The sentence, with the schedule for which it holds."""
-        p = self.best
-        return sentence if p.schedule_name == SEQUENCE else \
-            f"{sentence.removesuffix('.')}, if your code sends {exchanges_beside(p)} ({p.schedule_name})."
+        return if_sent(self._no_file(file), self.best)
 
     def _no_file(self, file):
         """The same without the schedule."""
@@ -275,6 +269,12 @@ class Answer:
         if not likely or not likely[0] <= 1 <= likely[1]:
             return ""
         return f"not sure, 9 of 10 pairs measure {likely[0]:.2f}x to {likely[1]:.2f}x"
+
+
+def if_sent(sentence: str, p: Prediction) -> str:
+    """Return a sentence about a prediction, with the schedule for which it holds."""
+    return sentence if p.schedule_name == SEQUENCE else \
+        f"{sentence.removesuffix('.')}, if your code sends {exchanges_beside(p)} ({p.schedule_name})."
 
 
 def grid_title(grid: ProcessGrid, library: Library = USUAL) -> str:

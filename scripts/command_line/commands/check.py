@@ -19,6 +19,7 @@ from pencilmap.scripts.command_line.answers import (
     by_routing,
     compared,
     faster_lines,
+    if_sent,
     launch_notes,
     launched,
     library_in,
@@ -123,8 +124,8 @@ def _sentences(where, said, file, question):
     ratio = gain(choice.prediction, said.best) if choice else None
     first = said.launch.first
     if ratio and choice:
-        yield (f"{file} is valid, but a better file is {factor(ratio)}: "
-               f"{compared(value(choice.prediction), value(said.best))} (predicted).")
+        yield if_sent(f"{file} is valid, but a better file is {factor(ratio)}: "
+                      f"{compared(value(choice.prediction), value(said.best))} (predicted).", choice.prediction)
         over = gain(said.best, first)
         order = said.launch.title
         beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
