@@ -367,7 +367,7 @@ class _Wanted:
         """Return the first choice, or of choices as good the first whose grid needs no placement file."""
         best = ranking[0]
         same = [choice for choice in ranking if is_tie(choice.prediction, best.prediction, self.by)]
-        without = {choice.kind for choice in same if choice.prediction.placement == DEFAULT}
+        without = {choice.kind for choice in same if choice.prediction.placement == DEFAULT or choice.prediction.all_alike}
         return next((choice for choice in same if choice.kind in without), best)
 
     @property
@@ -389,7 +389,7 @@ class _Wanted:
         """Return the choices with the launch orders that are as good as the first choice, if they were not predicted."""
         known = {choice.kind for choice in ranking if choice.prediction.placement == DEFAULT}
         same = [choice for choice in ranking if is_tie(choice.prediction, ranking[0].prediction, self.by)]
-        if self.placements is not None or any(choice.kind in known for choice in same):
+        if self.placements is not None or any(choice.prediction.all_alike or choice.kind in known for choice in same):
             return ranking
         found = list[Choice]()
         for choice in same[:MOST_TIED]:
