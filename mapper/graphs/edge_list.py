@@ -9,8 +9,8 @@
 A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
 bandwidth and are ignored, also the ``weight`` in a dict. If each edge is listed from both ends, as by tools that ask each
 switch for its neighbours, both lines are one cable. A line with a single name gives a vertex its attributes. ``#``
-starts a comment. Quotes around a name or bandwidth are removed, as by a shell. Names without quotes have no blanks, commas or
-semicolons.
+starts a comment. Quotes around a name or bandwidth are removed, as by a shell. Names without quotes have no blanks, commas
+or semicolons.
 """
 
 import re

@@ -86,8 +86,8 @@ def _check_whole(root):
     for element in root.iter():
         found.get(str(element.tag).rpartition("}")[2], []).append(element)
     if found["hyperedge"]:
-        raise ValueError("it has a <hyperedge>, which joins any number of vertices; write a <node> of kind switch in its place, "
-                         "and an <edge> from it to each of the vertices")
+        raise ValueError("it has a <hyperedge>, which joins any number of vertices; write a <node> of kind switch in its "
+                         "place, and an <edge> from it to each of the vertices")
     groups = sum(node.get("yfiles.foldertype") == "group" for node in found["node"])
     if len(found["graph"]) > 1 + groups:
         raise ValueError(f"it has {len(found['graph']) - groups} graphs; leave one, with all vertices and edges")

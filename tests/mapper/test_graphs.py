@@ -175,7 +175,7 @@ BROKEN = {
                                 "</graphml>".encode(), None, words) for what, more, words in (
         ("an end without a vertex", '<edge source="a" target="bb"/>', "edge 'a' - 'bb': no <node> has the id 'bb'"),
         ("a vertex twice", '<edge source="a" target="b"/><node id="a"/>', "vertex 'a' is given twice"),
-        ("a cable of three ends", '<hyperedge/>', "has a <hyperedge>, which joins any number of vertices; write a <node> of"),
+        ("a cable of three ends", '<hyperedge/>', "has a <hyperedge>, which joins any number of vertices; write a"),
         ("another graph", '<edge source="a" target="b"/></graph><graph><node id="c"/>', "it has 2 graphs; leave one"),
         ("a graph in a vertex", '<edge source="a" target="b"/><node id="c"><graph/></node>', "it has 2 graphs; leave one"),
         ("a directed edge", '<edge source="a" target="b" directed="true"/>', "differs from edgedefault; leave directed="))},
