@@ -162,8 +162,8 @@ class Hosts:
 
     def _listed(self, table: dict[int, str], node: int) -> str:
         if node not in table:
-            raise MapfileError(f"node {self.network.node_name(node)} has no host name; add its line to the list of hosts, or "
-                               "leave the node out with `nodes` or `failed`")
+            raise MapfileError(f"node {self.network.node_name(node)} has no host name; add its line to the list of hosts, "
+                               "or leave the node out with `nodes` or `failed`")
         return table[node]
 
     @cached_property

@@ -49,8 +49,8 @@ def pencilmap(ctx: click.Context) -> None:
         echo(ctx.get_help())
 
 
-HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|correct|delete|give|install|known are|label|leave|let|make|mend|"
-                  r"move|name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
+HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|correct|delete|give|install|known are|label|leave|let|make|"
+                  r"mend|move|name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
 FAILED_WRITES = {errno.EBADF, errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}  # of standard output, without a name
 REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
 
