@@ -57,7 +57,13 @@ def formats_of(document: Document, where: Setting) -> list[str]:
 
 def is_launcher_known(where: Setting) -> bool:
     """Return whether the machine or the job around this command has a launcher of its own."""
-    return expected(_machine(where), os.environ) is not None
+    return written_by_default(where) is not None
+
+
+def written_by_default(where: Setting) -> str | None:
+    """Return the name of the format of the machine or of the job around this command; None if there is neither."""
+    found = expected(_machine(where), os.environ)
+    return found.name if found else None
 
 
 def _machine(where):

@@ -1,5 +1,6 @@
 """The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import could, echo, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
@@ -158,9 +159,9 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
             "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
 
 
-def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any], formats: str,
-                  all_notes: bool, as_json: bool) -> None:
-    """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
+def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[str, Any],
+                  verdicts: Iterable[tuple[str, str]], all_notes: bool, as_json: bool) -> None:
+    """Print the loads of a placement file beside those of the launcher's order; `verdicts` are lines about launchers."""
     if as_json:
         print_json({**more, **_as_dict(path, found)})
         return
@@ -170,5 +171,6 @@ def check_program(where: Setting, path: str, found: PlacedProgram, more: dict[st
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
     show_program(path, where, found)
-    show_notes([*_notes(where, found), f"valid for {', '.join(more['valid_for'])} (format {formats}), "
-                f"{counted(found.traffic.n_ranks, 'rank')}"], all_notes)
+    for line in verdicts:
+        labelled(*line)
+    show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

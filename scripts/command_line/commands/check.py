@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import click
 
-from pencilmap.mapper.formats import READABLE, read_document
+from pencilmap.mapper.formats import FORMATS, READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import of_mapping, traffic_of
 from pencilmap.mapper.recognised import named
@@ -23,7 +23,14 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
 )
-from pencilmap.scripts.command_line.launching import LAUNCHER, REAL, SIMULATED, format_option, read_placement
+from pencilmap.scripts.command_line.launching import (
+    LAUNCHER,
+    REAL,
+    SIMULATED,
+    format_option,
+    read_placement,
+    written_by_default,
+)
 from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, given_options, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
@@ -69,19 +76,20 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     job = where.job(hosts, cores_per_task, hwloc)
     format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
-    judged = READABLE[format_name].judged(document)
-    for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
-        judged |= READABLE[other].judged(document)
+    judged = {launcher: why for each in (format_name, *same) for launcher, why in READABLE[each].judged(document).items()}
+    simulated = READABLE[SIMULATED].judged(document) if format_name == REAL and SIMULATED in alike else {}
     formats = " or ".join([format_name, *same])
-    accepted = [launcher for launcher, why in judged.items() if not why]
+    accepted = [launcher for launcher, why in (judged | simulated).items() if not why]
+    verdicts = [("valid", f"for {', '.join(accepted)} (format {formats})"),
+                *(("warning", f"not valid for {launcher}: {why}") for launcher, why in judged.items() if why)]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, formats, all_notes, as_json)
+        check_program(where, traffic, of_mapping(where, known, mapping, routing), about, verdicts, all_notes, as_json)
         return
-    notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
-                                  and other not in same])
+    notes = _notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same])
     if grid is None:
-        check_places(where, job, mapping, about, formats, notes, as_json)
+        problems = [f"{file}: not valid for {launcher}: {why}" for launcher, why in (judged | simulated).items() if why]
+        check_places(where, job, mapping, about, formats, [*notes, *problems], as_json)
         return
     question = Question(routing, schedule=schedule)
     with hearing():
@@ -92,12 +100,12 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     best = found[0]
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, best, question)
     said = Answer(best, launch, library=library_in(grid))
-    lines = [] if routing == ALL_ROUTINGS else faster_lines(where, best, question, _map_command(), placements=True)
+    better = None if routing == ALL_ROUTINGS else faster_choices(where, best, schedule, routing)[0]
     if routing == ALL_ROUTINGS:
         for sentence in by_routing(found, f"{file} is valid and", library_in(grid)):
             say(sentence)
     else:
-        for sentence in _sentences(where, said, file, question):
+        for sentence in _sentences(said, file, better):
             say(sentence)
     echo()
     prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
@@ -107,20 +115,28 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
     if routing != ALL_ROUTINGS:
         turned = [] if READABLE[format_name].says_grid else _turned_lines(where, mapping, best, question)
-        for line in turned or lines:
+        if better and not turned:
+            drop = f"drop the file: {launch.title} needs none" if _is_order(better, launch) else ""
+            labelled("better", drop or _map_command(format_name, where), shell=not drop)
+        for line in turned or faster_lines(where, best, question, placements=False):
             labelled(*line)
+    for line in verdicts:
+        labelled(*line)
     product = best.product
     shape = f"the product {product}" if product and wide else named(mapping) or ""
-    show_notes([*table_notes(found, wide=wide), f"valid for {', '.join(accepted)} (format {formats}), "
-                f"{counted(mapping.n_tasks, 'rank')}{f', {shape}' if shape else ''}", *notes,
-                *launch_notes(where, best.grid)],
-               all_notes)
+    show_notes([*table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
+                f"{f', {shape}' if shape else ''}", *notes, *launch_notes(where, best.grid)], all_notes)
 
 
-def _sentences(where, said, file, question):
-    """Yield the verdict about a file, and about its grid."""
-    choice = faster_choices(where, said.best, question.schedule, question.routing)[0]
-    ratio = gain(choice.prediction, said.best) if choice else None
+def _is_order(choice, launch):
+    """Return whether the launch order is as fast as a choice."""
+    ratio = gain(choice.prediction, launch.first)
+    return ratio is not None and ratio < 1 + SAME
+
+
+def _sentences(said, file, choice):
+    """Yield the verdict about a file, and about its grid; `choice` is a much faster placement."""
+    ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
     if ratio and choice:
         yield (f"{file} is valid, but a better file is {factor(ratio)}: "
@@ -137,8 +153,11 @@ def _sentences(where, said, file, question):
     yield said.second()
 
 
-def _map_command():
-    return " ".join(["pencilmap map", *given_options("map"), "-o FILE"])
+def _map_command(format_name, where):
+    """Return the line that writes a better file of the same format."""
+    written, known = READABLE[format_name].launched_as or format_name, written_by_default(where)
+    form = ["--format", written] if written in FORMATS and written != known else []
+    return " ".join(["pencilmap map", *given_options("map", {"--format"}), *form, "-o FILE"])
 
 
 def _orders(name):
@@ -147,12 +166,10 @@ def _orders(name):
     return order and order.orders
 
 
-def _notes(file, judged, others):
-    """Return sentences about other launchers."""
-    alike = [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
-             "is over that launcher's order"]
-    return [*(alike if others else []),
-            *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
+def _notes(others):
+    """Return the sentence about other launchers."""
+    return [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
+            "is over that launcher's order"] if others else []
 
 
 def _turned_lines(where, mapping, found, question):
