@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.mapper.allocations import job_hosts
+from pencilmap.mapper.allocations import job_hosts, job_tasks
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
@@ -242,8 +242,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
         ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
     tasks_per_node : int or sequence of int, optional
-        The machine's by default, 1 without a machine. A plan ranks the grids of several numbers together, which become the
-        `shapes` of the setting of the largest.
+        By default those of the job if the nodes are its hosts, else the machine's, else 1. A plan ranks the grids of
+        several numbers together, which become the `shapes` of the setting of the largest.
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
         file, of the links that give none.
@@ -313,9 +313,12 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
                              "usable nodes in a file, one in each line, and give its name")
     given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
+    listed = read_table(listed_by.path, shape) if listed_by.path else None
+    told = tasks_per_node is None and environ and _is_job(shape, nodes is None, listed, described, environ)
+    tasks_of_job = job_tasks(environ or {}) if told else None
+    tasks_per_node = given["tasks_per_node"] = tasks_per_node or tasks_of_job
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = _tasks(described, tasks_per_node)
-    listed = read_table(listed_by.path, shape) if listed_by.path else None
     one = decomposition_named(decomposition or PENCIL.name)
 
     def on(network: Network) -> Setting:
@@ -328,7 +331,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             notes = (*notes, guess)
         site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
         found = Setting(site, transform, machine, costs=described.costs if described else Costs(),
-                        notes=(*_notes(network, described, used, count), *notes),
+                        notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
                         hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
                         likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
@@ -424,6 +427,19 @@ def _job_names(network: Network, environ: Variables[str, str]) -> dict[str, int]
     nodes = [known.node(name) for name in hosts]
     numbers = [node for node in nodes if node is not None]
     return dict(zip(hosts, numbers if len(set(numbers)) == len(hosts) else range(len(hosts))))
+
+
+def _is_job(network: Network, all_nodes: bool, listed: NodeTable | None, machine: Machine | None,
+            environ: Variables[str, str]) -> bool:
+    """Return whether the nodes of a question are nodes of the job around this command."""
+    if all_nodes:
+        return bool(_of_job(network, environ)[0] or (machine is None and _job_names(network, environ)))
+    return listed is not None and bool(listed.hosts) and listed.hosts.keys() <= {*job_hosts(environ)}
+
+
+def _tasks_of_job(tasks: int | None) -> tuple[str, ...]:
+    """Return the note about tasks that the job tells."""
+    return (f"{counted(tasks, 'task')} on each node, as in this job: --tasks-per-node T takes T",) if tasks else ()
 
 
 def _named_by_job(network: Network, hosts: dict[str, int]) -> str:

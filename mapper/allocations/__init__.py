@@ -10,7 +10,7 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
+from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine, uneven
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.hostlist import is_typed
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -19,7 +19,7 @@ from pencilmap.model.base.errors import AllocationError, MapfileError, Pencilmap
 from pencilmap.model.base.late import late, late_of
 from pencilmap.model.base.reading import reading
 
-__all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "job_format", "job_hosts", "look_around",
+__all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "job_format", "job_hosts", "job_tasks", "look_around",
            "read_description"]
 
 
@@ -100,12 +100,31 @@ def job_format(environ: Mapping[str, str]) -> tuple[str | None, str] | None:
 
 def job_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the hosts of the job around this command; () if they are unknown."""
+    return _job(environ).hosts or ()
+
+
+def job_tasks(environ: Mapping[str, str]) -> int | None:
+    """Return the tasks on each host of the job around this command; None if they are unknown.
+
+    Raises
+    ------
+    AllocationError
+        If hosts have different numbers of tasks.
+    """
+    found = _job(environ)
+    if problem := uneven(found.tasks_per_node, found.most_tasks):
+        raise AllocationError(problem)
+    return found.tasks_per_node
+
+
+def _job(environ):
+    """Return what the first reader that knows the hosts of the job has found."""
     for reader in READERS.values():
         with suppress(PencilmapError):  # `look_around` tells errors
             found = reader.from_environment and reader.from_environment(environ)
             if found and found.hosts:
-                return found.hosts
-    return ()
+                return found
+    return Found()
 
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),

@@ -31,4 +31,4 @@ def find(document: Document) -> Found:
     tasks = max(per_node.values())
     facts = (Fact("torus", text, document.label),
              Fact("nodes", f"{len(order)}, {tasks} of {cores} cores used", document.label))
-    return Found(facts, text, tuple(order), order, tasks_per_node=tasks)
+    return Found(facts, text, tuple(order), order).with_tasks(per_node.values())

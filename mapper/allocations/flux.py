@@ -19,5 +19,5 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     nodes, tasks = counts.get("FLUX_JOB_NNODES"), counts.get("FLUX_JOB_SIZE")
     facts = [Fact(what, str(counts[name]), name) for name, what in
              (("FLUX_JOB_NNODES", "nodes"), ("FLUX_JOB_SIZE", "tasks")) if name in counts]
-    per_node = -(-tasks // nodes) if nodes and tasks else None
-    return Found(tuple(facts) or (Fact("job", environ["FLUX_JOB_ID"][:40], "FLUX_JOB_ID"),), tasks_per_node=per_node)
+    per_node = [tasks // nodes, -(-tasks // nodes)] if nodes and tasks and tasks >= nodes else []
+    return Found(tuple(facts) or (Fact("job", environ["FLUX_JOB_ID"][:40], "FLUX_JOB_ID"),)).with_tasks(per_node)

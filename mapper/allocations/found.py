@@ -57,6 +57,9 @@ class Found:
     coordinates : tuple of tuple of int
         Nodes without names in the launcher's order.
     tasks_per_node : int
+        Tasks on each node; the fewest, which all nodes can hold, if the nodes have different numbers.
+    most_tasks : int
+        On a node, if the nodes have different numbers.
     cores : tuple of Core
         Processors of a node.
     missing : str
@@ -75,11 +78,34 @@ class Found:
     places: dict[str, tuple[int, ...]] = field(default_factory=dict)
     coordinates: tuple[tuple[int, ...], ...] | None = None
     tasks_per_node: int | None = None
+    most_tasks: int | None = None
     cores: tuple[Core, ...] | None = None
     missing: str | None = None
     network: GraphNetwork | None = None
     path: str | None = None
     parts: PartsError | None = None
+
+    def with_tasks(self, counts: Iterable[int]) -> "Found":
+        """Return the result with the numbers of tasks on the nodes.
+
+        >>> found = Found().with_tasks([2, 1, 2])
+        >>> found.tasks_per_node, found.most_tasks
+        (1, 2)
+        """
+        found = sorted({count for count in counts if count > 0})
+        return replace(self, tasks_per_node=min(found, default=None), most_tasks=found[-1] if len(found) > 1 else None)
+
+
+def uneven(fewest: int | None, most: int | None) -> str | None:
+    """Return what to do about nodes with different numbers of tasks; None if all have the same.
+
+    >>> uneven(1, 2)
+    'the nodes of the job have 1 to 2 tasks, and placements need the same number on all; ask for it, in Slurm ...
+    """
+    if most is None:
+        return None
+    return (f"the nodes of the job have {fewest} to {most} tasks, and placements need the same number on all; ask for it, "
+            f"in Slurm with --ntasks-per-node, or give `tasks_per_node` {fewest}, which all can hold")
 
 
 @dataclass(frozen=True)
@@ -97,6 +123,8 @@ class Picture:
         Node number of each host, in the launcher's order; a node may have several hosts.
     tasks_per_node : int
         Tasks of a node with all of its hosts.
+    most_tasks : int
+        On a node, if the nodes have different numbers.
     cores : tuple of Core
     missing : str
         The remaining needs of a placement.
@@ -118,6 +146,7 @@ class Picture:
     graph: GraphNetwork | None = None
     path: str | None = None
     text: str | None = None
+    most_tasks: int | None = None
 
     @property
     def network(self) -> CoordinateNetwork | GraphNetwork | None:
@@ -223,8 +252,8 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         raise AllocationError(f"the box around the nodes, {text}, has more than {MOST_PLACES} places; correct the "
                               "coordinates, give the shape with `network`, or, if the lines are edges, name their file with "
                               "`network`")
-    common = {"facts": facts, "cores": first("cores")}
-    tasks = first("tasks_per_node")
+    tasks, most = next(((f.tasks_per_node, f.most_tasks) for f in founds if f.tasks_per_node), (None, None))
+    common = {"facts": facts, "cores": first("cores"), "most_tasks": most}
     graph = named if named and shape is None else first("network")
     jobs = [*environment, *(f for f in files if f.network is None and f.parts is None)]
     if shape is None and graph is None and (parts := first("parts")):
@@ -248,7 +277,7 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
         nodes, held, missing = _numbered(shape, coordinates)
     if (several := hosts_per_node(held)) > 1:
         common["facts"] += (Fact("hosts of a node", str(several), "hosts with the same coordinates"),)
-    tasks = tasks and tasks * several
+    tasks, common["most_tasks"] = tasks and tasks * several, most and most * several
     return Picture(torus=shape, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, text=str(named), **common)
 
 

@@ -77,4 +77,5 @@ def find(document: Document) -> Found:
     found = hosts_of_tasks(hosts, document.label)
     fact = Fact("processors of a task", f"{', '.join(sorted(cpus)[:4])}{', ...' * (len(cpus) > 4)} (LSF affinity)",
                 document.label)
-    return Found((*found.facts, fact), hosts=found.hosts, tasks_per_node=found.tasks_per_node)
+    return Found((*found.facts, fact), hosts=found.hosts, tasks_per_node=found.tasks_per_node,
+                 most_tasks=found.most_tasks)

@@ -67,7 +67,7 @@ def hosts_of_tasks(hosts: Sequence[str], source: str) -> Found:
     few = [f"{host} has {n}" for host, n in counts.items() if n != tasks]
     facts = (Fact("hosts", f"{len(counts)}: {shortened(tuple(counts))}", source),
              Fact("tasks per node", f"{tasks}{', but ' * bool(few)}{shortened(few)}", source))
-    return Found(facts, hosts=tuple(counts), tasks_per_node=tasks)
+    return Found(facts, hosts=tuple(counts)).with_tasks(counts.values())
 
 
 def _is_name(word):

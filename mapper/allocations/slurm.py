@@ -38,18 +38,18 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     text = ",".join(filter(None, map(environ.get, variables)))
     if not text:
         return None
-    found, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), None
+    found, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), list[int]()
     facts += [Fact(f"group {number}", environ.get(name, "") or "not told: left out", name)
               for number, name in enumerate(groups)]
     ends = [f"_{name.partition('NODELIST_')[2]}" for name in groups] or [""]
     for name in (f"{variable}{end}" for end in ends for variable in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE")):
         counts = tasks_per_node(environ.get(name, ""))
         if counts:
-            tasks = max(tasks or 0, *counts) if groups else tasks or max(counts)
+            tasks = [*tasks, *counts] if groups else tasks or counts
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
     facts += _place(environ)
-    return replace(found, facts=(*found.facts, *facts), tasks_per_node=tasks)
+    return replace(found, facts=(*found.facts, *facts)).with_tasks(tasks)
 
 
 def _groups(environ):

@@ -92,7 +92,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
                 raise document.refuse(f"host {name} is also in line {taken[name]}; delete one of both lines, or correct the "
                                       "name", number)
             if node in line_of and not (shares and node in shared):
-                raise document.refuse(f"node {_where(network, node)} is also in line {line_of[node]}; delete one of both "
+                raise document.refuse(f"node {network.node_name(node)} is also in line {line_of[node]}; delete one of both "
                                       "lines, or correct one", number)
             line_of.setdefault(node, number)
             if shares:
@@ -144,10 +144,6 @@ def _check_name(document, number, word):
         check_name(word[0])
     except MapfileError as error:
         raise document.refuse(str(error), number, word[1]) from error
-
-
-def _where(network, node):
-    return tuple(network.coordinates(node).tolist())
 
 
 _DECIMAL = re.compile(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # the weight of an edge, and no name

@@ -131,16 +131,29 @@ class Hosts:
             return None if coordinates is None or self.network.outside(coordinates) else int(self.network.node(coordinates))
         return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
 
+    def place(self, node: int) -> str:
+        """Return a node in words: its host if it has a name, else its coordinates.
+
+        >>> from pencilmap.model.network.torus import parse_torus
+        >>> hosts = Hosts(parse_torus("4"), table={3: "c031"})
+        >>> hosts.place(3), hosts.place(2)
+        ('host c031', 'node (2)')
+        """
+        name = self.table.get(node) if self.table else None
+        return f"host {name}" if name else f"node {self.network.node_name(node)}"
+
     def why_not(self, name: str) -> str:
         """Return a sentence that explains why `node` found nothing."""
         if self.is_default:
             coordinates, d = self.coordinates_in(name), self.network.n_dimensions
             outside = self.network.outside(coordinates) if coordinates else None
-            return outside or (
-                f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}; names such as "
-                f"{self.names([0])[0]} are needed, or `hosts` to name the nodes")
+            if outside:
+                return f"host {name[:40]}: {outside}; name the hosts of the nodes with `nodes`"
+            return (f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}, as {self.names([0])[0]} "
+                    f"does; name the hosts with `nodes`, a file of lines NAME {' '.join(self.network.axes)}")
         example = next(iter(self.table.values())) if self.table else self.names([0])[0]
-        return f"host {name[:40]!r} is not a node of {self.network.title}; its nodes are named {example} and so on"
+        return (f"host {name[:40]!r} is not a node of {self.network.title}, whose nodes are named {example} and so on; name "
+                "the hosts of the file with `nodes`")
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """Return the last numbers of a name, one for each dimension, or None if there are fewer."""
@@ -149,9 +162,8 @@ class Hosts:
 
     def _listed(self, table: dict[int, str], node: int) -> str:
         if node not in table:
-            where = tuple(self.network.coordinates(node).tolist())
-            raise MapfileError(f"node {where} has no host name; add its line to the list of hosts, or leave the node out "
-                               "with `nodes` or `failed`")
+            raise MapfileError(f"node {self.network.node_name(node)} has no host name; add its line to the list of hosts, "
+                               "or leave the node out with `nodes` or `failed`")
         return table[node]
 
     @cached_property

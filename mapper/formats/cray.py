@@ -33,8 +33,8 @@ def write(mapping: Mapping, job: Job) -> str:
     gap = np.flatnonzero(position[order] != np.arange(position.size))
     if gap.size:
         i = int(gap[0])
-        where = tuple(job.network.coordinates(job.site.allocation.nodes[i // T]).tolist())
-        raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot "
+        where = job.hosts.place(int(job.site.allocation.nodes[i // T]))
+        raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but {where} slot "
                            f"{i % T} stays idle before others; use every slot, or request only the nodes that are used")
     ranks = order.tolist()
     return "".join(",".join(map(str, ranks[i:i + T])) + "\n" for i in range(0, len(ranks), T))

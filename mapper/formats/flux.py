@@ -35,8 +35,8 @@ def write(mapping: Mapping, job: Job) -> str:
     index = job.node_index(mapping.node_of_rank)
     empty = np.flatnonzero(np.bincount(index) == 0)
     if empty.size:
-        where = tuple(job.network.coordinates(job.site.allocation.nodes[empty[0]]).tolist())
-        raise MapfileError(f"Flux starts a task on every node of a job, but node {where} gets none before others; request "
+        where = job.hosts.place(int(job.site.allocation.nodes[empty[0]]))
+        raise MapfileError(f"Flux starts a task on every node of a job, but {where} gets none before others; request "
                            "only the nodes that are used, and list them with `nodes`")
     return json.dumps(blocks(index), separators=(",", ":")) + "\n"
 

@@ -29,6 +29,7 @@ class HostNames:
             raise self._document.refuse(self._hosts.why_not(name), number, column)
         if self._hosts.is_default:
             self._check_alike(name.partition(".")[0], node, number, column)
+        self._document.named.setdefault(node, name)
         return node
 
     def _check_alike(self, name, node, number, column):

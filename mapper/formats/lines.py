@@ -45,6 +45,7 @@ class Document:
 
     def __init__(self, content: bytes, label: str) -> None:
         self.label = label
+        self.named: dict[int, str] = {}  # hosts by node, as the readers found them
         self._found: dict[str, list[tuple[int, str]]] = {}
         if len(content) > MOST_BYTES:
             raise self.refuse(f"is longer than {MOST_BYTES} bytes; that is not a placement file")

@@ -176,9 +176,20 @@ def _slots(node, cpus, job):
 
 
 def verdicts_4(document: Document) -> dict[str, str]:
-    """Return the verdict of version 4, which knows ``+n2`` only if a batch system gave the hosts."""
-    names_relative = any(_RELATIVE.fullmatch(found[2]) for _, _, found in _statements(document, 4))
-    return {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
+    """Return the verdicts of version 4, which knows ``+n2`` only if a batch system gave the hosts, and of version 5 if ranks
+    share a processor.
+    """
+    hosts: dict[str, list[tuple[str, str]]] = {}
+    for _, _, found in _statements(document, 4):
+        hosts.setdefault(found[2], []).append((found[1], found[3] or ""))
+    names_relative = any(map(_RELATIVE.fullmatch, hosts))
+    verdicts = {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
+    for host, ranks in hosts.items():
+        if both := processors.shared([cpus for _, cpus in ranks]):
+            (a, cpus), (b, _) = (ranks[i] for i in both)
+            verdicts["Open MPI 5.0"] = f"ranks {a} and {b} share slot={cpus} of {host}; give each rank its own"
+            break
+    return verdicts
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

@@ -34,22 +34,27 @@ def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
         raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks, the file places {found}: {_FIT}")
 
 
+def _place(document, job, node):
+    """Return a node in the words of the file if it names hosts."""
+    return f"host {document.named[node]}" if node in document.named else job.hosts.place(int(node))
+
+
 def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> None:
     """Refuse a slot outside its node, or a slot with two ranks."""
     node, number, T = places.node, places.line, job.site.tasks_per_node
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
         r = outside[0]
-        where = tuple(job.network.coordinates(node[r]).tolist())
-        raise document.refuse(f"node {where} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; correct the line "
-                              "or give more `tasks_per_node`", number[r])
+        raise document.refuse(f"{_place(document, job, node[r])} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; "
+                              "correct the line, give more `tasks_per_node`, or name the hosts of the job with `nodes`",
+                              number[r])
     place = node * T + slot
     order = np.argsort(place, kind="stable")
     twice = order[1:][place[order][1:] == place[order][:-1]]
     if twice.size:
         second = int(twice.min())
         first = int(np.flatnonzero(place == place[second])[0])
-        where = tuple(job.network.coordinates(node[second]).tolist())
-        raise document.refuse(f"rank {second} takes node {where} slot {slot[second]}, which rank {first} in line "
+        where = _place(document, job, node[second])
+        raise document.refuse(f"rank {second} takes {where} slot {slot[second]}, which rank {first} in line "
                               f"{number[first]} already has; every slot takes one rank: correct one of both lines",
                               number[second])

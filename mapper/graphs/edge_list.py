@@ -9,10 +9,12 @@
 A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). Weights say nothing about
 bandwidth and are ignored, also the ``weight`` in a dict. If each edge is listed from both ends, as by tools that ask each
 switch for its neighbours, both lines are one cable. A line with a single name gives a vertex its attributes. ``#``
-starts a comment. Names have no blanks, commas or semicolons.
+starts a comment. Quotes around a name or bandwidth are removed, as by a shell. Names without quotes have no blanks, commas
+or semicolons.
 """
 
 import re
+import shlex
 from collections import Counter
 from typing import Any
 
@@ -89,6 +91,9 @@ def read(document: Document) -> Any:
 
 
 def _parts(document, number, line):
+    head, brace, rest = line.partition("{")
+    if '"' in head or "'" in head:
+        return _quoted(document, number, head, brace + rest.rstrip())
     words = line.split(None, 2)
     if "," in words[0] or ";" in words[0]:
         raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} looks like a line of a CSV table, which is "
@@ -99,6 +104,17 @@ def _parts(document, number, line):
     if found is None or not (found["b"] or found["rest"]):
         raise _not_an_edge(document, number, line)
     return found["a"], found["b"], found["rest"]
+
+
+def _quoted(document, number, head, attributes):
+    """Return the parts of a line with words in quotes before its attributes."""
+    try:
+        names, rate = (words := shlex.split(head))[:2], " ".join(words[2:])
+    except ValueError as error:
+        raise _not_an_edge(document, number, head + attributes) from error
+    if not all(names) or (attributes and rate) or not (attributes or len(names) == 2):
+        raise _not_an_edge(document, number, head + attributes)
+    return names[0], names[1] if len(names) == 2 else None, attributes or rate
 
 
 def _not_an_edge(document, number, line):

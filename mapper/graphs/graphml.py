@@ -56,11 +56,15 @@ def read_any(document: Document, directed: bool = False) -> Any:
 
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:
-        _check_whole(parse_xml(text))
-        graph = nx.parse_graphml(text)
+        root = parse_xml(text)
+        _check_whole(root)
+        of_all = _keys_of_all(root)
+        graph = nx.parse_graphml(ElementTree.tostring(root, "unicode") if of_all else text)
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError) as error:
         raise GraphError(f"{document.label} is not GraphML: {str(error)[:200]}") from error
+    if defaults := {name: value for name, value in graph.graph.get("edge_default", {}).items() if name in of_all}:
+        graph.graph["node_default"] = {**defaults, **graph.graph.get("node_default", {})}
     for every, default in (((data for _, data in graph.nodes(data=True)), "node_default"),
                            ((data for *_, data in graph.edges(data=True)), "edge_default")):
         for data in every if graph.graph.get(default) else ():  # networkx leaves the defaults of keys aside
@@ -68,11 +72,22 @@ def read_any(document: Document, directed: bool = False) -> Any:
     return graph
 
 
+def _keys_of_all(root):
+    """Give the keys for all elements, whose defaults networkx leaves out, to edges; return the names of their values."""
+    keys = [key for key in root.iter() if str(key.tag).rpartition("}")[2] == "key" and key.get("for", "all") == "all"]
+    for key in keys:
+        key.set("for", "edge")
+    return {key.get("attr.name") for key in keys}
+
+
 def _check_whole(root):
     """Raise ValueError for what networkx leaves out or adds: other graphs, vertices named twice or by an edge alone."""
-    found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": []}
+    found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": [], "hyperedge": []}
     for element in root.iter():
         found.get(str(element.tag).rpartition("}")[2], []).append(element)
+    if found["hyperedge"]:
+        raise ValueError("it has a <hyperedge>, which joins any number of vertices; write a <node> of kind switch in its "
+                         "place, and an <edge> from it to each of the vertices")
     groups = sum(node.get("yfiles.foldertype") == "group" for node in found["node"])
     if len(found["graph"]) > 1 + groups:
         raise ValueError(f"it has {len(found['graph']) - groups} graphs; leave one, with all vertices and edges")

@@ -227,6 +227,6 @@ def _check_once(found, places, label, site):
     again = int(np.setdiff1d(np.arange(place.size), first)[0])
     earlier = int(np.flatnonzero(place == place[again])[0])
     line = np.repeat([image.line for image in found], [image.size for image in found])
-    where = tuple(site.network.coordinates(places[again, 0]).tolist())
+    where = site.network.node_name(int(places[again, 0]))
     raise _refuse(label, line[again], f"node {where} slot {places[again, 1]} is taken already by the image of line "
                                       f"{line[earlier]}, or by a copy of it; every slot takes one rank")

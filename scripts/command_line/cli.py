@@ -1,5 +1,6 @@
 """The command `pencilmap`: its groups of commands, and the errors that end it."""
 
+import errno
 import io
 import os
 import re
@@ -48,8 +49,9 @@ def pencilmap(ctx: click.Context) -> None:
         echo(ctx.get_help())
 
 
-HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|delete|give|install|known are|label|leave|let|make|mend|move|"
-                  r"name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
+HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|correct|delete|give|install|known are|label|leave|let|make|"
+                  r"mend|move|name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
+FAILED_WRITES = {errno.EBADF, errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}  # of standard output, without a name
 REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
 
 
@@ -107,7 +109,7 @@ def _run(arguments):
     except OverflowError as error:
         return _failed(f"a number of the question is too large to calculate with{_detail(error)}", REFUSED, page)
     except OSError as error:
-        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]), REFUSED, page)
+        return _failed(_system_error(error), REFUSED, page)
     except click.ClickException as error:
         page = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "pencilmap"
         return _failed(" ".join(error.format_message().split()), USAGE, f"{page} --help")  # click lists choices after tabs
@@ -142,6 +144,16 @@ def _failed(message: str, status: int, page: str) -> int:
     say(f"help: {what_to_do or page}", err=True)
     _abandon_output()
     return status
+
+
+def _system_error(error):
+    """Return what the system refused: a file, or standard output, where click also prints pages of help."""
+    if error.filename:
+        return f"{error.filename}: {reason(error)}"
+    if error.errno not in FAILED_WRITES:
+        return reason(error)
+    problem = "is closed" if error.errno == errno.EBADF else f"cannot be written: {reason(error)}"
+    return f"standard output {problem}; write it to a terminal or to a file"
 
 
 def _abandon_output():

@@ -28,7 +28,7 @@ from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.command_line.launching import format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.tables import say
+from pencilmap.scripts.command_line.tables import echo, labelled, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
@@ -77,11 +77,12 @@ def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
 
 def show_converted(found: Converted, form: Choice) -> None:
     """Print the answer for people."""
-    say(f"{found.file}: {counted(found.mapping.n_tasks, 'rank')}, format {found.from_format}",
-        f"wrote {found.output}, {form}")
-    for note in found.notes:
-        say(f"note: {note}")
+    say(f"{found.output} has the {counted(found.mapping.n_tasks, 'rank')} of {found.file} in the same places.",
+        f"Format {found.from_format} became {form}.")
+    echo()
     show_launch(found.launch, form, found.output)
+    for note in found.notes:
+        labelled("note", note)
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:

@@ -100,8 +100,8 @@ def _check(own, rest):
         if error.option_name in RENAMED_OPTIONS:
             raise click.UsageError(f"option {error.option_name} is now {RENAMED_OPTIONS[error.option_name]}", own) from None
         if error.option_name in OTHERS_OPTIONS:
-            raise click.UsageError(f"{own.info_name} has no option {error.option_name}; commands that have it: "
-                                   f"{OTHERS_OPTIONS[error.option_name]}", own) from None
+            raise click.UsageError(f"{own.info_name} has no option {error.option_name}; {OTHERS_OPTIONS[error.option_name]}",
+                                   own) from None
         raise
     asks_help = any({"--help", "--help-all"} & set(parameter.opts) for parameter in given)
     if words and not asks_help and not any(isinstance(one, click.Argument) for one in own.command.params):

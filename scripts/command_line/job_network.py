@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pencilmap.mapper.allocations import READERS, flux, job_hosts, look_around, read_description
-from pencilmap.mapper.allocations.found import Fact, Picture
+from pencilmap.mapper.allocations.found import Fact, Picture, uneven
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.base import shell
@@ -18,7 +18,7 @@ from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted
-from pencilmap.scripts.command_line.network_picture import level_lines, network_lines, where_is_the_job
+from pencilmap.scripts.command_line.network_picture import level_lines, network_lines, on_each, where_is_the_job
 from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
 
@@ -139,13 +139,13 @@ def _show(picture, words, output, wide):
     if not picture.facts and picture.network is None:
         say("found nothing; inside a job, or with files, these are read:", *(f"  {each.title}" for each in READERS.values()))
         return
-    asked = _asked(picture)
+    asked, tasks = _asked(picture), tuple(filter(None, (picture.tasks_per_node, picture.most_tasks)))
     if picture.network is None:
-        number, tasks = len({*job_hosts(os.environ)}), picture.tasks_per_node
-        each = f", {counted(tasks, 'task')} on each" if tasks else ""
-        say(f"Your job has {counted(number, 'host')}{each}." if number else "The network of the job is not known.")
+        number = len({*job_hosts(os.environ)})
+        job = f"Your job has {counted(number, 'host')}{on_each(tasks, 'host')}."
+        say(job if number else "The network of the job is not known.")
     else:
-        say(where_is_the_job(picture.network, picture.nodes, picture.tasks_per_node, bool(job_hosts(os.environ))))
+        say(where_is_the_job(picture.network, picture.nodes, tasks, bool(job_hosts(os.environ))))
     if picture.missing:
         say(f"Not known: {spelled(picture.missing)}.")
     elif asked:
@@ -160,6 +160,8 @@ def _show(picture, words, output, wide):
     if picture.network is not None:
         for number, line in enumerate(_next(picture, words, output, asked)):
             labelled("" if number else "next", line, shell=True)
+    if problem := uneven(picture.tasks_per_node, picture.most_tasks):
+        labelled("note", spelled(problem))
     for note in picture.graph.notes if picture.graph is not None else ():
         if not note.startswith(UNKNOWN_CABLES):
             labelled("note", spelled(note))

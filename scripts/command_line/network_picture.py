@@ -22,7 +22,7 @@ MOST_DRAWN = 1 << 22  # nodes of a torus
 USED, FREE = "#", "."
 
 
-def where_is_the_job(network: Network, nodes: Ints | None, tasks: int | None, is_known: bool) -> str:
+def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...], is_known: bool) -> str:
     """Return the sentence about the nodes of a job.
 
     Parameters
@@ -30,19 +30,19 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: int | None, is
     network : Network
     nodes : int array, optional
         Nodes of the job; all if it is not known.
-    tasks : int, optional
-        Tasks of a node.
+    tasks : tuple of int
+        Tasks of a node: none if unknown, the fewest and the most if they differ.
     is_known : bool
         Whether a source names the job.
 
     Examples
     --------
     >>> from pencilmap.model.network.kinds import network_named
-    >>> where_is_the_job(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]), 2, True)
-    'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 2 tasks on each host.'
+    >>> where_is_the_job(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]), (1, 2), True)
+    'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 1 to 2 tasks on each host.'
     """
     word = "node" if network.has_coordinates else "host"
-    each = f", {counted(tasks, 'task')} on each {word}" if tasks else ""
+    each = on_each(tasks, word)
     kind = f"a {kind_of(network).name.removeprefix('fat-').replace('hyperx', 'HyperX')}" if network.levels else network.title
     if nodes is None or (nodes.size == network.n_nodes and not is_known):
         units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
@@ -51,6 +51,15 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: int | None, is
     parts = [f"{len(_held(network, level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
     inside = f", on {' in '.join(parts)}" if parts else ""
     return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{each}."
+
+
+def on_each(tasks: tuple[int, ...], word: str) -> str:
+    """Return the end of a sentence about nodes: the tasks of each.
+
+    >>> on_each((2,), "host"), on_each((1, 2), "node"), on_each((), "node")
+    (', 2 tasks on each host', ', 1 to 2 tasks on each node', '')
+    """
+    return f", {' to '.join(map(str, (*tasks[:-1], counted(tasks[-1], 'task'))))} on each {word}" if tasks else ""
 
 
 def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:

@@ -11,14 +11,14 @@ from pencilmap.mapper.searches.default_order import default
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
 
-def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], formats: str,
-                 notes: Iterable[str], as_json: bool) -> None:
+def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], lines: Iterable[tuple[str, str]],
+                 as_json: bool) -> None:
     """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
 
-    `about` are the file, its format, and the launchers that accept the file; `formats` are the formats in words.
+    `about` are the file, its format, and the launchers that accept the file; `lines` are labels and texts about launchers.
     """
     site, counts = replace(where.site, idle=True), np.unique(mapping.node_of_rank, return_counts=True)[1]
     least, most = int(counts.min()), int(counts.max())
@@ -29,18 +29,18 @@ def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, An
                     "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
         return
     file = about["file"]
-    say(f"{file}: valid for {', '.join(about['valid_for'])} (format {formats}), {counted(mapping.n_tasks, 'rank')} on "
-        f"{counts.size} of {counted(site.allocation.n_nodes, 'node')}, "
-        f"{least if least == most else f'{least} to {most}'} on each")
-    for note in notes:
-        say(note)
+    say(f"{file} is valid: {counted(mapping.n_tasks, 'rank')} on {counts.size} of "
+        f"{counted(site.allocation.n_nodes, 'node')}, {least if least == most else f'{least} to {most}'} on each.")
     for order, ranks in moved.items():
         phrase = site.launch_phrase(order)
         if ranks.size:
             here, there = job.hosts.names([nodes[ranks[0]] for nodes in (mapping.node_of_rank, orders[order])])
-            say(f"{file}: {counted(ranks.size, 'rank')} on other nodes than in {phrase}, the first is rank "
-                f"{ranks[0]}: {here}, not {there}")
+            say(f"{counted(ranks.size, 'rank')} on other nodes than in {phrase}, the first is rank {ranks[0]}: {here}, not "
+                f"{there}.")
         else:
-            say(f"{file}: each node has the same ranks as in {phrase}")
-    say("only the places are checked; for loads and gains give --traffic FILE of the program, or --grid "
-        f"{where.decomposition.usage} of an FFT")
+            say(f"Each node has the same ranks as in {phrase}.")
+    echo()
+    usage = where.decomposition.usage
+    labelled("next", f"for loads and gains add --grid {usage} of an FFT, or --traffic FILE of the program")
+    for line in lines:
+        labelled(*line)

@@ -15,7 +15,8 @@ from pencilmap.model.machines.files import machine_names
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 RENAMED_OPTIONS = {"--torus": "--network", "--graph": "--network", "--partition": "--nodes, or --network",
                    "--partitions": "--nodes"}
-OTHERS_OPTIONS = {"--traffic": "pencilmap map, predict, check"}  # of other commands, often tried elsewhere
+OTHERS_OPTIONS = {"--traffic": "commands that have it: pencilmap map, predict, check",  # often tried elsewhere
+                  "--hosts": "give a file or list of the hosts as --nodes"}
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 WIDE = click.option("--wide", is_flag=True, help="Print every column.")
 NOTES = click.option("--notes", "all_notes", is_flag=True, help="Print the notes that an answer only counts.")

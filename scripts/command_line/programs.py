@@ -1,5 +1,6 @@
 """The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import could, echo, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
@@ -201,8 +202,8 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
 
 
 def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, routing: str | None, more: dict[str, Any],
-                  formats: str, all_notes: bool, as_json: bool) -> None:
-    """Print the loads of a placement file beside those of the launcher's order; `formats` are its formats in words."""
+                  verdicts: Iterable[tuple[str, str]], all_notes: bool, as_json: bool) -> None:
+    """Print the loads of a placement file beside those of the launcher's order; `verdicts` are lines about launchers."""
     found = of_mapping(where, known, mapping, None if routing == ALL_ROUTINGS else routing)
     if routing == ALL_ROUTINGS:
         _show_all_routings(where, path, found, mapping, f"{more['file']} is valid and", more, all_notes, as_json)
@@ -216,5 +217,6 @@ def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, r
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
     show_program(path, where, found)
-    show_notes([*_notes(where, found), f"valid for {', '.join(more['valid_for'])} (format {formats}), "
-                f"{counted(found.traffic.n_ranks, 'rank')}"], all_notes)
+    for line in verdicts:
+        labelled(*line)
+    show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

@@ -5,7 +5,6 @@ Slow imports are inside the functions that need them, so that commands without p
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pencilmap.mapper.base.shell import folded
-from pencilmap.model.base.errors import PencilmapError, printable
+from pencilmap.model.base.errors import printable
 from pencilmap.model.base.units import megabytes_per_second, milliseconds
 
 if TYPE_CHECKING:
@@ -146,15 +145,11 @@ def _aligned(row, widths, columns):
                                  for part, width, column in zip(parts, widths, columns)).rstrip()
 
 
-class OutputError(PencilmapError):
-    """Standard output that cannot be written."""
-
-
 def echo(text: str = "", err: bool = False) -> None:
     """Print lines as they are, on standard output, or with `err` on standard error.
 
     All output of commands passes here, so that no text of a file and no name can command the terminal. An error of standard
-    error is not told, because there is no place for it. Raises OutputError or OSError.
+    error is not told, because there is no place for it.
     """
     _write(_harmless(text), err)
 
@@ -198,9 +193,7 @@ def _harmless(text):
 def _write(text, err=False):
     try:
         click.echo(text, err=err)
-    except OSError as problem:  # of a broken pipe is for click, which ends the command
-        if not err and problem.errno == errno.EBADF:
-            raise OutputError("standard output is closed") from problem
+    except OSError:
         if not err:
             raise
 

@@ -68,9 +68,9 @@ DEVICES = ("[TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0), T
 
 def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
     picture = around(SLURM, "4")
-    assert coordinates(picture) == [[0], [1], [3]] and picture.tasks_per_node == 2
+    assert coordinates(picture) == [[0], [1], [3]] and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
     assert picture.names == {0: "n0", 1: "n1", 3: "n3"} and picture.missing is None
-    assert picture.arguments("f") == {"network": "4", "tasks_per_node": "2", "nodes": "f", "hosts": "f"}
+    assert picture.arguments("f") == {"network": "4", "tasks_per_node": "1", "nodes": "f", "hosts": "f"}
 
 
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
@@ -223,7 +223,7 @@ def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):
 
 def test_cray_table_with_holes_in_the_order_of_the_process_elements(tmp_path):
     picture = around(tmp_path=tmp_path, topology=CRAY)
-    assert format_torus(picture.torus) == "3x2x2" and picture.tasks_per_node == 2
+    assert format_torus(picture.torus) == "3x2x2" and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
     assert coordinates(picture) == [[0, 0, 0], [2, 1, 0], [1, 0, 1]]
     assert picture.names[0] == "nid00044"
 
@@ -304,7 +304,7 @@ def test_a_nodefile_of_pbs_is_read_as_a_file(tmp_path):
 @pytest.mark.parametrize("environ", [{"LSB_MCPU_HOSTS": "n2 2 n0 1"}, {"LSB_HOSTS": "n2 n2 n0"}])
 def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
     picture = around(environ, "4")
-    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    assert coordinates(picture) == [[2], [0]] and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
     (tmp_path / "hosts").write_text("n2\nn2\nn0\n")
     assert around({"LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}, "4").nodes.tolist() == picture.nodes.tolist()
 
@@ -313,7 +313,7 @@ def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
                                   "n2 0 0 1\nn2 4 1 1\nn0 0 0 1\n", "n2 0-1\nn2 4-5\nn0 0\n"])
 def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
     picture = around(torus="4", tmp_path=tmp_path, affinity=text)
-    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    assert coordinates(picture) == [[2], [0]] and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
     assert "LSF affinity" in next(fact.value for fact in picture.facts if fact.what == "processors of a task")
 
 
@@ -353,8 +353,9 @@ def test_a_heterogeneous_job_has_the_hosts_of_all_groups(kind):
                f"SLURM_JOB_NODELIST_{kind}_GROUP_0": "n[1-4]", f"SLURM_JOB_NODELIST_{kind}_GROUP_1": "g[1-2]",
                f"SLURM_TASKS_PER_NODE_{kind}_GROUP_0": "2(x4)", f"SLURM_TASKS_PER_NODE_{kind}_GROUP_1": "8(x2)"}
     assert job_hosts(environ) == ("n1", "n2", "n3", "n4", "g1", "g2")
-    told = {fact.what: fact.value for fact in around(environ).facts}
-    assert (told["group 1"], told["group 2"]) == ("g[1-2]", "not told: left out") and around(environ).tasks_per_node == 8
+    told, picture = {fact.what: fact.value for fact in around(environ).facts}, around(environ)
+    assert (told["group 1"], told["group 2"]) == ("g[1-2]", "not told: left out")
+    assert (picture.tasks_per_node, picture.most_tasks) == (2, 8)
 
 
 @pytest.mark.parametrize("variable", ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])
@@ -773,7 +774,7 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
         monkeypatch.setenv(name, value)
     status, out, err = pencilmap("network", "--no-hardware", "--network", "4", "-o", tmp_path / "nodes")
     assert status == 0, err
-    assert "SLURM_JOB_NODELIST" in out and "Your job has 3 of 4 nodes of torus 4, 2 tasks on each node.\n" in out
+    assert "SLURM_JOB_NODELIST" in out and "Your job has 3 of 4 nodes of torus 4, 1 to 2 tasks on each node.\n" in out
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
     assert pencilmap("map", "--network", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0

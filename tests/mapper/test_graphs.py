@@ -175,6 +175,7 @@ BROKEN = {
                                 "</graphml>".encode(), None, words) for what, more, words in (
         ("an end without a vertex", '<edge source="a" target="bb"/>', "edge 'a' - 'bb': no <node> has the id 'bb'"),
         ("a vertex twice", '<edge source="a" target="b"/><node id="a"/>', "vertex 'a' is given twice"),
+        ("a cable of three ends", '<hyperedge/>', "has a <hyperedge>, which joins any number of vertices; write a"),
         ("another graph", '<edge source="a" target="b"/></graph><graph><node id="c"/>', "it has 2 graphs; leave one"),
         ("a graph in a vertex", '<edge source="a" target="b"/><node id="c"><graph/></node>', "it has 2 graphs; leave one"),
         ("a directed edge", '<edge source="a" target="b" directed="true"/>', "differs from edgedefault; leave directed="))},
@@ -229,6 +230,29 @@ def test_graphml_may_have_texts_and_weights_of_others(tmp_path):
     graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2, weight=7.5, label="east", up=True)
     nx.write_graphml(graph, tmp_path / "g.graphml")
     assert read_graph(tmp_path / "g.graphml").bandwidth == (1e9,)
+
+
+def test_defaults_of_graphml_hold_for_all_elements():
+    text = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+        <key id="k" for="all" attr.name="kind" attr.type="string"><default>switch</default></key>
+        <key id="b" attr.name="bandwidth" attr.type="string"><default>2 GB/s</default></key>
+        <key id="c" for="all" attr.name="cables" attr.type="int"><default>3</default></key>
+        <graph edgedefault="undirected">
+        <node id="a"><data key="k">host</data></node><node id="s"/><node id="c"><data key="k">host</data></node>
+        <edge source="a" target="s"/><edge source="c" target="s"><data key="b">1 GB/s</data></edge></graph></graphml>"""
+    network = parse_graph(Document(text.encode(), "net"))
+    assert network.vertices == ("a", "c", "s") and network.n_nodes == 2 and max(network.bandwidth) == 2e9
+    assert {str(network.link_number(i)): float(c) for i, c in enumerate(network.cables)} == {
+        "a->s": 3, "s->a": 3, "c->s": 1.5, "s->c": 1.5}
+
+
+def test_edge_lists_lose_the_quotes_of_a_shell():
+    text = b"""'a' "s 1" 2 GB/s\n"b c" 's 1' "2 GB/s"\n"s 1" {'kind': "switch"}\n"""
+    network = parse_graph(Document(text, "net"))
+    assert network.vertices == ("a", "b c", "s 1") and network.n_nodes == 2
+    for broken in (b"'a b\n", b"'' b\n", b"'a' b '1 GB/s' {'cables': 2}\n", b"'a b'\n", b"o'hara b\n"):
+        with pytest.raises(GraphError, match="is not an edge"):
+            parse_graph(Document(b"x y\n" + broken, "net"))
 
 
 def test_defaults_of_graphml_hold():

@@ -99,6 +99,7 @@ def test_check_says_whether_a_mapping_was_used(pencilmap, tmp_path):
     (tmp_path / "used").write_text(WHOLE[0][1])
     words = ("--network", "4", "-t", "2", "--hosts", "n{x}")
     out = pencilmap("check", tmp_path / "used", *words)[1]
-    assert "(format labels), 4 ranks on 2 of 4 nodes" in out and "3 ranks on other nodes than in Slurm's block order" in out
+    assert "4 ranks on 2 of 4 nodes" in out and "(format labels)" in out
+    assert "3 ranks on other nodes than in Slurm's block order" in out
     assert pencilmap("map", "--from", tmp_path / "used", *words, "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0
     assert (tmp_path / "hosts").read_text() == "n2\nn0\nn0\nn2\n"

@@ -1,5 +1,7 @@
 """Answers about one grid say if another grid, order or placement is much faster; `check` needs no grid for the places."""
 
+import shlex
+
 import pytest
 
 from pencilmap.mapper.setting import setting
@@ -42,9 +44,33 @@ def test_map_and_check_say_that_another_placement_is_faster(told, tmp_path):
     assert f"{sentence} --placement best" in told("map", *words, *MAP, "-p", "default", "-o", tmp_path / "lines")
     checked = told("check", tmp_path / "lines", *words)
     assert "lines is valid, but a better file is 1.33x faster: 0.3932 ms, not 0.5243 ms (predicted)." in checked
-    assert f"{sentence} pencilmap map --network 4x4:mesh " in checked and "--grid 4x4 -o FILE" in checked
+    assert "better pencilmap map --network 4x4:mesh " in checked and "--grid 4x4 --format slurm -o FILE" in checked
     told("map", *words, *MAP, "-o", tmp_path / "best")
     assert " better " not in told("check", tmp_path / "best", *words)
+
+
+def test_the_better_line_of_check_can_be_pasted(pencilmap, told, tmp_path, monkeypatch):
+    """It writes a faster file of the same kind. If the launch order is as fast, the file is to be dropped."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slow.rf").write_text("".join(f"rank {r}=node-{r % 4}-{r // 4} slot=0\n" for r in range(16)))
+    words = (*MESH, "--grid", "4x4")
+    out = pencilmap("check", "slow.rf", *words)[1]
+    line = out.partition("\n  better ")[2].partition("\n  faster")[0].replace("\\\n", " ")
+    assert shlex.split(line)[-4:] == ["--format", "openmpi4", "-o", "FILE"]
+    assert pencilmap(*shlex.split(line)[1:])[0] == 0
+    assert "FILE is valid and 1.33x faster" in told("check", "FILE", *words)
+    (tmp_path / "bad.rf").write_text("".join(f"rank {r}=node-{r % 2 * 8 + r // 2} slot=0\n" for r in range(16)))
+    told_of_bad = told("check", "bad.rf", "--network", "16", "--grid", "2x8")
+    assert "is valid but " in told_of_bad and "slower than Open MPI's order" in told_of_bad
+    assert "better drop the file: Open MPI's order needs none" in told_of_bad and "pencilmap map" not in told_of_bad
+
+
+def test_check_of_a_grid_names_versions_and_shared_slots(told, tmp_path):
+    (tmp_path / "rf").write_text("".join(f"rank {r}=node-{r // 2} slot=0\n" for r in range(16)))
+    problem = "not valid for Open MPI 5.0: ranks 0 and 1 share slot=0 of node-0; give each rank its own"
+    for more in ((), ("--grid", "2x8")):
+        checked = told("check", tmp_path / "rf", "--network", "8", "-t", "2", *more)
+        assert problem in checked and "for Open MPI 4.1 (format openmpi4)" in checked
 
 
 def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
@@ -75,7 +101,7 @@ def test_check_without_a_grid_compares_the_nodes_with_the_launch_order(told, pen
     found = pencilmap_json.one("check", file, *words)
     assert found["ranks"] == 7 and found["ranks_on_a_node"] == [1, 2] and found["moved"] == {"tn": 2}
     file.write_text("n0\nn0\nn1\nn1\n")
-    assert "each node has the same ranks as in Slurm's block order" in told("check", file, *words)
+    assert "Each node has the same ranks as in Slurm's block order" in told("check", file, *words)
     file.write_text("n0\nn0\nn0\nn1\n")
     assert pencilmap("check", file, *words)[0] == 1
 

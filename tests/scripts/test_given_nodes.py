@@ -51,6 +51,32 @@ def test_a_job_on_a_part_of_a_network_takes_its_own_nodes(tmp_path):
     assert told(SLURM_JOB_NODELIST="m[0-7]") == ([*range(8)], [])
 
 
+def test_a_job_tells_the_tasks_on_its_nodes(tmp_path, pencilmap, monkeypatch):
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf Nodes=n[0-7]\n")
+    (tmp_path / "part").write_text("n5\nn4\n")
+    (tmp_path / "other").write_text("n0\nn4\n")
+    job = {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[2-5]", "SLURM_TASKS_PER_NODE": "2(x4)"}
+
+    def tasks(nodes=None, given=None, network=tmp_path / "topology.conf", **environ):
+        where = setting(network=network, nodes=nodes, tasks_per_node=given, environ=environ)
+        told = any(note.startswith("2 tasks on each node, as in this job") for note in where.notes)
+        assert told == (where.tasks_per_node == 2)
+        return where.tasks_per_node
+
+    assert [tasks(**job), tasks(tmp_path / "part", **job), tasks(network="4", **job)] == [2, 2, 2]
+    assert [tasks("8", **job), tasks(tmp_path / "other", **job), tasks(given=3, **job), tasks()] == [1, 1, 3, 1]
+
+    for name, value in (job | {"SLURM_TASKS_PER_NODE": "2(x3),1"}).items():
+        monkeypatch.setenv(name, value)
+    remedy = "the nodes of the job have 1 to 2 tasks, and placements need the same number on all"
+    for words in (("plan", "--fft", "16"), ("predict", "-g", "2x2"), ("check", tmp_path / "part", "-g", "2x2"),
+                  ("draw", "-g", "2x2", "-p", "default", "-o", tmp_path / "a"), ("map", "-g", "2x2", "-o", tmp_path / "b")):
+        status, _, err = pencilmap(*words, "--network", f"{tmp_path / 'topology.conf'},taper=2")
+        assert status == 1 and remedy in " ".join(err.split()) and "or give --tasks-per-node 1" in " ".join(err.split()), err
+    status, out, _ = pencilmap("network", tmp_path / "topology.conf", "--no-hardware")
+    assert status == 0 and remedy in " ".join(out.split()) and "--tasks-per-node 1 " in out
+
+
 @pytest.mark.parametrize("given, said", [
     ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
     ({"network": "fat-tree:leaves=4,hosts=4,up=2", "nodes": "8"}, "has 16 nodes, not the 8 of `nodes`"),

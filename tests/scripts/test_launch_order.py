@@ -247,7 +247,8 @@ def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(penci
     (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
     words = ("--network", "4", "-g", "2x2", "--notes")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "valid for Slurm 22.05, SimGrid 3.32, Open MPI" in out and "(format slurm)" in out and "Slurm's block" in out
+    said = " ".join(out.split())
+    assert "valid for Slurm 22.05, SimGrid 3.32, Open MPI" in said and "(format slurm)" in said and "Slurm's block" in said
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
     out = pencilmap("check", tmp_path / "hosts", *words)[1]
@@ -369,7 +370,7 @@ def test_a_file_that_is_worse_than_the_launch_order_is_to_be_left_out(pencilmap,
     for name, nodes in ("apart", [k for first in range(4) for k in range(first, 16, 4)]), ("same", range(16)):
         (tmp_path / name).write_text("".join(f"node-{k}\n" for k in nodes))
     found = [pencilmap("check", tmp_path / name, "--network", "16", "-g", "2x8")[1] for name in ("apart", "same")]
-    assert [bool(re.search(r"apart is (valid, but )?[\d.]+x slower than", out)) for out in found] == [True, False]
+    assert [bool(re.search(r"apart is valid but [\d.]+x slower than", out)) for out in found] == [True, False]
 
 
 def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):

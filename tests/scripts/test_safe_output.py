@@ -97,14 +97,35 @@ def test_all_output_passes_one_module():
     assert found == {"tables.py"}
 
 
-@pytest.mark.parametrize("closed", [">&-", "<&- 2>&-", "PYTHONIOENCODING=latin-1"])
-def test_closed_and_narrow_streams_are_no_tracebacks(closed, tmp_path):
+def run_by_a_shell(line):
+    """Run a line with `python` of this environment; return status and standard error."""
+    done = subprocess.run(["sh", "-c", line], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          encoding="latin-1", env=os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}"})
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&- 2>&-", "PYTHONIOENCODING=latin-1"])
+def test_closed_and_narrow_streams_are_no_tracebacks(closed):
     command = "python -m pencilmap predict --network 4x4 --grid 4x4 --placement default"
-    line = f"{closed} {command}" if "=" in closed else f"{command} {closed}"
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, encoding="latin-1",
-                          env=os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}"})
-    assert done.returncode == (closed == ">&-")
-    assert done.stderr == ("error: standard output is closed\nhelp: pencilmap predict --help\n" if closed == ">&-" else "")
+    assert run_by_a_shell(f"{closed} {command}" if "=" in closed else f"{command} {closed}") == (0, "")
+
+
+@pytest.mark.parametrize(("to", "problem"), [(">&-", "is closed"),
+                                             (">/dev/full", "cannot be written: No space left on device")])
+@pytest.mark.parametrize("words", ["predict --network 4x4 --grid 4x4 --placement default", "plan --help", "map --help-all",
+                                   "--version", "help nodes"])
+def test_output_that_cannot_be_written_is_two_lines(words, to, problem):
+    """Click prints some pages of help itself."""
+    said = f"error: standard output {problem}\nhelp: write it to a terminal or to a file\n"
+    assert run_by_a_shell(f"python -m pencilmap {words} {to}") == (1, said)
+
+
+@pytest.mark.parametrize("folder", ["HOME=/proc", "MPLCONFIGDIR=/proc", "MPLCONFIGDIR=full"])
+def test_matplotlib_does_not_print_about_its_caches(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("full").touch()
+    line = "python -m pencilmap draw --network 4x4 --grid 4x4 -p default -o x.png"
+    assert run_by_a_shell(f"{folder} {line}") == (0, "")
 
 
 @pytest.mark.parametrize("output", ["a.map", "link", "hard", "./a.map"])

@@ -158,6 +158,22 @@ def test_an_option_of_other_commands_is_told_with_their_names(pencilmap):
         pencilmap("plan", "--traffic", "ranks.csv")[2].split())
 
 
+def test_hosts_are_told_to_be_nodes(pencilmap, tmp_path):
+    """A command without --hosts points to --nodes, as do files whose hosts are no nodes or have too many ranks."""
+    assert "plan has no option --hosts; give a file or list of the hosts as --nodes" in " ".join(
+        pencilmap("plan", "--hosts", "c[010-033]")[2].split())
+    (tmp_path / "rankfile").write_text("".join(f"rank {r}=c{r // 2 + 16:03} slot={r % 2}\n" for r in range(32)))
+    for network, words in (("32", "line 2: host c016 slot 1: with 1 task per node slots are 0..0; correct the line, give "
+                                  "more --tasks-per-node, or name the hosts of the job with --nodes"),
+                           ("16", "line 1 column 8: host c016: node (16) is outside torus 16; x must be 0..15"),
+                           ("4x8", "host 'c016' does not end in 2 coordinates of torus 4x8, as node-0-0 does")):
+        for command in (("check", tmp_path / "rankfile"),
+                        ("map", "--from", tmp_path / "rankfile", "-f", "slurm", "-o", tmp_path / "out")):
+            status, _, err = pencilmap(*command, "--network", network)
+            said = " ".join(err.replace("\nhelp:", ";").split())
+            assert status == 1 and words in said and "--nodes" in said and ",)" not in said, said
+
+
 def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
     assert "command 'prdict' is unknown (did you mean predict?); known are plan, predict" in pencilmap("prdict")[2]
 

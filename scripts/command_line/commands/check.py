@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import click
 
-from pencilmap.mapper.formats import READABLE, read_document
+from pencilmap.mapper.formats import FORMATS, READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.recognised import named
@@ -24,7 +24,14 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
 )
-from pencilmap.scripts.command_line.launching import LAUNCHER, REAL, SIMULATED, format_option, read_placement
+from pencilmap.scripts.command_line.launching import (
+    LAUNCHER,
+    REAL,
+    SIMULATED,
+    format_of_launcher,
+    format_option,
+    read_placement,
+)
 from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, given_options, grid_option, on_machine
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
@@ -70,19 +77,21 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     job = where.job(hosts, cores_per_task, hwloc)
     format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
-    judged = READABLE[format_name].judged(document)
-    for other in [*same, *([SIMULATED] if format_name == REAL and SIMULATED in alike else [])]:
-        judged |= READABLE[other].judged(document)
+    judged = {launcher: why for each in (format_name, *same) for launcher, why in READABLE[each].judged(document).items()}
+    simulated = READABLE[SIMULATED].judged(document) if format_name == REAL and SIMULATED in alike else {}
     formats = " or ".join([format_name, *same])
-    accepted = [launcher for launcher, why in judged.items() if not why]
+    accepted = [launcher for launcher, why in (judged | simulated).items() if not why]
+    verdicts = [*([("valid", f"for {', '.join(accepted)} (format {formats})")] if accepted else []),
+                *(("warning", f"not valid for {launcher}: {why}") for launcher, why in judged.items() if why)]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, known, mapping, routing, about, formats, all_notes, as_json)
+        check_program(where, traffic, known, mapping, routing, about, verdicts, all_notes, as_json)
         return
-    notes = _notes(file, judged, [other for other in alike if None not in (_orders(other), _orders(format_name))
-                                  and other not in same])
+    notes = [*_notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]),
+             *(f"note: not valid for {launcher}: {why}" for launcher, why in simulated.items() if why)]
     if grid is None:
-        check_places(where, job, mapping, about, formats, notes, as_json)
+        lines = [*verdicts, *(("note", note.removeprefix("note: ")) for note in notes)]
+        check_places(where, job, mapping, about, lines, as_json)
         return
     question = Question(routing, schedule=schedule)
     with hearing():
@@ -93,12 +102,12 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     best = found[0]
     launch = Launched() if routing == ALL_ROUTINGS else launched(where, best, question)
     said = Answer(best, launch, library=library_in(grid, where))
-    lines = [] if routing == ALL_ROUTINGS else faster_lines(where, best, question, _map_command(), library=said.library)
+    better = None if routing == ALL_ROUTINGS else faster_choices(where, best, schedule, routing)[0]
     if routing == ALL_ROUTINGS:
         for sentence in by_routing(found, f"{file} is valid and", library_in(grid, where)):
             say(sentence)
     else:
-        for sentence in _sentences(where, said, file, question):
+        for sentence in _sentences(said, file, better):
             say(sentence)
     echo()
     prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
@@ -108,26 +117,34 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
     if routing != ALL_ROUTINGS:
         turned = [] if READABLE[format_name].says_grid else _turned_lines(where, mapping, best, question)
-        for line in turned or lines:
+        if better and not turned:
+            drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
+            labelled("better", drop or _map_command(format_name, where), shell=not drop)
+        for line in turned or faster_lines(where, best, question, placements=False, library=said.library):
             labelled(*line)
+    for line in verdicts:
+        labelled(*line)
     product = best.product
     shape = f"the product {product}" if product and wide else named(mapping) or ""
-    show_notes([*table_notes(found, wide=wide), f"valid for {', '.join(accepted)} (format {formats}), "
-                f"{counted(mapping.n_tasks, 'rank')}{f', {shape}' if shape else ''}", *notes,
-                *launch_notes(where, best.grid)],
-               all_notes)
+    show_notes([*table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
+                f"{f', {shape}' if shape else ''}", *notes, *launch_notes(where, best.grid)], all_notes)
 
 
-def _sentences(where, said, file, question):
-    """Yield the verdict about a file, and about its grid."""
-    choice = faster_choices(where, said.best, question.schedule, question.routing)[0]
-    ratio = gain(choice.prediction, said.best) if choice else None
+def _is_order(choice, launch):
+    """Return whether the launch order is as fast as a choice."""
+    ratio = gain(choice.prediction, launch.first)
+    return ratio is not None and ratio < 1 + SAME
+
+
+def _sentences(said, file, choice):
+    """Yield the verdict about a file, and about its grid; `choice` is a much faster placement."""
+    ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
     if ratio and choice:
         yield if_sent(f"{file} is valid, but a better file is {factor(ratio)}: "
                       f"{compared(value(choice.prediction), value(said.best))} (predicted).", choice.prediction)
         over = gain(said.best, first)
-        order = said.launch.title
+        order = said.launch.name
         beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
         yield f"{said.grid}." + (f" {file} is {beside} {order}." if beside else "")
         return
@@ -138,8 +155,11 @@ def _sentences(where, said, file, question):
     yield said.second()
 
 
-def _map_command():
-    return " ".join(["pencilmap map", *given_options("map"), "-o FILE"])
+def _map_command(format_name, where):
+    """Return the line that writes a better file of the same format."""
+    written, known = READABLE[format_name].launched_as or format_name, format_of_launcher(where)
+    form = ["--format", written] if written in FORMATS and written != known else []
+    return " ".join(["pencilmap map", *given_options("map", {"--format"}), *form, "-o FILE"])
 
 
 def _orders(name):
@@ -148,12 +168,10 @@ def _orders(name):
     return order and order.orders
 
 
-def _notes(file, judged, others):
-    """Return sentences about other launchers."""
-    alike = [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
-             "is over that launcher's order"]
-    return [*(alike if others else []),
-            *(f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why)]
+def _notes(others):
+    """Return the sentence about other launchers."""
+    return [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
+            "is over that launcher's order"] if others else []
 
 
 def _turned_lines(where, mapping, found, question):

@@ -5,6 +5,7 @@ colour-blind readers can distinguish. Important marks also differ in shape. Matp
 because the import takes longer than most commands.
 """
 
+import logging
 import re
 import warnings
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def heading(text: str, width: float) -> tuple[str, float]:
 
 @contextmanager
 def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
-    """Yield an empty figure of that height in inches, in our style.
+    """Yield an empty figure of that height in inches, in our style. Matplotlib does not print about its caches.
 
     Raises
     ------
@@ -83,6 +84,7 @@ def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> 
         If matplotlib is missing.
     """
     check_matplotlib()
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # which a full or missing home does not change
     import matplotlib
     from matplotlib.figure import Figure
 
