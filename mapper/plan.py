@@ -231,7 +231,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
         By default the best placement and the launch order.
     exchanges : sequence of str, optional
     schedules : sequence of str
-        By default the exchanges one after the other, as most codes make them; ``best`` stands for all schedules.
+        By default the exchanges one after the other, as most codes make them; ``best`` tries those that keep the boxes.
     shapes : sequence of Torus, optional
         Shapes with as many nodes as the network, in place of the network.
     routing, direction : optional

@@ -35,7 +35,9 @@ _FINE = 1 << 48  # parts of D_T in which crossings of uneven blocks are counted,
 
 
 class Crossing:
-    """Least traffic across a cut, for the blocks of a transform, or for even blocks without a transform."""
+    """Least traffic across a cut in the direction with more bytes. Without a transform all blocks are equal, and both
+    directions carry the same.
+    """
 
     def __init__(self, grid: ProcessGrid, transform: Transform | None = None) -> None:
         self.grid = grid

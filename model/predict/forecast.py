@@ -126,7 +126,7 @@ class Forecaster:
 
     def _keeping_boxes(self):
         yield Schedule("sequence")
-        if self.grid.decomposition.returns:
+        if self.grid.decomposition.returns or self._alone_only:
             return
         if self.costs.progress:
             yield from self._tried(Schedule("pipelined", (1,) * 4))
@@ -228,11 +228,15 @@ class Forecaster:
 
     def _check_beside(self, schedule):
         """Raise ScheduleError if an exchange can only run alone."""
-        for stage in self.stages:
-            if not algorithm_named(stage.algorithm).beside:
-                able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
-                raise ScheduleError(f"exchange {stage.algorithm} cannot run beside anything, as schedule {schedule} needs; "
-                                    f"take one of {able}, or the schedule sequence")
+        if self._alone_only:
+            able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
+            raise ScheduleError(f"exchange {self._alone_only} cannot run beside anything, as schedule {schedule} needs; "
+                                f"take one of {able}, or the schedule sequence")
+
+    @property
+    def _alone_only(self):
+        """Name of an exchange that can only run alone, "" if there is none."""
+        return next((stage.algorithm for stage in self.stages if not algorithm_named(stage.algorithm).beside), "")
 
     def _seconds(self, load):
         return self.case.seconds(load)

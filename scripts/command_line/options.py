@@ -94,7 +94,7 @@ def exchange(default: str | None) -> Decorator:
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
-                        help="When exchanges travel; best tries all.")
+                        help="When exchanges travel, or best.")
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="forward, backward, or pair: one of each at once.")
 

@@ -223,6 +223,12 @@ OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an 
     ("RUNJOB_MAPPING", "ABCDET", ("bgq",))]
 
 
+def test_a_named_order_is_a_placement_and_gains_stay_over_the_launch_order(pencilmap):
+    words = ("--network", "4x4", "-t", "2", "--grid", "4x8", "--bandwidth", "1 GB/s", "--fft", "32")
+    out = pencilmap("predict", *words, "--placement", "default:yxt", "--placement", "best")[1]
+    assert " than block order: " in out and "order yxt" in out
+
+
 @pytest.mark.parametrize("launcher", [name for name, form in FORMATS.items() if form.launch_order])
 @pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
 def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):

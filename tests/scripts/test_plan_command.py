@@ -239,3 +239,35 @@ def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):
 def test_a_list_of_tasks_is_refused_in_words(pencilmap, command, said):
     status, _, err = pencilmap(*command, "--network", "4x4")
     assert status and said in " ".join(err.split())
+
+
+@pytest.fixture
+def costly_messages(tmp_path):
+    """A machine file with messages that cost so much that `node`, which sends few, is the fastest exchange."""
+    figures = {"shape": '"4x4"', "tasks_per_node": "4", "link_bandwidth": '"1 GB/s"', "message_cost": '"100 us"'}
+    text = "".join(f'[{name}]\nvalue = {value}\nsource = "test"\ncertain = true\n' for name, value in figures.items())
+    (tmp_path / "costly.toml").write_text(f'name = "costly"\ntitle = "Costly messages"\n{text}', "ascii")
+    return "--machine", tmp_path / "costly.toml", "--fft", "32"
+
+
+def test_gains_of_files_are_over_the_launch_order_under_the_same_exchange(pencilmap_json, costly_messages, tmp_path):
+    best = pencilmap_json("plan", *costly_messages)[0]
+    asked = (*costly_messages, "--grid", "x".join(map(str, best["grid"])))
+    [launched] = pencilmap_json("predict", *asked, "-e", "node", "-p", "default")
+    gain = launched["time_s"] / best["time_s"]
+    assert best["exchange"] == "node" and best["gain"] == pytest.approx(gain) and gain > 1.5
+    files = [pencilmap_json.one("map", *asked, *words, "-f", "hostfile", "-o", tmp_path / "hosts")["predictions"]
+             for words in (("-e", "node"), ())]
+    assert files[0][0]["time_s"] == pytest.approx(best["time_s"])
+    assert all(p["time_s"] > 0.9 * pencilmap_json("predict", *asked, "-p", "default")[0]["time_s"] for p in files[1])
+
+
+def test_the_command_that_writes_the_file_names_the_exchange(pencilmap, costly_messages):
+    assert "--grid 8x8 --exchange node" in " ".join(pencilmap("plan", *costly_messages)[1].replace("\\\n", "").split())
+
+
+def test_an_exchange_that_runs_alone_takes_the_sequence_under_best(pencilmap, pencilmap_json, costly_messages):
+    assert pencilmap("plan", *costly_messages, "--schedule", "best")[0] == 0
+    [alone] = pencilmap_json("predict", *costly_messages, "--grid", "8x8", "-e", "node", "--schedule", "best", "-p",
+                             "default")
+    assert alone["schedule"]["name"] == "sequence"

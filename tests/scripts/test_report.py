@@ -398,6 +398,15 @@ def test_no_text_of_the_bars_lies_on_another_or_beside_the_page(count, captured,
                          lambda: phases.draw_phases(bars, "a.svg", "where the time goes: 64x64x64:r2c:single, real")))
 
 
+def test_runs_of_bricks_pencils_and_slabs_are_in_one_picture(captured):
+    """Bricks have four exchanges: two remaps, rows and columns."""
+    kinds = phases.kinds_of(["remap_in", "row", "column", "remap_out", "slab", "x-line"])
+    run = phases.Bar("run", dict.fromkeys(kinds, 1.0), 8.0)
+    drawn = captured(phases, lambda: phases.draw_phases([run], "a.svg", "runs"))
+    bars = drawn["axes"][0].patches
+    assert len(bars) == len(kinds) - 1 and len({bar.get_facecolor() for bar in bars[:-1]}) == len(bars) - 1
+
+
 def test_names_tell_records_apart_and_no_more(cubes):
     default, box = cubes[:2]
     runs = [default, box, run_of(default, "barrier")[0], run_of(default, "barrier")[0] | {"exchange": "p2p"}, cubes[2],

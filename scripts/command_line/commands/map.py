@@ -29,7 +29,17 @@ from pencilmap.scripts.command_line.answers import (
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
 from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import ANY_GRID, CUT, DIRECTION, ROBUST, SCHEDULE, SEARCH, on_machine, placements
+from pencilmap.scripts.command_line.options import (
+    ANY_GRID,
+    CUT,
+    DIRECTION,
+    EXCHANGE,
+    ROBUST,
+    SCHEDULE,
+    SEARCH,
+    on_machine,
+    placements,
+)
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import Row, prediction_table, show_notes, table_notes, title
@@ -37,25 +47,25 @@ from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
-PLACING = ("placement", "schedule", "direction", "robust")  # options of a new placement, for which a given file has no use
+PLACING = ("placement", "exchange", "schedule", "direction", "robust")  # options of a new placement alone
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO, TRAFFIC,
-              *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO,
+              TRAFFIC, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, schedule: str, effort: str,
-            seed: int, time_limit: float | None,
+def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, exchange: str, schedule: str,
+            effort: str, seed: int, time_limit: float | None,
             traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
-    Grid and placement are the first choice of `pencilmap plan`, unless they are named. With --from, a placement
-    file is read, checked, and written in another format.
+    Grid and placement are the first choice of `pencilmap plan` with the same --exchange, unless they are named. With
+    --from, a placement file is read, checked, and written in another format.
     """
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if from_file is not None and (foreign := [name for name in PLACING if name in named]):
@@ -80,11 +90,11 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         where.job(hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
     with hearing():
-        here, chosen, best = _chosen(where, grid, placement, schedule, effort, limit)
+        here, chosen, best = _chosen(where, grid, placement, Question(exchange=exchange, schedule=schedule), effort, limit)
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    question = Question(schedule=schedule)
+    question = Question(exchange=exchange, schedule=schedule)
     launch = launched(here, best, question, best.grid.n_tasks, is_quick=not EFFORTS[effort])
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
@@ -127,15 +137,15 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
 
 
-def _chosen(where: Setting, grid: str | None, placement: str | None, schedule: str,
+def _chosen(where: Setting, grid: str | None, placement: str | None, question: Question,
             effort: str, limit: Limit) -> tuple[Setting, Product | Mapping, Prediction]:
     """The setting with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
-        question, one = Question(schedule=schedule), where.grid(grid)
+        one = where.grid(grid)
         placed = where.best_placement(one, question, where.share(effort), limit) if placement == BEST \
             else where.place(placement, one, question)
         return where, placed, where.shown(placed, question, placement)
     best = plan(where, grids=(where.grid(grid),) if grid else None, placements=(placement,) if placement else None,
-                schedules=(schedule,), effort=effort, limit=limit).best
+                exchanges=(str(question.exchange),), schedules=(question.schedule,), effort=effort, limit=limit).best
     assert isinstance(best.where, Setting)
     return best.where, best.placed, best.prediction

@@ -96,8 +96,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
-    A way is a decomposition, a grid, a placement, an exchange and a schedule, and with --nodes K a shape. Options that name
-    one of them leave the others to be ranked.
+    A way is a decomposition, a grid, a placement and an exchange, and with --nodes K a shape. Options that name one of them
+    leave the others to be ranked. --schedule best ranks schedules, too.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
@@ -124,7 +124,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    question = Question(routing, exchange or DEFAULT_ALGORITHM, found.best.schedule)
+    question = Question(routing, found.best.exchange, found.best.schedule)
     launch = launched(found.best.where, found.best.prediction, question, is_quick=not EFFORTS[effort])
     if as_json:
         print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
@@ -277,10 +277,12 @@ def _command(found: Plan) -> str:
     shape = ["--network", _shape(best)] if _has_shapes(found) else []
     count = ["-t", str(best.where.tasks_per_node)] if _has_counts(found) else []
     kind = [] if best.decomposition is PENCIL else ["--decomposition", best.decomposition.name]
+    exchange = [] if best.exchange == DEFAULT_ALGORITHM else ["--exchange", best.exchange]
     schedule = [] if best.schedule == SEQUENCE else ["--schedule", best.schedule]
-    given = given_options("map", without=("--grid", "--decomposition", "--schedule", *(("--nodes",) if shape else ()),
-                                         *(("--tasks-per-node",) if count else ())))
-    return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *schedule, "-o FILE"])
+    given = given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule",
+                                         *(("--nodes",) if shape else ()), *(("--tasks-per-node",) if count else ())))
+    return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *exchange, *schedule,
+                     "-o FILE"])
 
 
 def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str]]:

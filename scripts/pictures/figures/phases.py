@@ -7,6 +7,7 @@ others, on the same scale, from their own zero.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
@@ -18,7 +19,8 @@ LEAST_BESIDE = 0.4                # of the other scale: room for one of the two 
 WAITING = "waiting before exchanges"
 FFT, COPY = "FFT", "pack, unpack"
 _LOOK = {FFT: (canvas.SKY, ""), COPY: (canvas.YELLOW, "..."), WAITING: (canvas.PALE, "xxx")}
-_EXCHANGE_LOOKS = ((canvas.BLUE, "///"), (canvas.VERMILLION, "\\\\\\"), (canvas.GREEN, "---"))
+_EXCHANGE_LOOKS = tuple(zip((canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.ORANGE, canvas.PURPLE),
+                            ("///", "\\\\\\", "---", "|||", "+++")))  # later exchanges begin again
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -59,7 +61,7 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
     room, beside = max(longest, LEAST_BESIDE * waited), max(waited, LEAST_BESIDE * longest)
     scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
     kinds = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
-    looks = _LOOK | dict(zip([kind for kind in kinds if kind not in _LOOK], _EXCHANGE_LOOKS))
+    looks = _LOOK | dict(zip([kind for kind in kinds if kind not in _LOOK], cycle(_EXCHANGE_LOOKS)))
     with figure(0.34 * len(bars) + top + 1.2, WIDTH) as drawn:
         axes, *apart = drawn.subplots(1, 2, width_ratios=(room, beside)) if waited else [drawn.subplots()]
         drawn.suptitle(lines, fontsize=axes.title.get_fontsize())
