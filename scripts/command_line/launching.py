@@ -9,13 +9,15 @@ import click
 import numpy as np
 
 from pencilmap.mapper.format_choice import Choice, choose, expected
-from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_of, matching, read_first
+from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import BEST
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import labelled
 
@@ -110,6 +112,26 @@ def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessG
     if name == SIMULATED and REAL in alike and not is_launcher_known(where):  # a host in each line
         name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
     return name, mapping, where, alike
+
+
+def asked_grid(where: Setting, grid: str, placements: Iterable[str], schedule: str = SEQUENCE) -> ProcessGrid:
+    """Return the named grid, else the grid that a placement file records, else the best.
+
+    Raises
+    ------
+    click.UsageError
+        If a placement is a file that records no grid: the best grid may be another than that of the file.
+    """
+    files = [text.removeprefix("file:").partition(",") for text in placements if text.startswith("file:")]
+    if grid != BEST or not files:
+        return where.grid(grid, schedule)
+    path, _, name = files[0]
+    name, mapping, *_ = read_placement(read_document(path), where, where.job(), None, name or None)
+    if not READABLE[name].says_grid:
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}",
+                               click.get_current_context())
+    where.site.check_grid(mapping.grid)
+    return mapping.grid
 
 
 def show_launch(launch: Launch, form: Choice, file: str, has_gain: bool = True) -> None:

@@ -16,6 +16,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
+from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.options import given_options, given_words
 from pencilmap.scripts.command_line.predictions import placement_name
 
@@ -29,7 +30,7 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
     schedule : str
         Beside one exchange after the other, the page has the best schedule of the last placement.
     """
-    question, limit, chosen = Question(schedule=schedule), Limit(1, None), str(where.grid(grid))
+    question, limit, chosen = Question(schedule=schedule), Limit(1, None), str(asked_grid(where, grid, placements))
     found = list(where.answers(question, chosen, tuple(placements), effort, limit))
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:

@@ -464,3 +464,29 @@ def test_the_picture_of_a_gain_shows_both_loads_and_the_factor(pencilmap, tmp_pa
     kinds = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}path")]
     assert kinds == ["c0", "c5", "c3", "arrow"], "none and all of 4 before, half of 4 after"
     assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 16
+
+
+# files of placements
+
+
+def test_a_placement_file_is_judged_on_the_grid_that_the_user_names_or_the_file_records(tmp_path, monkeypatch, pencilmap,
+                                                                                        pencilmap_json):
+    monkeypatch.chdir(tmp_path)
+    on = ("--network", "4x4x2", "--bandwidth", "1 GB/s")
+    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "hostfile", "-o", "ranks.hosts")[0] == 0
+    for command in (("draw", "ranks.hosts"), ("draw", "-p", "ranks.hosts"), ("draw", "-p", "file:ranks.hosts,hostfile"),
+                    ("report", "-p", "ranks.hosts"), ("simulate", "-p", "ranks.hosts", "--fft", 32)):
+        status, out, err = pencilmap(*command, *on)
+        assert (status, out) == (2, "") and err.startswith("error: name the process grid with --grid RxC\nhelp: "), command
+    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "jax", "-o", "mesh.json")[0] == 0
+    assert pencilmap_json.one("draw", "mesh.json", *on)["grid"] == [8, 4]
+
+
+@pytest.mark.parametrize("command", ["draw", "check"])
+def test_a_network_file_in_the_place_of_a_placement_is_told_how_it_is_named(command, tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=c[0-3]\n")
+    status, out, err = pencilmap(command, "topology.conf")
+    assert status == 1 and out == "" and " ".join(err.split()) == (
+        "error: no network: topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); "
+        "name it with --network topology.conf")

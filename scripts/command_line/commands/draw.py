@@ -20,7 +20,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, each_exchange, launched
-from pencilmap.scripts.command_line.launching import read_placement
+from pencilmap.scripts.command_line.launching import asked_grid, read_placement
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
@@ -231,7 +231,7 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
     drawn = where.network.has_coordinates if output is None else where.network.has_products
     what = what or ("image" if drawn else "graph")
     with hearing():
-        chosen = where.grid(grid)
+        chosen = asked_grid(where, grid, placement)
         if file:
             where = read_placement(read_document(file.removeprefix("file:")), where, where.job(), chosen)[2]
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}

@@ -16,6 +16,7 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.halos import HALO
+from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
@@ -91,7 +92,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = where.grid(grid, schedule)
+        chosen = asked_grid(where, grid, placement, schedule)
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")
