@@ -132,6 +132,13 @@ def loads_of(where: Where, mapping: Mapping, number: int, routing: str | None) -
     return rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
 
 
+def busiest_exchange(where: Where, mapping: Mapping, routing: str | None) -> int:
+    """Return the number of the exchange with the busiest cable, the first of equal ones."""
+    loads = [cable_loads(loads_of(where, mapping, k, routing)).max(initial=0.0) if tasks > 1 else 0.0
+             for k, tasks in enumerate(mapping.grid.shape)]
+    return loads.index(max(loads))
+
+
 def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,
                      only: str | None = None) -> list[str]:
     """Return the lines of the table of loads: each exchange that moves something, in the launch order and as placed."""
@@ -143,6 +150,15 @@ def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_com
     columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
                                                          for name, each in placed.items()]) for k in moves]
     return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes)
+
+
+def cable_loads(loads: LinkLoads) -> Floats:
+    """Return the bytes of a cable of each arc: float array, in the order of `arcs()`."""
+    network: Any = loads.network
+    index, cables = network.arcs().index, network.cables
+    if network.has_coordinates:  # cables of each dimension
+        cables = [cables[i] for i in (index // (2 * network.n_nodes)).tolist()]
+    return np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
 
 
 @singledispatch

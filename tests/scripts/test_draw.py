@@ -346,15 +346,15 @@ def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, 
     loads = pencilmap_loads(fat_tree)
     assert len(links.get_segments()) == 6 and max(links.get_array()) == max(loads)
     out = pencilmap("draw", "--network", fat_tree, "-g", "2x2")[1]
-    assert re.search(rf"^hosts .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
+    assert re.search(rf"^l0, l1 and spine .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
 
 
 def pencilmap_loads(fat_tree):
-    """Return the loads of the row exchange, the largest of each direction."""
+    """Return the loads of the column exchange, the largest of each direction: that of the cables at the top."""
     from pencilmap.mapper.setting import setting
 
     where = setting(network=str(fat_tree))
-    return where.predict(where.place("default", where.grid("2x2"))).stages[0].load
+    return where.predict(where.place("default", where.grid("2x2"))).stages[1].load
 
 
 @pytest.mark.parametrize("words, says", [
@@ -490,3 +490,26 @@ def test_a_network_file_in_the_place_of_a_placement_is_told_how_it_is_named(comm
     assert status == 1 and out == "" and " ".join(err.split()) == (
         "error: no network: topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); "
         "name it with --network topology.conf")
+
+
+# which exchange
+
+
+def test_pictures_show_the_exchange_with_the_busiest_cable_in_bytes(tmp_path, pencilmap):
+    tree = ("--network", "fat-tree:leaves=2,hosts=4,up=2", "--grid", "4x2", "-p", "default", "--fft", 64)
+    assert pencilmap("draw", "--what", "graph", *tree, "-o", tmp_path / "a.svg")[0] == 0
+    said = " ".join(texts(tmp_path / "a.svg"))
+    assert "column exchange" in said and "busier direction, MB" in said  # the rows stay on a leaf
+    assert pencilmap("draw", "--what", "graph", *tree[:-2], "-o", tmp_path / "b.svg")[0] == 0
+    assert "on the scale of m" in " ".join(texts(tmp_path / "b.svg"))
+
+
+def test_a_picture_of_tori_on_another_network_speaks_of_the_network(tmp_path, pencilmap):
+    for what in ("gain", "image"):
+        status, out, err = pencilmap("draw", "--what", what, "--network", "fat-tree:leaves=2,hosts=4,up=2", "--grid", "4x2",
+                                     "-o", tmp_path / "a.svg")
+        assert status == 1 and "is for tori, and the network is" in err and "twist" not in err and out == ""
+    status, _, err = pencilmap("draw", "--what", "gain", "--network", "4x4x8:twisted", "--grid", "16x8", "-o",
+                               tmp_path / "a.svg")
+    assert status == 1 and "tori without twists" in err and "has twists" in err
+    assert "gain: loads before and after, on tori" in " ".join(pencilmap("draw", "--help-all")[1].split())

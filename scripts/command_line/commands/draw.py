@@ -33,7 +33,7 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.loads_table import before_and_after, loads_of
+from pencilmap.scripts.pictures.loads_table import before_and_after, busiest_exchange, loads_of
 from pencilmap.scripts.pictures.plain import image_text
 from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
@@ -84,8 +84,9 @@ class Order:
         """
         network = self.where.network
         if not network.has_products:
-            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; --what graph draws "
-                              "the links")
+            lack = f"{network.title} has twists" if network.has_coordinates else f"the network is {network.title}"
+            raise FigureError(f"this picture is for tori{' without twists' * network.has_coordinates}, and {lack}; try "
+                              "--what graph, which draws its links")
         return self
 
     @property
@@ -102,11 +103,11 @@ class Order:
 
     @property
     def drawn(self) -> str:
-        """Name of the requested exchange, or of the first exchange between several tasks."""
+        """Name of the requested exchange, or of the exchange with the busiest cable."""
         names = self.grid.decomposition.names
         if self.exchange and self.exchange not in names:
             raise FigureError(f"--exchange {self.exchange}: grid {self.grid} has the exchanges {', '.join(names)} only")
-        return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
+        return self.exchange or names[busiest_exchange(self.where, self.mapping, self.routing)]
 
     @property
     def exchange_title(self) -> str:
@@ -152,22 +153,27 @@ def _graph(order):
         raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
     if order.path is None:
         return _loads(order)
-    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title)
+    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title,
+                      with_bytes=order.where.transform is not None)
 
 
 def _gain(order):
     """The launch order beside the placement; the factor is of the times, or of the loads without times."""
     if order.path is None or suffix(order.path) != "svg":
         raise FigureError("gain is an SVG, which suits light and dark pages; name a file .svg with --output")
-    before, after = replace(order.on_torus, placements=("default",)), order.on_torus
+    before = replace(order.on_torus, placements=(DEFAULT,))
+    before = replace(before, exchange=before.drawn)
+    after = replace(order, exchange=before.drawn)
     found = [bar_of_forecast(order.where.predict(each.where.place(each.placements[0], each.grid), each.routing,
                                                  each.placements[0])) for each in (before, after)]
     [group] = compared(found)
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
-    article = "an" if order.drawn[0] == "x" else "a"
-    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
-              f"load of a link in the {order.drawn} exchange; circles: the nodes of {article} {order.drawn}", order.path)
+    article = "an" if before.drawn[0] == "x" else "a"
+    with_bytes = order.where.transform is not None
+    unit = "MB on a link" if with_bytes else "load of a link, on the scale of m,"
+    meaning = f"{unit} in the {before.drawn} exchange; circles: the nodes of {article} {before.drawn}"
+    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
 
 
 def _capital(words):
@@ -183,11 +189,11 @@ class Picture:
 
 
 PICTURES = {
-    "image": Picture(_image, "nodes of a row and a column"),
+    "image": Picture(_image, "nodes of a row and a column, on tori"),
     "loads": Picture(_loads, "load of every link in an exchange"),
     "lengths": Picture(_lengths, "m and loads of placements, as bars"),
     "graph": Picture(_graph, "hosts, switches and loads"),
-    "gain": Picture(_gain, "loads before and after"),
+    "gain": Picture(_gain, "loads before and after, on tori"),
 }
 WIDTH = 80  # columns of a small picture
 
@@ -211,7 +217,7 @@ def _placed(ctx, param, value):
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),
-              help=f"Of loads: {EXCHANGES[0]}, ..., {EXCHANGES[-1]} [the first].")
+              help=f"Of loads: {EXCHANGES[0]}, ..., {EXCHANGES[-1]} [the busiest].")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")
