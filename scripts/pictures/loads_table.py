@@ -51,7 +51,7 @@ class LoadRows:
     digits : int
         Decimals of the numbers.
     rows : sequence of (str, array)
-        Units with the same loads in words, and a value for each column. The last row counts the others.
+        Units with the same loads in words, and a value for each column. The last row of a level counts its others.
     idle : str
         The units without load in words.
     """
@@ -89,7 +89,7 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
-    return LoadRows(unit, size, digits, _chosen([_merged(band, size, digits) for band in bands], most), _idle(bands))
+    return LoadRows(unit, size, digits, _chosen([(band, _merged(band, size, digits)) for band in bands], most), _idle(bands))
 
 
 def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
@@ -140,7 +140,7 @@ def busiest_exchange(where: Where, mapping: Mapping, routing: str | None) -> int
 
 
 def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,
-                     only: str | None = None) -> list[str]:
+                     only: str | None = None, most: int = MOST_ROWS) -> list[str]:
     """Return the lines of the table of loads: each exchange that moves something, in the launch order and as placed."""
     grid = mapping.grid
     moves = [k for k, (name, tasks) in enumerate(zip(grid.decomposition.names, grid.shape))
@@ -149,7 +149,7 @@ def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_com
     placed["after" if is_compared else ""] = mapping
     columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
                                                          for name, each in placed.items()]) for k in moves]
-    return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes)
+    return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes, most)
 
 
 def cable_loads(loads: LinkLoads) -> Floats:
@@ -223,8 +223,8 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
     count = np.bincount(of_switch[inside], minlength=len(level.names))
     switch = np.zeros(len(level.names), dtype=np.int64)
     switch[of_switch[inside]] = inside
-    return [network.vertices[network.n_nodes + int(switch[unit])] if count[unit] == 1 else f"{level.name} {name}"
-            for unit, name in enumerate(level.names)]
+    return [network.vertices[network.n_nodes + int(switch[unit])] if count[unit] == 1 else
+            name if name.startswith(f"{level.name}=") else f"{level.name} {name}" for unit, name in enumerate(level.names)]
 
 
 def _merged(band, size, digits):
@@ -235,36 +235,47 @@ def _merged(band, size, digits):
     same = [list(units) for _, units in groupby(order, key=lambda unit: tuple(shown[unit]))]
     if band.kind == DIMENSION:
         same.sort()
-    return [(_title(band, units), band.values[:, units].max(axis=1), units) for units in same]
+    return [(units_title(band.kind, [band.names[unit] for unit in units], band.which), band.values[:, units].max(axis=1),
+             units) for units in same]
 
 
-def _title(band, units):
-    """Return the names of up to three units if there is room, else their number.
+def units_title(kind: str, names: Sequence[str], which: str = "") -> str:
+    """Return the names of up to three units if there is room, else their number; `which` are words about their cables.
 
-    >>> _title(Band("group", ["group 0", "group 1"], " in, out", np.zeros((1, 2))), [0, 1])
+    >>> units_title("group", ["group 0", "group 1"], " in, out")
     'groups 0 and 1 in, out'
     """
-    names, many = [band.names[unit] for unit in units], plural(band.kind, len(units))
-    start = f"{band.kind} "
-    if len(units) > 1 and all(name.startswith(start) for name in names):
+    names, many = list(names), plural(kind, len(names))
+    number, start = len(names), f"{kind} "
+    if number > 1 and all(name.startswith(start) for name in names):
         names = [name.removeprefix(start) for name in names]
         names[0] = f"{many} {names[0]}"
     *first, last = names
-    title = (f"{', '.join(first)} and {last}" if first else last) + band.which
-    if len(units) > 3 or len(title) > LABEL:
-        title = (f"{len(units)} {many}" if first else last[:LABEL - len(band.which)]) + band.which
+    title = (f"{', '.join(first)} and {last}" if first else last) + which
+    if number > 3 or len(title) > LABEL:
+        title = (f"{number} {many}" if first else last[:LABEL - len(which)]) + which
     return title
 
 
 def _chosen(bands, most):
-    """Return name and values of at most `most` lines, the busiest of each band among them, and a line for all others."""
-    ranked = sorted((k > 0, -max(row[1]), number, k) for number, rows in enumerate(bands) for k, row in enumerate(rows))
-    kept = {(number, k) for *_, number, k in ranked[:most - (len(ranked) > most)]}
-    rows = [row[:2] for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) in kept]
-    rest = [row for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) not in kept]
-    if rest:
-        rows.append((f"{sum(len(row[2]) for row in rest)} others, at most", np.max([row[1] for row in rest], axis=0)))
-    return rows
+    """Return name and values of at most `most` lines, the busiest of each band among them, and a line for its others."""
+    ranked = sorted((k > 0, -max(row[1]), number, k) for number, (_, rows) in enumerate(bands) for k, row in enumerate(rows))
+    kept = ranked
+    for places in range(min(most, len(ranked)), 0, -1):  # a band with rows left out takes a line for them
+        kept = ranked[:places]
+        if places + len({number for *_, number, _ in ranked[places:]}) <= most:
+            break
+    found = {(number, k) for *_, number, k in kept}
+    lines = []
+    for number, (band, rows) in enumerate(bands):
+        lines += [row[:2] for k, row in enumerate(rows) if (number, k) in found]
+        rest = [row for k, row in enumerate(rows) if (number, k) not in found]
+        if len(rest) == 1:
+            lines.append(rest[0][:2])
+        elif rest:
+            count = sum(len(row[2]) for row in rest)
+            lines.append((f"{count} other {plural(band.kind, count)}, at most", np.max([row[1] for row in rest], axis=0)))
+    return lines
 
 
 def _idle(bands):

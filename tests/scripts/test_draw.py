@@ -294,7 +294,9 @@ def test_figures_refuse_what_is_no_picture():
 
 def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
     status, out, _ = pencilmap("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
-    lines = out.splitlines()
+    said, _, picture = out.partition("\n\n")
+    assert said.startswith("line is as fast as block order: ") and "\nGrid 4x8 (p_row=8, p_col=4): " in said
+    lines = ["", "", *picture.splitlines()]
     assert status == 0 and lines[2] == "y  z=0          y  z=1" and max(map(len, lines)) <= 80
     planes = [line[3:].split("    ")[0].split()[:4] for line in lines[3:7]]
     mapping = mapping_of("4x4x2", "4x8", "line")
@@ -304,7 +306,8 @@ def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap
             node = 4 * up + right
             assert mark == {(True, True): "◆", (True, False): "●", (False, True): "■", (False, False): "·"}[
                 node in row, node in column]
-    assert pencilmap_json.one("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"] == lines
+    found = pencilmap_json.one("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"]
+    assert found[3:] == lines[2:]
 
 
 def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_json):
@@ -387,8 +390,9 @@ def test_a_picture_in_the_terminal_fits_one_screen(network, grid, pencilmap, mon
     (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2", "--fft", "256", "--bandwidth", "148 MB/s"),
      ["Rows take 1.771 ms, not 3.542; columns 3.542 ms, as before (predicted).", "x, each way 0.524", "y and z,"]),
     (("--network", "fat-tree:leaves=400,hosts=25,up=5", "--grid", "100x100", "-p", "default"), ["400 leaves up, down 3.75"]),
-    (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"), ["groups 14 and 18", "others, at most"]),
-    (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["3 y slices in, out"]),
+    (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"),
+     ["groups 14 and 18", "other switches, at most", "other groups, at most"]),
+    (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["y=0, y=1 and y=2 in, out"]),
     (("--network", "fat-tree:leaves=4,hosts=16,up=8", "--grid", "4x4x4"), ["x-lines y-lines z-lines", "before after"]),
     (("--machine", "frontier", "--nodes", "64", "--grid", "32x16", "-p", "default"), ["without load:", "74 groups"])])
 def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencilmap, monkeypatch):
@@ -399,6 +403,28 @@ def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencil
     assert status == 0 and list(faults("draw --what loads", out)) == [], err
     found = re.sub(r"\s+", " ", out)
     assert all(words in found for words in shows), out
+
+
+@pytest.mark.parametrize("words, shows", [
+    (("--network", "fat-tree:leaves=9,hosts=4,up=2", "--nodes", "NODES", "-t", 2, "--grid", "2x23"),
+     ["  5 leaves  ####  4 of 4 hosts, 8 ranks each", "  leaf7     ##..  2 of 4 hosts, 4 ranks",
+      "  others    1 leaf with 1 host, 2 leaves without hosts of the job"]),
+    (("--network", "dragonfly:a=4,p=4,groups=3,cables=2", "--grid", "6x8"),
+     ["  groups 0, 1 and 2  ################  16 of 16 hosts, 16 ranks each"])])
+def test_a_tree_is_drawn_by_leaves_and_a_dragonfly_by_groups_with_the_job_in_it(words, shows, tmp_path, monkeypatch,
+                                                                                pencilmap):
+    from pencilmap.model.network.kinds import network_named
+    from pencilmap.scripts.command_line.commands import draw
+
+    monkeypatch.setattr(draw, "UNITS", 2)
+    named = network_named(words[1]).node_name
+    (tmp_path / "nodes").write_text("".join(f"{named(k)}\n" for k in (0, *range(4, 24), 28, 29)))
+    words = [tmp_path / "nodes" if word == "NODES" else word for word in words]
+    status, out, err = pencilmap("draw", *words, "-p", "default")
+    assert status == 0, err
+    answer, units, loads = out.split("\n\n")
+    assert "Grid" in answer and loads.startswith("times the data")
+    assert [line for line in units.splitlines() if line in shows] == shows, units
 
 
 def test_the_table_of_loads_is_that_of_each_link():

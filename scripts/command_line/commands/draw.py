@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
@@ -16,11 +17,14 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.command_line.answers import DEFAULT, Answer, each_exchange, launched
+from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, each_exchange, launched
 from pencilmap.scripts.command_line.launching import asked_grid, read_placement
+from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
@@ -33,7 +37,7 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.loads_table import before_and_after, busiest_exchange, loads_of
+from pencilmap.scripts.pictures.loads_table import MOST_ROWS, before_and_after, busiest_exchange, loads_of
 from pencilmap.scripts.pictures.plain import image_text
 from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
@@ -52,11 +56,38 @@ class Order:
     title: str | None
 
     @cached_property
-    def mapping(self) -> Mapping:
-        """The mapping of the only placement."""
+    def placed(self) -> Product | Mapping:
+        """The only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
-        return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
+        return self.where.place(self.placements[0], self.grid)
+
+    @cached_property
+    def mapping(self) -> Mapping:
+        """The mapping of the only placement."""
+        return as_mapping(self.placed, self.placements[0])
+
+    @cached_property
+    def launch(self) -> Launched:
+        return launched(self.where, self.found, Question(self.routing))
+
+    @cached_property
+    def found(self) -> Prediction:
+        """The prediction of the only placement."""
+        return self.where.predict(self.placed, self.routing, self.placements[0])
+
+    @property
+    def sentences(self) -> list[str]:
+        """The title if one is given, and the sentences of the answer: the placement beside the launch order."""
+        said, launch = Answer(self.found, self.launch), self.launch
+        return [*([self.title] if self.title else []), said.first(placement_name(self.placements[0], self.where.site)),
+                each_exchange(self.found, launch.first) or said.second()]
+
+    def table(self, most: int = MOST_ROWS) -> list[str]:
+        """Return the table of the loads of all exchanges, or of a requested one, before and after."""
+        is_compared = self.placements[0] != DEFAULT and bool(self.launch.orders)
+        return before_and_after(self.where, self.mapping, self.routing, is_compared, self.drawn if self.exchange else None,
+                                most)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -123,7 +154,8 @@ class Order:
 def _image(order):
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
-        return [title, "", *image_text(order.mapping, order.numbers, WIDTH)]
+        lines, is_quick = image_text(order.mapping, order.numbers, WIDTH), order.grid.n_tasks <= MOST_TASKS_ROUTED
+        return [*(order.sentences if is_quick or isinstance(order.placed, Product) else [title]), "", *lines]
     return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 
 
@@ -132,13 +164,7 @@ def _loads(order):
     if order.path is not None:
         return draw_loads(order.on_torus.loads, order.path, order.exchange_title,
                           with_bytes=order.where.transform is not None)
-    where, mapping, [name] = order.where, order.mapping, order.placements
-    found = where.predict(mapping, order.routing, name)
-    launch = launched(where, found, Question(order.routing))
-    said, wanted = Answer(found, launch), order.drawn if order.exchange else None
-    sentences = [said.first(placement_name(name, where.site)), each_exchange(found, launch.first) or said.second()]
-    return [*([order.title] if order.title else []), *sentences, "",
-            *before_and_after(where, mapping, order.routing, name != DEFAULT and bool(launch.orders), wanted)]
+    return [*order.sentences, "", *order.table()]
 
 
 def _lengths(order):
@@ -152,7 +178,10 @@ def _graph(order):
     if order.where.network.has_products:
         raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
     if order.path is None:
-        return _loads(order)
+        network, nodes = order.where.network, order.mapping.node_of_rank
+        if not network.levels:
+            return _loads(order)
+        return [*order.sentences, "", *unit_lines(network, np.unique(nodes), nodes, UNITS), "", *order.table(ROWS)]
     return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title,
                       with_bytes=order.where.transform is not None)
 
@@ -192,10 +221,11 @@ PICTURES = {
     "image": Picture(_image, "nodes of a row and a column, on tori"),
     "loads": Picture(_loads, "load of every link in an exchange"),
     "lengths": Picture(_lengths, "m and loads of placements, as bars"),
-    "graph": Picture(_graph, "hosts, switches and loads"),
+    "graph": Picture(_graph, "the leaves or groups with the job, or hosts and switches, and loads"),
     "gain": Picture(_gain, "loads before and after, on tori"),
 }
 WIDTH = 80  # columns of a small picture
+UNITS, ROWS = 6, 6  # lines of the units of a network, and of their loads, so that both fit a screen of 24 lines
 
 
 GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for dimension in d.dimensions))
