@@ -484,8 +484,9 @@ def _fastest(rows):
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
         predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
-        return f"{best} is {factor(gains[0], gains[0])} than {other}: exchanges of {milliseconds(seconds[0])}{predicted}"
-    return f"{best} is {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
+        faster = f"{_agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
+        return f"{faster}: exchanges of {milliseconds(seconds[0])}{predicted}"
+    return f"{_agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
 def _gain(runs):
@@ -504,7 +505,7 @@ def _title(rows):
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):
         return None
-    return f"{rows[0].placement} ({order})" if order else rows[0].placement
+    return f"{rows[0].name} ({order})" if order else rows[0].name
 
 
 def nearness(rows: Iterable["Comparison"]) -> str:
@@ -523,7 +524,7 @@ def _nearness(rows):
     furthest = max(timed, key=lambda row: abs(log(row.time_ratio)))
     if len(timed) > 2 and abs(log(furthest.time_ratio)) > log(FAR):
         said += (f", in the middle {median(row.time_ratio for row in timed):.3f}; furthest is the {furthest.stage} exchange "
-                 f"of {furthest.grid} {furthest.placement}, {furthest.transform}")
+                 f"of {furthest.grid} under {furthest.name}, {furthest.transform}")
     return said
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import Setting
@@ -18,7 +19,6 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
 from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.options import given_options, given_words
-from pencilmap.scripts.command_line.predictions import placement_name
 
 
 def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[str], schedule: str,

@@ -10,6 +10,7 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
@@ -18,7 +19,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
+from pencilmap.scripts.command_line.predictions import SAME, factor, show_notes
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import could, echo, print_json, print_table, say
 

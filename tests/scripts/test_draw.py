@@ -295,7 +295,7 @@ def test_figures_refuse_what_is_no_picture():
 def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
     status, out, _ = pencilmap("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
     said, _, picture = out.partition("\n\n")
-    assert said.startswith("line is as fast as block order: ") and "\nGrid 4x8 (p_row=8, p_col=4): " in said
+    assert said.startswith("Rows on lines are as fast as block order: ") and "\nGrid 4x8 (p_row=8, p_col=4): " in said
     lines = ["", "", *picture.splitlines()]
     assert status == 0 and lines[2] == "y  z=0          y  z=1" and max(map(len, lines)) <= 80
     planes = [line[3:].split("    ")[0].split()[:4] for line in lines[3:7]]

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import read_document
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
@@ -28,7 +29,6 @@ from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
-from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix

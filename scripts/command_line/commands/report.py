@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import read_programs
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
@@ -14,7 +15,6 @@ from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHE
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
-from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
