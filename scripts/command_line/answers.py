@@ -158,13 +158,26 @@ class Answer:
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
-            is_so = "is" if self.best.placement == DEFAULT else "is as fast as" if self.is_same else \
-                f"is {factor(*self._gains())} than"
-            return f"{file or 'This placement'} {is_so} {name}, which needs no file."
+            like = "" if self.best.placement == DEFAULT else " as fast as" if self.is_same else \
+                f" {factor(*self._gains())} than"
+            return f"{_agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
         if self.may_search:
             return (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}."
                     if EFFORTS.get(self.effort) else f"No file is needed by a quick look: {name} is as fast.")
         return f"No file is needed: no known placement is {1 + SAME:.2f}x faster than {name}."
+
+    @property
+    def has_gain(self) -> bool:
+        """Whether a file is worth writing, or the launch order is not known."""
+        return self.is_faster or not self.launch.orders
+
+    def sentences(self, file: str, also: str = "") -> list[str]:
+        """Return the sentences about a placement that may be written to a file: whether one is needed, and the grid.
+
+        `also` follows the sentence about the grid.
+        """
+        said = self.first(file) if self.has_gain else self.no_file(file)
+        return [said, self.second(also) if self.has_gain or self.is_range else self.takes(also)]
 
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""

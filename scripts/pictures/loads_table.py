@@ -10,8 +10,8 @@ import numpy as np
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.where import Where
-from pencilmap.model.base.arrays import Floats
-from pencilmap.model.base.units import plural
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.units import counted, plural
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.graph import GraphNetwork, Level
 from pencilmap.model.placement.mapping import Mapping
@@ -36,6 +36,7 @@ class Band:
     names: Sequence[str]
     which: str         #: words about the cables: " up, down"
     values: Floats = field(repr=False)  #: shape (columns, units)
+    unit_of_host: Ints | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class LoadRows:
         Bytes, or data of a node, of the unit.
     digits : int
         Decimals of the numbers.
-    rows : sequence of (str, array)
-        Units with the same loads in words, and a value for each column. The last row of a level counts its others.
+    rows : sequence of (str, array, str)
+        Units with the same loads in words, a value for each column, and the hosts of the job in them. The last row of a
+        level counts its others.
     idle : str
         The units without load in words.
     """
@@ -59,7 +61,7 @@ class LoadRows:
     unit: str
     size: float
     digits: int
-    rows: Sequence[tuple[str, Floats]]
+    rows: Sequence[tuple[str, Floats, str]]
     idle: str
 
     def number(self, value: float) -> str:
@@ -68,10 +70,11 @@ class LoadRows:
 
     @property
     def top(self) -> float:
-        return max((float(max(values)) for _, values in self.rows), default=0.0)
+        return max((float(max(values)) for _, values, _ in self.rows), default=0.0)
 
 
-def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS) -> LoadRows:
+def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS,
+              job: Ints | None = None) -> LoadRows:
     """Return the rows of a table of the busiest cables, a column for each of some loads.
 
     Parameters
@@ -82,14 +85,17 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
         Usable nodes.
     most : int
         Rows for units.
+    job : int array, optional
+        Nodes of the job, whose number in the units of a row is told.
     """
     scale = 1.0 if with_bytes else nodes / found[0].total_bytes
-    bands = [Band(kind, names, which, values * scale) for kind, names, which, values in
+    bands = [Band(kind, names, which, values * scale, hosts) for kind, names, which, values, hosts in
              _bands(found[0].network, [np.asarray(loads.bytes(), dtype=float) for loads in found])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
-    return LoadRows(unit, size, digits, _chosen([(band, _merged(band, size, digits)) for band in bands], most), _idle(bands))
+    rows = [(band, _merged(band, size, digits, job)) for band in bands]
+    return LoadRows(unit, size, digits, _chosen(rows, most), _idle(bands))
 
 
 def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
@@ -106,8 +112,8 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
     found = [loads for _, some in columns for _, loads in some]
     table = load_rows(found, with_bytes, nodes, most)
     labels = ("", f"{table.unit} a cable") if table.unit else NODE_DATA
-    width = max(map(len, (*labels, *(name for name, _ in table.rows))))
-    numbers = [[table.number(value) for value in values] for _, values in table.rows]
+    width = max(map(len, (*labels, *(name for name, *_ in table.rows))))
+    numbers = [[table.number(value) for value in values] for _, values, _ in table.rows]
     figures = max((len(number) for row in numbers for number in row), default=1)
     room = (WIDTH - width) // len(found) - 2
     heads = [name for _, some in columns for name, _ in some]
@@ -116,7 +122,7 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
                *(-(-(len(name) + 2) // len(some)) - 2 for name, some in columns))
     lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(some) * (cell + 2) - 2)}" for name, some in columns)])]
     lines.append("".join([labels[1].ljust(width), *(f"  {name.ljust(cell)}" for name in heads)]))
-    for (name, values), shown in zip(table.rows, numbers):
+    for (name, values, _), shown in zip(table.rows, numbers):
         bars = [FULL * (max(1, round(bar * value / table.top)) if float(number) else 0)
                 for value, number in zip(values, shown)]
         cells = [f"{number.rjust(figures)} {mark}".ljust(cell) for number, mark in zip(shown, bars)]
@@ -162,8 +168,10 @@ def cable_loads(loads: LinkLoads) -> Floats:
 
 
 @singledispatch
-def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats]]:
-    """Yield kind, names, words and the bytes of the busiest cable of each unit, for each array of loads."""
+def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats, Ints | None]]:
+    """Yield kind, names, words, the bytes of the busiest cable of each unit, for each array of loads, and the unit of each
+    host.
+    """
     raise NotImplementedError(f"no bands for {type(network).__name__}")
 
 
@@ -171,7 +179,7 @@ def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequenc
 def _dimensions(network: CoordinateNetwork, loads):
     seen = [i for i, n in enumerate(network.shape) if n > 1]
     busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
-    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest)
+    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest), None
 
 
 @_bands.register
@@ -184,7 +192,7 @@ def _levels(network: GraphNetwork, loads):
     if len(network.vertices) > n:
         of_host = (source < n) | (target < n)
         left = np.flatnonzero(~of_host)
-        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None]
+        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None], None
     found = []
     for level in reversed(network.levels or (_switches(network),)):
         ends = level.unit[source[left]], level.unit[target[left]]
@@ -196,11 +204,12 @@ def _levels(network: GraphNetwork, loads):
                 np.maximum.at(row, unit[known], each)
         upwards = bool((ends[0][crossing] < 0).any())
         if crossing.any():
-            found.append((unit_word(level), unit_names(network, level), " up, down" if upwards else " in, out", busiest))
+            which = " up, down" if upwards else " in, out"
+            found.append((unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
         left = left[~crossing]
     yield from reversed(found)
     if left.size:
-        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None]
+        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None], None
 
 
 def _switches(network):
@@ -227,8 +236,8 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
             name if name.startswith(f"{level.name}=") else f"{level.name} {name}" for unit, name in enumerate(level.names)]
 
 
-def _merged(band, size, digits):
-    """Return (name, values, units) of units with the same values, the busiest first, but dimensions in their order."""
+def _merged(band, size, digits, job):
+    """Return (name, values, hosts, units) of units with the same values, the busiest first; dimensions in their order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))
@@ -236,7 +245,19 @@ def _merged(band, size, digits):
     if band.kind == DIMENSION:
         same.sort()
     return [(units_title(band.kind, [band.names[unit] for unit in units], band.which), band.values[:, units].max(axis=1),
-             units) for units in same]
+             _hosts(band.unit_of_host, units, job), units) for units in same]
+
+
+def _hosts(unit_of_host, units, job):
+    """Return how many hosts of the units belong to the job, "" without a job or without hosts in the units."""
+    if unit_of_host is None or job is None:
+        return ""
+    sizes, held = (np.bincount(found[found >= 0], minlength=1 + max(units))[units]
+                   for found in (unit_of_host, unit_of_host[np.unique(job)]))
+    if not held.any():
+        return ""
+    least, most = int(held.min()), int(held.max())
+    return f"{least if least == most else f'{least} to {most}'} of {counted(int(sizes.max()), 'host')}"
 
 
 def units_title(kind: str, names: Sequence[str], which: str = "") -> str:
@@ -268,13 +289,14 @@ def _chosen(bands, most):
     found = {(number, k) for *_, number, k in kept}
     lines = []
     for number, (band, rows) in enumerate(bands):
-        lines += [row[:2] for k, row in enumerate(rows) if (number, k) in found]
+        lines += [row[:3] for k, row in enumerate(rows) if (number, k) in found]
         rest = [row for k, row in enumerate(rows) if (number, k) not in found]
         if len(rest) == 1:
-            lines.append(rest[0][:2])
+            lines.append(rest[0][:3])
         elif rest:
-            count = sum(len(row[2]) for row in rest)
-            lines.append((f"{count} other {plural(band.kind, count)}, at most", np.max([row[1] for row in rest], axis=0)))
+            count = sum(len(row[3]) for row in rest)
+            values = np.max([row[1] for row in rest], axis=0)
+            lines.append((f"{count} other {plural(band.kind, count)}, at most", values, ""))
     return lines
 
 

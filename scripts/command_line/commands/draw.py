@@ -10,7 +10,6 @@ import numpy as np
 from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.formats import read_document
 from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
@@ -24,7 +23,7 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, each_exchange, launched
-from pencilmap.scripts.command_line.launching import asked_grid, read_placement
+from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
@@ -267,9 +266,7 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
     drawn = where.network.has_coordinates if output is None else where.network.has_products
     what = what or ("image" if drawn else "graph")
     with hearing():
-        chosen = asked_grid(where, grid, placement)
-        if file:
-            where = read_placement(read_document(file.removeprefix("file:")), where, where.job(), chosen)[2]
+        where, chosen, _ = asked_grid(where, grid, placement)
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
     lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:

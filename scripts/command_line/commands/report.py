@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
-from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import read_programs
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
@@ -64,12 +63,12 @@ def _predicted(where, output, published, figures, question, as_json):
                                "it out (pencilmap draw makes single pictures)")
     check_writable(output, FigureError)
     with hearing():
-        said = predicted_page(output, where, *question)
+        sentences = predicted_page(output, where, *question)
     if as_json:
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
-    say(said.first(placement_name(said.best.placement, where.site)))
-    say(said.second())
+    for sentence in sentences:
+        say(sentence)
     echo()
     labelled("page", output)
 

@@ -94,7 +94,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = asked_grid(where, grid, placement, schedule)
+        chosen = asked_grid(where, grid, placement, schedule)[1]
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")
