@@ -19,6 +19,7 @@ from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
+from pencilmap.mapper.formats.foreign import network_title
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.formats.lines import read_document
@@ -303,6 +304,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
             return _listed_names(listed_by.path)
         return _words(placed) if placed else job_hosts(environ or {})
 
+    if machine is None and network is None and placed and (title := network_title(read_document(placed))):
+        raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
     described, shape = _network(machine, network, bandwidth, hosts)
     first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:

@@ -135,7 +135,7 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
     job : Job
         The torus and slots to check against, and the names of the hosts.
     grid : ProcessGrid, optional
-        A single row of all ranks of the file by default.
+        By default the grid that the file records, else a single row of all ranks of the file.
     format_name : str, optional
         A name of `READABLE`; detected from the content by default.
 
@@ -212,6 +212,12 @@ def read_first(document: Document, job: Job, grid: ProcessGrid | None, names: It
     raise refusal
 
 
+def _grid_of(places):
+    """Return the grid that a file records, else a single row of all ranks."""
+    ranks = len(places.line)
+    return ProcessGrid(places.row, ranks // places.row) if places.row else ProcessGrid(ranks, 1)
+
+
 def _mapping_of(document, job, grid, format_name):
     form = format_named(format_name)
     _check_network(form, format_name, job.network)
@@ -220,7 +226,7 @@ def _mapping_of(document, job, grid, format_name):
             raise document.refuse("is empty; one place for each rank is needed")
         hosts = job if form.by_coordinates else job_of_hosts(job)
         places = form.read(document, hosts)
-        given, grid = grid is not None, grid or ProcessGrid(len(places.line), 1)
+        given, grid = grid is not None, grid or _grid_of(places)
         check_count(document, places, grid)
         if given and places.row not in (None, grid.shape[0]):
             raise document.refuse(f"has rows of {places.row}, but grid {grid} has rows of {grid.shape[0]}; a mesh has the "

@@ -205,7 +205,7 @@ FOREIGN = (
             "run pencilmap network inside the job, or write its NodeList to a file"),
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
             "for `network` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
-    Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
+    Foreign("Slurm's topology file (topology.conf, topology.yaml or slurm.conf)",
             _SLURM, _NAMED, (GRAPH, DESCRIPTION)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `network` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),
@@ -266,6 +266,16 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     found = foreign_format(document, kind)
     if found is not None:
         raise error(f"{document.label} looks like {found.title}, which is not read as {kind}; {found.advice}")
+
+
+def network_title(document: Document) -> str:
+    """Return the title of a document that describes a network in a format of another program, "" for other documents.
+
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> network_title(Document(b"graph {\\n a -- b\\n}", "net.dot")), network_title(Document(b"a b\\n", "net"))
+    ('a DOT graph (Graphviz)', '')
+    """
+    return next((form.title for form in FOREIGN if GRAPH in form.read_as and form.looks_like(document)), "")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.named_network import given_network
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.mapper.searches.default_order import order_of
@@ -32,6 +33,7 @@ from pencilmap.model.traffic.remap import REMAPS
 
 TOPOLOGY = "topology"  # label of a run on another network than a torus: its text, or the file of its cables
 UNNAMED = ("default", "launcher")  # placements whose names do not tell their order
+LAUNCHERS = "the launcher's order"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Comparison:
         Expected range of nine in ten measured times.
     order : str
         In words, the order in which the ranks of a default placement filled the places; empty for others.
+    name : str
+        Of the placement, for a reader: a launch order by its launcher.
     schedule : str
     certificate : float, optional
         Cost of all exchanges over the proved limit of all placements of the grid.
@@ -81,6 +85,7 @@ class Comparison:
     order: str = ""
     schedule: str = SEQUENCE
     certificate: float | None = None
+    name: str = ""
 
     @property
     def t_ratio(self) -> float | None:
@@ -92,7 +97,8 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures for JSON."""
-        return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings),
+        figures = {key: value for key, value in self.__dict__.items() if key != "name"}
+        return {**figures, "spread": list(self.spread), "warnings": list(self.warnings),
                 "time_range_s": None if self.time_range_s is None else list(self.time_range_s), "t_ratio": self.t_ratio,
                 "time_ratio": self.time_ratio}
 
@@ -131,10 +137,12 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     if "halo" in record:
         found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
-    order = _order(placement, _placed(record, {})[0])
+    mapping = _placed(record, {})[0]
+    order, title = _order(placement, mapping), _name(placement, mapping, labels)
     return [_row(source, network=labels.get("network", "real"), prediction=prediction, name=name, exchange=exchange,
                  grid=record["grid"], transform=transform, samples=samples, placement=placement, note=note,
-                 warnings=warnings, order=order, schedule=schedule_of_record(record)) for name, samples, exchange in found]
+                 warnings=warnings, order=order, schedule=schedule_of_record(record), title=title)
+            for name, samples, exchange in found]
 
 
 def _order(placement, mapping):
@@ -143,6 +151,18 @@ def _order(placement, mapping):
         return ""
     order = order_of(mapping)
     return spoken(order, mapping.tasks_per_node) if order else "in no order of the axes"
+
+
+def _name(placement, mapping, labels):
+    """Return the name of the placement of a run for a reader."""
+    if mapping is None:
+        return LAUNCHERS if placement in UNNAMED else placement
+    site = Site(mapping.network, mapping.tasks_per_node)
+    launch = launch_order(site, load_machine(labels["machine"]) if "machine" in labels else None)
+    if placement not in UNNAMED or labels.get("network") == "simulated":
+        return placement_name(placement, replace(site, launch=launch))
+    order = order_of(mapping)
+    return launch.name(order) if order in launch.orders else f"order {order}" if order else LAUNCHERS
 
 
 def _halo(record, transform):
@@ -162,13 +182,13 @@ def _rows_of_lines(record, source):
         forecast = {stage.name: stage for stage in problem.forecast(mapping, _costs(labels), routing=labels.get("routing"),
                                                                     backward=record["direction"] == "backward")}
     rows, placement = [], labels.get("placement", record["placement"]["source"])
-    order = _order(placement, mapping)
+    order, title = _order(placement, mapping), _name(placement, mapping, labels)
     for name in names:
         samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
         rows.append(Comparison(source, network=labels.get("network", "real"), torus=str(mapping.network) if mapping else "-",
                                tasks_per_node=mapping.tasks_per_node if mapping else 0,
                                grid="x".join(map(str, problem.bricks or (record["ranks"],))),
-                               placement=placement, order=order, transform=problem.told,
+                               placement=placement, order=order, name=title, transform=problem.told,
                                stage=name, m=None, t_s=stage and stage.link_s, time_s=stage and stage.time_s,
                                measured_s=median(samples), spread=(min(samples), max(samples)), link_bandwidth=None,
                                busiest=None, note=note, warnings=tuple(record.get("warnings", ()))))
@@ -186,7 +206,7 @@ def _move(prediction, name):
 
 
 def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order="",
-         schedule=SEQUENCE):
+         schedule=SEQUENCE, title=""):
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(source, network=network, torus=str(prediction.network) if prediction else "-",
@@ -197,7 +217,7 @@ def _row(source, network, prediction, name, exchange, grid, transform, samples, 
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
                       busiest=str(exchange.busiest) if exchange and exchange.busiest else None, note=note, warnings=warnings,
                       time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None,
-                      order=order, schedule=schedule, certificate=_certificate(prediction))
+                      order=order, schedule=schedule, certificate=_certificate(prediction), name=title)
 
 
 def _certificate(prediction):
@@ -372,17 +392,18 @@ def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
 
 def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
-    launch = load_machine("bluegene-l").launch_order
+    launch, site = load_machine("bluegene-l").launch_order, Site(prediction.network, cell.tasks_per_node)
+    title = placement_name(cell.placement, replace(site, launch=launch_order(site, load_machine("bluegene-l"))))
     order = spoken(launch.orders[0], cell.tasks_per_node) if launch and cell.placement in UNNAMED else ""
     if cell.phase == "total":
         return Comparison(source, network="published", torus=str(prediction.network), tasks_per_node=cell.tasks_per_node,
                           grid=str(cell.grid), placement=cell.placement, transform=str(cell.transform), stage="total",
                           m=None, t_s=prediction.t_s, time_s=prediction.total_s, measured_s=cell.time_s,
                           spread=(cell.time_s,) * 2, link_bandwidth=None, busiest=None,
-                          note="the FFTs are in the predicted time only", order=order)
+                          note="the FFTs are in the predicted time only", order=order, name=title)
     return _row(source, network="published", prediction=prediction, name=cell.phase, exchange=_move(prediction, cell.phase),
                 grid=cell.grid.shape, transform=cell.transform, samples=[cell.time_s], placement=cell.placement,
-                note=_what_the_bound_leaves_out(cell), order=order)
+                note=_what_the_bound_leaves_out(cell), order=order, title=title)
 
 
 def _what_the_bound_leaves_out(cell):

@@ -183,13 +183,26 @@ class Answer:
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
-            is_so = "is" if self.is_launch else "is as fast as" if self.is_same else \
-                f"is {factor(*self._gains())} than"
-            return f"{file or 'This placement'} {is_so} {name}, which needs no file."
+            like = "" if self.is_launch else " as fast as" if self.is_same else \
+                f" {factor(*self._gains())} than"
+            return f"{_agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
         if self.may_search:
             return (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}."
                     if EFFORTS.get(self.effort) else f"No file is needed by a quick look: {name} is as fast.")
         return f"No file is needed: no known placement is {1 + SAME:.2f}x faster than {name}."
+
+    @property
+    def has_gain(self) -> bool:
+        """Whether a file is worth writing, or the launch order is not known."""
+        return self.is_faster or not self.launch.orders
+
+    def sentences(self, file: str, also: str = "") -> list[str]:
+        """Return the sentences about a placement that may be written to a file: whether one is needed, and the grid.
+
+        `also` follows the sentence about the grid.
+        """
+        said = self.first(file) if self.has_gain else self.no_file(file)
+        return [said, self.second(also) if self.has_gain or self.is_range else self.takes(also)]
 
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
@@ -528,8 +541,9 @@ def _fastest(rows):
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
         predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
-        return f"{best} is {factor(gains[0], gains[0])} than {other}: exchanges of {milliseconds(seconds[0])}{predicted}"
-    return f"{best} is {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
+        faster = f"{_agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
+        return f"{faster}: exchanges of {milliseconds(seconds[0])}{predicted}"
+    return f"{_agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
 def _gain(runs):
@@ -548,7 +562,7 @@ def _title(rows):
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):
         return None
-    return f"{rows[0].placement} ({order})" if order else rows[0].placement
+    return f"{rows[0].name} ({order})" if order else rows[0].name
 
 
 def nearness(rows: Iterable["Comparison"]) -> str:
@@ -567,7 +581,7 @@ def _nearness(rows):
     furthest = max(timed, key=lambda row: abs(log(row.time_ratio)))
     if len(timed) > 2 and abs(log(furthest.time_ratio)) > log(FAR):
         said += (f", in the middle {median(row.time_ratio for row in timed):.3f}; furthest is the {furthest.stage} exchange "
-                 f"of {furthest.grid} {furthest.placement}, {furthest.transform}")
+                 f"of {furthest.grid} under {furthest.name}, {furthest.transform}")
     return said
 
 

@@ -18,7 +18,7 @@ from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted
-from pencilmap.scripts.command_line.network_picture import level_lines, network_lines, on_each, where_is_the_job
+from pencilmap.scripts.command_line.network_picture import about_routes, network_lines, on_each, where_is_the_job
 from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
 
@@ -146,12 +146,12 @@ def _show(picture, words, output, wide):
         say(job if number else "The network of the job is not known.")
     else:
         say(where_is_the_job(picture.network, picture.nodes, tasks, bool(job_hosts(os.environ))))
+        if about := about_routes(picture.network):
+            say(about)
     if picture.missing:
         say(f"Not known: {spelled(picture.missing)}.")
     elif asked:
         say(f"Ask for {' and '.join(asked.values())}.")
-    elif picture.graph is not None:
-        say(f"{'; '.join(map(str.strip, level_lines(picture.graph)))}.")
     echo()
     if picture.network is not None and (drawn := list(network_lines(picture.network, picture.nodes))):
         echo("\n".join(drawn) + "\n")  # as it is, for the picture has columns

@@ -9,17 +9,19 @@ import click
 import numpy as np
 
 from pencilmap.mapper.format_choice import Choice, choose, expected
-from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_of, matching, read_first
+from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import labelled
 
+AS_BEFORE = "as before, without the file"
 SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
@@ -114,22 +116,50 @@ def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessG
     return name, mapping, where, alike
 
 
+def asked_grid(where: Setting, grid: str, placements: Iterable[str],
+               schedule: str = SEQUENCE) -> tuple[Setting, ProcessGrid, str]:
+    """Return the setting, the grid, and the format of a placement file among the placements, "" without a file.
+
+    The setting has the order of the launcher that takes the file. The grid is the named grid, else the grid that the file
+    records, else the best.
+
+    Raises
+    ------
+    click.UsageError
+        If a placement is a file that records no grid: the best grid may be another than that of the file.
+    """
+    files = [text.removeprefix("file:").partition(",") for text in placements if text.startswith("file:")]
+    if not files:
+        return where, where.grid(grid, schedule), ""
+    path, _, named = files[0]
+    chosen = None if grid == BEST else where.grid(grid, schedule)
+    name, mapping, where, _ = read_placement(read_document(path), where, where.job(), chosen, named or None)
+    if chosen is None and not READABLE[name].says_grid:
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}",
+                               click.get_current_context())
+    where.site.check_grid(mapping.grid)
+    return where, mapping.grid, name
+
+
 def show_launch(launch: Launch, form: Choice, file: str, has_gain: bool = True) -> None:
     """Print a launch line and its requirements, for people. Without a gain the line is the user's own."""
-    if has_gain:
-        labelled("launch", launch.line, shell=launch.is_shell)
-        if launch.alone:
-            labelled("or", launch.alone, shell=True)
-        for when, line in launch.others:
-            labelled("or", f"{line}  # {when}", shell=True)
-    else:
-        labelled("launch", "as before, without the file")
+    lines = launch_lines(launch)
+    if not has_gain:
+        labelled("launch", AS_BEFORE)
         labelled("file", f"{file} ({form.name}), if you want it:")
         labelled("", launch.line, shell=launch.is_shell)
-    for label, lines in (("job", launch.job_script if has_gain else ()), ("needs", map(spelled, launch.needs)),
-                         ("warning", map(spelled, launch.warnings))):
-        for number, line in enumerate(lines):
-            labelled("" if number and label == "job" else label, line)
+        lines = [line for line in lines if line[0] in ("needs", "warning")]
+    for number, (label, line, is_shell) in enumerate(lines):
+        labelled("" if label == "job" and lines[number - 1][0] == "job" else label, line, shell=is_shell)
+
+
+def launch_lines(launch: Launch) -> list[tuple[str, str, bool]]:
+    """Return labels and lines that start a job with a file, and whether a line is for a shell."""
+    return [("launch", launch.line, launch.is_shell), *([("or", launch.alone, True)] if launch.alone else []),
+            *(("or", f"{line}  # {when}", True) for when, line in launch.others),
+            *(("job", line, False) for line in launch.job_script),
+            *(("needs", spelled(line), False) for line in launch.needs),
+            *(("warning", spelled(line), False) for line in launch.warnings)]
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted, plural
+from pencilmap.model.network.dragonfly import Dragonfly
 from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.network.graph import Level
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.scripts.pictures.loads_table import unit_names, unit_word
+from pencilmap.scripts.pictures.loads_table import unit_names, unit_word, units_title
 from pencilmap.scripts.pictures.plain import planes_text
 
 MOST_UNITS = 10  # units with a line each
@@ -63,7 +66,7 @@ def on_each(tasks: tuple[int, ...], word: str) -> str:
 
 
 def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
-    """Yield the lines of a picture: the units with nodes of the job, or the planes of a torus; nothing without a job.
+    """Yield the lines of a picture: the units with nodes of the job, or the planes of a torus; without a job its levels.
 
     Parameters
     ----------
@@ -74,22 +77,38 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
     Examples
     --------
     >>> from pencilmap.model.network.kinds import network_named
-    >>> print("\\n".join(network_lines(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]))))
+    >>> tree = network_named("fat-tree:leaves=3,hosts=4,up=2")
+    >>> print("\\n".join(network_lines(tree, np.array([0, 1, 4]))))
       leaf0   ##..  2 of 4 hosts
       leaf1   #...  1 of 4 hosts
       others  1 leaf without hosts of the job
+    >>> print("\\n".join(network_lines(tree, None)))
+      2 switches at the top
+        3 leaves, 2 cables upwards each
+          12 hosts, 4 on each leaf
     >>> print("\\n".join(network_lines(network_named("4x2"), np.array([0, 1, 4]))))
     y
     1  # . . .
     0  # # . .
        0     3 x
     """
-    if nodes is None or nodes.size == network.n_nodes:
-        return
-    if network.has_coordinates:
-        yield from _planes(network, nodes)
-    elif network.levels:
-        yield from _units(network, nodes)
+    job = None if nodes is None or nodes.size == network.n_nodes else nodes
+    if network.levels:
+        yield from (f"  {line}" for line in level_lines(network)) if job is None else unit_lines(network, job)
+    elif network.has_coordinates and job is not None:
+        yield from _planes(network, job)
+
+
+def about_routes(network: Network) -> str:
+    """Return the sentence about the routes of a network that a reader of its times needs, "" if there is none.
+
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> about_routes(network_named("dragonfly:a=4,p=2,groups=3,cables=2"))
+    'Two groups share 2 cables. If its routers adapt, times are ranges.'
+    """
+    if not isinstance(network, Dragonfly):
+        return ""
+    return f"Two groups share {_shared(network)}. If its routers adapt, times are ranges."
 
 
 def _planes(torus, nodes):
@@ -114,6 +133,22 @@ def level_lines(network: Any) -> Iterator[str]:
 
 
 @level_lines.register
+def _levels_of_dragonfly(network: Dragonfly) -> Iterator[str]:
+    """Yield a line for the groups of a dragonfly, and a line for the switches of a group."""
+    spines, leaves = network.spines, network.per_group - network.spines
+    hosts = np.bincount(network.levels[-1].unit[:network.n_nodes])
+    inside = f"{counted(leaves, 'leaf')} and {counted(spines, 'spine')}" if spines else counted(leaves, "switch")
+    yield f"{counted(network.groups, 'group')}, {_shared(network)} between two groups"
+    yield f"  {inside} in each group, {_span(hosts, 'host')}"
+
+
+def _shared(network):
+    """Return the number of cables between two groups in words."""
+    links, _ = network.cables_of_pair
+    return _span((links >= 0).sum(axis=2)[np.triu_indices(network.groups, 1)], "cable") if network.groups > 1 else "no cable"
+
+
+@level_lines.register
 def _levels_of_tree(tree: FatTree) -> Iterator[str]:
     """Yield a line for each level of a tree, from the top."""
     depth = len(tree.above)
@@ -122,7 +157,9 @@ def _levels_of_tree(tree: FatTree) -> Iterator[str]:
         name = tree.levels[i].name
         cables = np.delete(tree.cables_up[i], _implied(tree, i))
         switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
-        yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each")
+        upwards = "" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else \
+            f", {_span(cables, 'cable')} upwards each"
+        yield f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}{upwards}"
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
@@ -139,24 +176,64 @@ def _span(numbers, word=""):
     return (str(low) if low == high else f"{low} to {high}") + (f" {plural(word, high)}" if word else "")
 
 
-def _units(network, nodes):
-    """Yield a line for each unit that holds nodes of the job: of the smallest level that has few enough."""
-    level = next((level for level in network.levels if len(_held(network, level, nodes)) <= MOST_UNITS), network.levels[-1])
-    held, size = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
-    named = unit_names(network, level)
-    names = {unit: named[unit] for unit in held}
-    width = max(6, *map(len, names.values()))
-    scale = max(1, -(-int(size.max()) // WIDTH))
-    for unit, count in list(held.items())[:MOST_UNITS]:
-        bar = USED * -(-count // scale)
-        bar = bar.ljust(-(-int(size[unit]) // scale), FREE)
-        yield f"  {names[unit]:{width}}  {bar}  {count} of {counted(int(size[unit]), 'host')}"
-    more = len(held) - MOST_UNITS
+def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most: int = MOST_UNITS) -> Iterator[str]:
+    """Yield a line for each unit that holds nodes of a job, the groups of a dragonfly; if there are many, for the busiest.
+
+    Parameters
+    ----------
+    network : Network
+        With levels.
+    nodes : int array
+        Nodes of the job.
+    node_of_rank : int array, optional
+        Also count the ranks.
+    most : int
+        Lines for units. Of more units, those with the same numbers share a line.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.kinds import network_named
+    >>> tree = network_named("fat-tree:leaves=9,hosts=4,up=2")
+    >>> print("\\n".join(unit_lines(tree, np.array([0, *range(4, 24), 28]), most=1)))
+      5 leaves  ####  4 of 4 hosts each
+      others    2 leaves with 1 host, 2 leaves without hosts of the job
+    """
+    level = _level_drawn(network, nodes, most)
+    held, sizes = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
+    ranks = None if node_of_rank is None else np.bincount(level.unit[node_of_rank], minlength=len(sizes))
+    facts = {unit: (count, int(sizes[unit]), 0 if ranks is None else int(ranks[unit])) for unit, count in held.items()}
+    units: list[list[int]] = [[unit] for unit in facts]
+    if len(facts) > most:
+        alike: dict[tuple[int, int, int], list[int]] = {}
+        for unit, found in facts.items():
+            alike.setdefault(found, []).append(unit)
+        units = sorted(alike.values(), key=lambda some: (-facts[some[0]][0], -facts[some[0]][2], some[0]))
+    names, word = unit_names(network, level), unit_word(level)
+    shown = [(units_title(word, [names[unit] for unit in some]), *facts[some[0]], len(some)) for some in units[:most]]
+    width, scale = max(6, *(len(name) for name, *_ in shown)), max(1, -(-int(sizes.max()) // WIDTH))
+    for name, count, size, sent, number in shown:
+        bar = (USED * -(-count // scale)).ljust(-(-size // scale), FREE)
+        also = f", {counted(sent, 'rank')}" if sent else ""
+        yield f"  {name:{width}}  {bar}  {count} of {counted(size, 'host')}{also}{' each' * (number > 1)}"
+    more = [facts[unit][0] for some in units[most:] for unit in some]
     rest = level.count - len(held)
-    others = [f"{counted(number, unit_word(level))} {which}" for number, which in ((more, "with"), (rest, "without"))
-              if number > 0]
+    others = [f"{counted(len(more), word)} with {_span(np.array(more), 'host')}"] if more else []
+    others += [f"{counted(rest, word)} without"] if rest else []
     if others:
-        yield f"  {'others':{width}}  {', '.join(others)} hosts of the job"
+        of_job = "" if more and not rest else " hosts of the job"
+        yield f"  {'others':{width}}  {', '.join(others)}{of_job}"
+
+
+@singledispatch
+def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
+    """Return the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
+    levels = [level for level in network.levels if 1 < len(_held(network, level, nodes)) <= most]
+    return levels[0] if levels else network.levels[0]
+
+
+@_level_drawn.register
+def _groups(network: Dragonfly, nodes, most):
+    return network.levels[-1]
 
 
 def _held(network, level, nodes):

@@ -175,8 +175,9 @@ def _placement_file(given: dict[str, Any]) -> str | None:
     """Return the first file of a placement that a command names: `check FILE`, `map --from FILE`, `--placement FILE`."""
     named = given.get("placement") or ()
     names = (named,) if isinstance(named, str) else named
-    files = (name.removeprefix("file:") for name in names if name.startswith("file:"))
-    return next(iter(filter(None, (given.get("file"), given.get("from_file"), *files))), None)
+    files = (name.removeprefix("file:").partition(",")[0] for name in names if name.startswith("file:"))
+    one = (given.get("file") or "").removeprefix("file:")
+    return next(iter(filter(None, (one, given.get("from_file"), *files))), None)
 
 
 def _refuse_question(records):

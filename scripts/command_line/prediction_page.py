@@ -6,9 +6,12 @@ from pathlib import Path
 
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.formats import launch_of
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import Setting
+from pencilmap.mapper.where import BEST as BEST_PLACEMENT
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
@@ -16,20 +19,25 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
+from pencilmap.scripts.command_line.launching import AS_BEFORE, asked_grid, format_of_launcher, launch_lines
 from pencilmap.scripts.command_line.options import given_options, given_words
-from pencilmap.scripts.command_line.predictions import placement_name
+
+FILE = "ranks.map"  # that the lines of a page write and read
+TYPED = ("launch", "or", "job")  # labels of lines to copy
 
 
 def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[str], schedule: str,
-                   effort: str) -> Answer:
-    """Write the page of some placements of a grid beside the launcher's order; return the answer.
+                   effort: str) -> list[str]:
+    """Write the page of some placements of a grid beside the launcher's order; return the sentences of the answer.
 
     Parameters
     ----------
     schedule : str
         Beside one exchange after the other, the page has the best schedule of the last placement.
     """
-    question, limit, chosen = Question(schedule=schedule), Limit(1, None), str(where.grid(grid))
+    question, limit = Question(schedule=schedule), Limit(1, None)
+    where, process_grid, form = asked_grid(where, grid, placements)
+    chosen = str(process_grid)
     found = list(where.answers(question, chosen, tuple(placements), effort, limit))
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
@@ -37,15 +45,20 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
         scheduled = [p for p in several if p.schedule_name != SEQUENCE]
     best = ranked(found)[0]
     launch = launched(where, best, question, is_quick=not EFFORTS[effort])
-    said = Answer(best, launch, effort=effort, library=library_in(grid, where))
+    asked = effort if best.placement == BEST_PLACEMENT else ""
+    said = Answer(best, launch, effort=asked, library=library_in(grid, where))
     known = {p.placement for p in found if p.schedule_name == SEQUENCE}
     first = [p for p in (said.launch.first,) if p and p.placement not in known]
-    write_page(path, where, [*first, *found, *scheduled], said)
-    return said
+    return write_page(path, where, [*first, *found, *scheduled], said, form)
 
 
-def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Answer) -> None:
-    """Write the page of the report, with predictions in place of runs.
+def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Answer, form: str = "") -> list[str]:
+    """Write the page of the report, with predictions in place of runs; return the sentences of the answer.
+
+    Parameters
+    ----------
+    form : str
+        The format of the file, if the best placement is one.
 
     Raises
     ------
@@ -61,19 +74,35 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Ans
         name, schedule = prediction.placement, prediction.schedule_name
         beside = schedule != SEQUENCE
         mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
-        return Placed(mapping, name, prediction.routing, where.transform, beside, where.names or {},
-                      schedule if beside else "")
+        return Placed(mapping, name, placement_name(name, where.site), prediction.routing, where.transform, beside,
+                      where.names or {}, schedule if beside else "", in_mb=where.transform is not None)
 
     forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
-    text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=said.second(),
-                verdict=said.first(placement_name(said.best.placement, where.site)), launch=_launch(said))
+    sentences = said.sentences(placement_name(said.best.placement, where.site))
+    text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1], verdict=sentences[0],
+                launch=_launch(where, said, form))
     write_whole(Path(path), text, FigureError)
+    return sentences
 
 
-def _launch(said):
-    """Return the command that writes the file, if it is faster than the launch order."""
-    if not said.is_faster or said.best.placement == DEFAULT:
-        return []
-    options = given_options("map", ("--output", "--placement", "--format"))
-    return [("file", " ".join(["pencilmap map", *options, *(["--placement", shell.word(said.best.placement)]
-                                                            if said.best.placement != BEST else []), "-o FILE"]))]
+def _launch(where, said, form):
+    """Return labels and lines that write the file and start the job, and whether a line is typed; if the file is faster than
+    the launch order.
+    """
+    best = said.best
+    if said.is_launch or not said.has_gain:
+        return [("launch", AS_BEFORE, False)] if said.launch.orders else []
+    file, lines = placement_name(best.placement, where.site), []
+    if not best.placement.startswith("file:"):
+        form = format_of_launcher(where) or ""
+        words = ["pencilmap map", *given_options("map", ("--output", "--placement", "--format", "--grid")), "--grid",
+                 str(best.grid), *([] if form else ["--format", "FORMAT"])]
+        named = [] if best.placement == BEST_PLACEMENT else ["--placement", shell.word(best.placement)]
+        file, lines = FILE, [("file", " ".join([*words, *named, "-o", FILE]), True)]
+        if not form:
+            return [*lines, ("formats", "pencilmap help formats", True)]
+    if not form:
+        return lines
+    mapping = as_mapping(best.product or where.place(best.placement, best.grid, best.schedule_name), best.placement)
+    return [*lines, *((label, line, label in TYPED) for label, line, _ in
+                      launch_lines(launch_of(mapping, file, form, where.job())))]

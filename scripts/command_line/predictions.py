@@ -11,7 +11,6 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.placement.allocation import Site
 from pencilmap.model.predict.ranking import TRANSFORM, worth
 from pencilmap.model.predict.reasons import FIGURES, uncounted
 from pencilmap.model.predict.results import ExchangePrediction, Prediction
@@ -63,25 +62,6 @@ def title(where: Where) -> str:
     found = where.where.replace("torus", "torus and open mesh", 1) if where.wraps else where.where
     backward = ", backward" if where.transform and where.transform.backward and where.transform.type != "c2r" else ""
     return found + (f", transform {where.transform}{backward}" if where.transform else "")
-
-
-def placement_name(text: str, site: Site) -> str:
-    """Return the name of a placement for a reader: a launch order by its launcher, rows on boxes, a file.
-
-    >>> from pencilmap.model.network.torus import Torus
-    >>> site = Site(Torus((8, 8, 8)))
-    >>> placement_name("box:2x2x2", site), placement_name("file:my.map", site), placement_name("default:zyxt", site)
-    ('rows on 2x2x2 cubes', 'my.map', 'order zyxt')
-    """
-    kind, _, argument = text.partition(":")
-    if kind == "default":
-        known = not argument or argument in site.launch.orders
-        return site.launch_name(argument) if known else f"order {argument}"
-    if kind == "box" and argument:
-        extents = argument.split("x")
-        return f"rows on {argument} {'cubes' if len(set(extents)) == 1 and len(extents) > 2 else 'boxes'}"
-    return {"file": argument, "digits": f"pattern {argument}", "lattice": f"tiling {argument}"}.get(kind, text) \
-        if argument else text
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:

@@ -11,6 +11,7 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
@@ -24,7 +25,7 @@ from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import launch_notes
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
+from pencilmap.scripts.command_line.predictions import SAME, factor, show_notes
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
 

@@ -296,7 +296,7 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
     columns: list[tuple[str, Callable[[Comparison], str]]] = [
         ("network", lambda c: c.network), ("grid", lambda c: c.grid), (">tasks/\nnode", lambda c: str(c.tasks_per_node)),
         ("size", lambda c: _size(c.transform)), ("schedule", lambda c: broken(c.schedule)),
-        ("placement", lambda c: c.placement if wide else broken(c.placement)),
+        ("placement", lambda c: c.name if wide else broken(c.name)),
         ("stage", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
         (">links", lambda c: milliseconds(c.t_s)), (">time", lambda c: milliseconds(c.time_s)),
         (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),

@@ -10,8 +10,8 @@ import numpy as np
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.where import Where
-from pencilmap.model.base.arrays import Floats
-from pencilmap.model.base.units import plural
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.units import counted, plural
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.graph import GraphNetwork, Level
 from pencilmap.model.placement.mapping import Mapping
@@ -36,6 +36,7 @@ class Band:
     names: Sequence[str]
     which: str         #: words about the cables: " up, down"
     values: Floats = field(repr=False)  #: shape (columns, units)
+    unit_of_host: Ints | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class LoadRows:
         Bytes, or data of a node, of the unit.
     digits : int
         Decimals of the numbers.
-    rows : sequence of (str, array)
-        Units with the same loads in words, and a value for each column. The last row counts the others.
+    rows : sequence of (str, array, str)
+        Units with the same loads in words, a value for each column, and the hosts of the job in them. The last row of a
+        level counts its others.
     idle : str
         The units without load in words.
     """
@@ -59,7 +61,7 @@ class LoadRows:
     unit: str
     size: float
     digits: int
-    rows: Sequence[tuple[str, Floats]]
+    rows: Sequence[tuple[str, Floats, str]]
     idle: str
 
     def number(self, value: float) -> str:
@@ -68,10 +70,11 @@ class LoadRows:
 
     @property
     def top(self) -> float:
-        return max((float(max(values)) for _, values in self.rows), default=0.0)
+        return max((float(max(values)) for _, values, _ in self.rows), default=0.0)
 
 
-def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS) -> LoadRows:
+def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: int = MOST_ROWS,
+              job: Ints | None = None) -> LoadRows:
     """Return the rows of a table of the busiest cables, a column for each of some loads.
 
     Parameters
@@ -82,14 +85,17 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
         Usable nodes.
     most : int
         Rows for units.
+    job : int array, optional
+        Nodes of the job, whose number in the units of a row is told.
     """
     scale = 1.0 if with_bytes else nodes / found[0].total_bytes
-    bands = [Band(kind, names, which, values * scale) for kind, names, which, values in
+    bands = [Band(kind, names, which, values * scale, hosts) for kind, names, which, values, hosts in
              _bands(found[0].network, [np.asarray(loads.bytes(), dtype=float) for loads in found])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
-    return LoadRows(unit, size, digits, _chosen([_merged(band, size, digits) for band in bands], most), _idle(bands))
+    rows = [(band, _merged(band, size, digits, job)) for band in bands]
+    return LoadRows(unit, size, digits, _chosen(rows, most), _idle(bands))
 
 
 def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], with_bytes: bool, nodes: int,
@@ -106,8 +112,8 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
     found = [loads for _, some in columns for _, loads in some]
     table = load_rows(found, with_bytes, nodes, most)
     labels = ("", f"{table.unit} a cable") if table.unit else NODE_DATA
-    width = max(map(len, (*labels, *(name for name, _ in table.rows))))
-    numbers = [[table.number(value) for value in values] for _, values in table.rows]
+    width = max(map(len, (*labels, *(name for name, *_ in table.rows))))
+    numbers = [[table.number(value) for value in values] for _, values, _ in table.rows]
     figures = max((len(number) for row in numbers for number in row), default=1)
     room = (WIDTH - width) // len(found) - 2
     heads = [name for _, some in columns for name, _ in some]
@@ -116,7 +122,7 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
                *(-(-(len(name) + 2) // len(some)) - 2 for name, some in columns))
     lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(some) * (cell + 2) - 2)}" for name, some in columns)])]
     lines.append("".join([labels[1].ljust(width), *(f"  {name.ljust(cell)}" for name in heads)]))
-    for (name, values), shown in zip(table.rows, numbers):
+    for (name, values, _), shown in zip(table.rows, numbers):
         bars = [FULL * (max(1, round(bar * value / table.top)) if float(number) else 0)
                 for value, number in zip(values, shown)]
         cells = [f"{number.rjust(figures)} {mark}".ljust(cell) for number, mark in zip(shown, bars)]
@@ -132,8 +138,15 @@ def loads_of(where: Where, mapping: Mapping, number: int, routing: str | None) -
     return rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
 
 
+def busiest_exchange(where: Where, mapping: Mapping, routing: str | None) -> int:
+    """Return the number of the exchange with the busiest cable, the first of equal ones."""
+    loads = [cable_loads(loads_of(where, mapping, k, routing)).max(initial=0.0) if tasks > 1 else 0.0
+             for k, tasks in enumerate(mapping.grid.shape)]
+    return loads.index(max(loads))
+
+
 def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,
-                     only: str | None = None) -> list[str]:
+                     only: str | None = None, most: int = MOST_ROWS) -> list[str]:
     """Return the lines of the table of loads: each exchange that moves something, in the launch order and as placed."""
     grid = mapping.grid
     moves = [k for k, (name, tasks) in enumerate(zip(grid.decomposition.names, grid.shape))
@@ -142,12 +155,23 @@ def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_com
     placed["after" if is_compared else ""] = mapping
     columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
                                                          for name, each in placed.items()]) for k in moves]
-    return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes)
+    return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes, most)
+
+
+def cable_loads(loads: LinkLoads) -> Floats:
+    """Return the bytes of a cable of each arc: float array, in the order of `arcs()`."""
+    network: Any = loads.network
+    index, cables = network.arcs().index, network.cables
+    if network.has_coordinates:  # cables of each dimension
+        cables = [cables[i] for i in (index // (2 * network.n_nodes)).tolist()]
+    return np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
 
 
 @singledispatch
-def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats]]:
-    """Yield kind, names, words and the bytes of the busiest cable of each unit, for each array of loads."""
+def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats, Ints | None]]:
+    """Yield kind, names, words, the bytes of the busiest cable of each unit, for each array of loads, and the unit of each
+    host.
+    """
     raise NotImplementedError(f"no bands for {type(network).__name__}")
 
 
@@ -155,7 +179,7 @@ def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequenc
 def _dimensions(network: CoordinateNetwork, loads):
     seen = [i for i, n in enumerate(network.shape) if n > 1]
     busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
-    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest)
+    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest), None
 
 
 @_bands.register
@@ -168,7 +192,7 @@ def _levels(network: GraphNetwork, loads):
     if len(network.vertices) > n:
         of_host = (source < n) | (target < n)
         left = np.flatnonzero(~of_host)
-        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None]
+        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None], None
     found = []
     for level in reversed(network.levels or (_switches(network),)):
         ends = level.unit[source[left]], level.unit[target[left]]
@@ -180,11 +204,12 @@ def _levels(network: GraphNetwork, loads):
                 np.maximum.at(row, unit[known], each)
         upwards = bool((ends[0][crossing] < 0).any())
         if crossing.any():
-            found.append((unit_word(level), unit_names(network, level), " up, down" if upwards else " in, out", busiest))
+            which = " up, down" if upwards else " in, out"
+            found.append((unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
         left = left[~crossing]
     yield from reversed(found)
     if left.size:
-        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None]
+        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None], None
 
 
 def _switches(network):
@@ -207,48 +232,72 @@ def unit_names(network: GraphNetwork, level: Level) -> list[str]:
     count = np.bincount(of_switch[inside], minlength=len(level.names))
     switch = np.zeros(len(level.names), dtype=np.int64)
     switch[of_switch[inside]] = inside
-    return [network.vertices[network.n_nodes + int(switch[unit])] if count[unit] == 1 else f"{level.name} {name}"
-            for unit, name in enumerate(level.names)]
+    return [network.vertices[network.n_nodes + int(switch[unit])] if count[unit] == 1 else
+            name if name.startswith(f"{level.name}=") else f"{level.name} {name}" for unit, name in enumerate(level.names)]
 
 
-def _merged(band, size, digits):
-    """Return (name, values, units) of units with the same values, the busiest first, but dimensions in their order."""
+def _merged(band, size, digits, job):
+    """Return (name, values, hosts, units) of units with the same values, the busiest first; dimensions in their order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
     order = sorted(loaded, key=lambda unit: (-shown[unit].max(), *(-shown[unit]), unit))
     same = [list(units) for _, units in groupby(order, key=lambda unit: tuple(shown[unit]))]
     if band.kind == DIMENSION:
         same.sort()
-    return [(_title(band, units), band.values[:, units].max(axis=1), units) for units in same]
+    return [(units_title(band.kind, [band.names[unit] for unit in units], band.which), band.values[:, units].max(axis=1),
+             _hosts(band.unit_of_host, units, job), units) for units in same]
 
 
-def _title(band, units):
-    """Return the names of up to three units if there is room, else their number.
+def _hosts(unit_of_host, units, job):
+    """Return how many hosts of the units belong to the job, "" without a job or without hosts in the units."""
+    if unit_of_host is None or job is None:
+        return ""
+    sizes, held = (np.bincount(found[found >= 0], minlength=1 + max(units))[units]
+                   for found in (unit_of_host, unit_of_host[np.unique(job)]))
+    if not held.any():
+        return ""
+    least, most = int(held.min()), int(held.max())
+    return f"{least if least == most else f'{least} to {most}'} of {counted(int(sizes.max()), 'host')}"
 
-    >>> _title(Band("group", ["group 0", "group 1"], " in, out", np.zeros((1, 2))), [0, 1])
+
+def units_title(kind: str, names: Sequence[str], which: str = "") -> str:
+    """Return the names of up to three units if there is room, else their number; `which` are words about their cables.
+
+    >>> units_title("group", ["group 0", "group 1"], " in, out")
     'groups 0 and 1 in, out'
     """
-    names, many = [band.names[unit] for unit in units], plural(band.kind, len(units))
-    start = f"{band.kind} "
-    if len(units) > 1 and all(name.startswith(start) for name in names):
+    names, many = list(names), plural(kind, len(names))
+    number, start = len(names), f"{kind} "
+    if number > 1 and all(name.startswith(start) for name in names):
         names = [name.removeprefix(start) for name in names]
         names[0] = f"{many} {names[0]}"
     *first, last = names
-    title = (f"{', '.join(first)} and {last}" if first else last) + band.which
-    if len(units) > 3 or len(title) > LABEL:
-        title = (f"{len(units)} {many}" if first else last[:LABEL - len(band.which)]) + band.which
+    title = (f"{', '.join(first)} and {last}" if first else last) + which
+    if number > 3 or len(title) > LABEL:
+        title = (f"{number} {many}" if first else last[:LABEL - len(which)]) + which
     return title
 
 
 def _chosen(bands, most):
-    """Return name and values of at most `most` lines, the busiest of each band among them, and a line for all others."""
-    ranked = sorted((k > 0, -max(row[1]), number, k) for number, rows in enumerate(bands) for k, row in enumerate(rows))
-    kept = {(number, k) for *_, number, k in ranked[:most - (len(ranked) > most)]}
-    rows = [row[:2] for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) in kept]
-    rest = [row for number, rows in enumerate(bands) for k, row in enumerate(rows) if (number, k) not in kept]
-    if rest:
-        rows.append((f"{sum(len(row[2]) for row in rest)} others, at most", np.max([row[1] for row in rest], axis=0)))
-    return rows
+    """Return name and values of at most `most` lines, the busiest of each band among them, and a line for its others."""
+    ranked = sorted((k > 0, -max(row[1]), number, k) for number, (_, rows) in enumerate(bands) for k, row in enumerate(rows))
+    kept = ranked
+    for places in range(min(most, len(ranked)), 0, -1):  # a band with rows left out takes a line for them
+        kept = ranked[:places]
+        if places + len({number for *_, number, _ in ranked[places:]}) <= most:
+            break
+    found = {(number, k) for *_, number, k in kept}
+    lines = []
+    for number, (band, rows) in enumerate(bands):
+        lines += [row[:3] for k, row in enumerate(rows) if (number, k) in found]
+        rest = [row for k, row in enumerate(rows) if (number, k) not in found]
+        if len(rest) == 1:
+            lines.append(rest[0][:3])
+        elif rest:
+            count = sum(len(row[3]) for row in rest)
+            values = np.max([row[1] for row in rest], axis=0)
+            lines.append((f"{count} other {plural(band.kind, count)}, at most", values, ""))
+    return lines
 
 
 def _idle(bands):

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import counted
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
-MOST_LINES = 18                # of the planes, so that title, legend and prompt fit the same screen of 24 lines
+MOST_LINES = 14                # of the planes, so that the answer, legend and prompt fit the same screen of 24 lines
 MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
 BOTH, OTHER, EMPTY = "◆", "·", "x"
 BETWEEN = 4                    # columns between planes side by side
@@ -148,7 +149,7 @@ def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
 
 def _legend(groups, both, empty, width):
     """Return the meanings of the marks, in as many lines as they need."""
-    said = [f"{sign} {name} {number}: {len(nodes)} ranks on {len(np.unique(nodes))} nodes"
+    said = [f"{sign} {name} {number}: {counted(len(nodes), 'rank')} on {counted(len(np.unique(nodes)), 'node')}"
             for sign, (name, (number, nodes)) in zip(MARKS, groups.items())]
     lines = [""]
     for part in [*said, *([f"{BOTH} in both"] if both else []), *([f"{EMPTY} no task"] if empty else [])]:

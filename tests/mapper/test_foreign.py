@@ -29,7 +29,7 @@ def metis(graph, weight=None):
     return f"% made here\n{head}\n" + "\n".join(rows) + "\n"
 
 
-SLURM = "Slurm's topology.conf, topology.yaml or slurm.conf"
+SLURM = "Slurm's topology file (topology.conf, topology.yaml or slurm.conf)"
 EXAMPLES = {  # name: title, text
     "metis": ("a METIS graph", metis(TREE)),
     "metis with weights": ("a METIS graph", metis(nx.cycle_graph(7), 3)),

@@ -294,7 +294,9 @@ def test_figures_refuse_what_is_no_picture():
 
 def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
     status, out, _ = pencilmap("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
-    lines = out.splitlines()
+    said, _, picture = out.partition("\n\n")
+    assert said.startswith("Rows on lines are as fast as block order: ") and "\nGrid 4x8 (p_row=8, p_col=4): " in said
+    lines = ["", "", *picture.splitlines()]
     assert status == 0 and lines[2] == "y  z=0          y  z=1" and max(map(len, lines)) <= 80
     planes = [line[3:].split("    ")[0].split()[:4] for line in lines[3:7]]
     mapping = mapping_of("4x4x2", "4x8", "line")
@@ -304,7 +306,8 @@ def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap
             node = 4 * up + right
             assert mark == {(True, True): "◆", (True, False): "●", (False, True): "■", (False, False): "·"}[
                 node in row, node in column]
-    assert pencilmap_json.one("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"] == lines
+    found = pencilmap_json.one("draw", "--network", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"]
+    assert found[3:] == lines[2:]
 
 
 def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_json):
@@ -346,15 +349,15 @@ def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, 
     loads = pencilmap_loads(fat_tree)
     assert len(links.get_segments()) == 6 and max(links.get_array()) == max(loads)
     out = pencilmap("draw", "--network", fat_tree, "-g", "2x2")[1]
-    assert re.search(rf"^hosts .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
+    assert re.search(rf"^l0, l1 and spine .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
 
 
 def pencilmap_loads(fat_tree):
-    """Return the loads of the row exchange, the largest of each direction."""
+    """Return the loads of the column exchange, the largest of each direction: that of the cables at the top."""
     from pencilmap.mapper.setting import setting
 
     where = setting(network=str(fat_tree))
-    return where.predict(where.place("default", where.grid("2x2"))).stages[0].load
+    return where.predict(where.place("default", where.grid("2x2"))).stages[1].load
 
 
 @pytest.mark.parametrize("words, says", [
@@ -387,8 +390,9 @@ def test_a_picture_in_the_terminal_fits_one_screen(network, grid, pencilmap, mon
     (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2", "--fft", "256", "--bandwidth", "148 MB/s"),
      ["Rows take 1.771 ms, not 3.542; columns 3.542 ms, as before (predicted).", "x, each way 0.524", "y and z,"]),
     (("--network", "fat-tree:leaves=400,hosts=25,up=5", "--grid", "100x100", "-p", "default"), ["400 leaves up, down 3.75"]),
-    (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"), ["groups 14 and 18", "others, at most"]),
-    (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["3 y slices in, out"]),
+    (("--network", "dragonfly:a=8,p=4,h=4", "--grid", "33x32", "-p", "default"),
+     ["groups 14 and 18", "other switches, at most", "other groups, at most"]),
+    (("--network", "hyperx:3x3,hosts=2", "--grid", "3x6", "-p", "default"), ["y=0, y=1 and y=2 in, out"]),
     (("--network", "fat-tree:leaves=4,hosts=16,up=8", "--grid", "4x4x4"), ["x-lines y-lines z-lines", "before after"]),
     (("--machine", "frontier", "--nodes", "64", "--grid", "32x16", "-p", "default"), ["without load:", "74 groups"])])
 def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencilmap, monkeypatch):
@@ -399,6 +403,28 @@ def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencil
     assert status == 0 and list(faults("draw --what loads", out)) == [], err
     found = re.sub(r"\s+", " ", out)
     assert all(words in found for words in shows), out
+
+
+@pytest.mark.parametrize("words, shows", [
+    (("--network", "fat-tree:leaves=9,hosts=4,up=2", "--nodes", "NODES", "-t", 2, "--grid", "2x23"),
+     ["  5 leaves  ####  4 of 4 hosts, 8 ranks each", "  leaf7     ##..  2 of 4 hosts, 4 ranks",
+      "  others    1 leaf with 1 host, 2 leaves without hosts of the job"]),
+    (("--network", "dragonfly:a=4,p=4,groups=3,cables=2", "--grid", "6x8"),
+     ["  groups 0, 1 and 2  ################  16 of 16 hosts, 16 ranks each"])])
+def test_a_tree_is_drawn_by_leaves_and_a_dragonfly_by_groups_with_the_job_in_it(words, shows, tmp_path, monkeypatch,
+                                                                                pencilmap):
+    from pencilmap.model.network.kinds import network_named
+    from pencilmap.scripts.command_line.commands import draw
+
+    monkeypatch.setattr(draw, "UNITS", 2)
+    named = network_named(words[1]).node_name
+    (tmp_path / "nodes").write_text("".join(f"{named(k)}\n" for k in (0, *range(4, 24), 28, 29)))
+    words = [tmp_path / "nodes" if word == "NODES" else word for word in words]
+    status, out, err = pencilmap("draw", *words, "-p", "default")
+    assert status == 0, err
+    answer, units, loads = out.split("\n\n")
+    assert "Grid" in answer and loads.startswith("times the data")
+    assert [line for line in units.splitlines() if line in shows] == shows, units
 
 
 def test_the_table_of_loads_is_that_of_each_link():
@@ -464,3 +490,52 @@ def test_the_picture_of_a_gain_shows_both_loads_and_the_factor(pencilmap, tmp_pa
     kinds = [each.get("class") for each in root.iter("{http://www.w3.org/2000/svg}path")]
     assert kinds == ["c0", "c5", "c3", "arrow"], "none and all of 4 before, half of 4 after"
     assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 16
+
+
+# files of placements
+
+
+def test_a_placement_file_is_judged_on_the_grid_that_the_user_names_or_the_file_records(tmp_path, monkeypatch, pencilmap,
+                                                                                        pencilmap_json):
+    monkeypatch.chdir(tmp_path)
+    on = ("--network", "4x4x2", "--bandwidth", "1 GB/s")
+    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "hostfile", "-o", "ranks.hosts")[0] == 0
+    for command in (("draw", "ranks.hosts"), ("draw", "-p", "ranks.hosts"), ("draw", "-p", "file:ranks.hosts,hostfile"),
+                    ("report", "-p", "ranks.hosts"), ("simulate", "-p", "ranks.hosts", "--fft", 32)):
+        status, out, err = pencilmap(*command, *on)
+        assert (status, out) == (2, "") and err.startswith("error: name the process grid with --grid RxC\nhelp: "), command
+    assert pencilmap("map", *on, "-g", "8x4", "-p", "default", "-f", "jax", "-o", "mesh.json")[0] == 0
+    assert pencilmap_json.one("draw", "mesh.json", *on)["grid"] == [8, 4]
+
+
+@pytest.mark.parametrize("command", ["draw", "check"])
+def test_a_network_file_in_the_place_of_a_placement_is_told_how_it_is_named(command, tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=c[0-3]\n")
+    status, out, err = pencilmap(command, "topology.conf")
+    assert status == 1 and out == "" and " ".join(err.split()) == (
+        "error: no network: topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); "
+        "name it with --network topology.conf")
+
+
+# which exchange
+
+
+def test_pictures_show_the_exchange_with_the_busiest_cable_in_bytes(tmp_path, pencilmap):
+    tree = ("--network", "fat-tree:leaves=2,hosts=4,up=2", "--grid", "4x2", "-p", "default", "--fft", 64)
+    assert pencilmap("draw", "--what", "graph", *tree, "-o", tmp_path / "a.svg")[0] == 0
+    said = " ".join(texts(tmp_path / "a.svg"))
+    assert "column exchange" in said and "busier direction, MB" in said  # the rows stay on a leaf
+    assert pencilmap("draw", "--what", "graph", *tree[:-2], "-o", tmp_path / "b.svg")[0] == 0
+    assert "on the scale of m" in " ".join(texts(tmp_path / "b.svg"))
+
+
+def test_a_picture_of_tori_on_another_network_speaks_of_the_network(tmp_path, pencilmap):
+    for what in ("gain", "image"):
+        status, out, err = pencilmap("draw", "--what", what, "--network", "fat-tree:leaves=2,hosts=4,up=2", "--grid", "4x2",
+                                     "-o", tmp_path / "a.svg")
+        assert status == 1 and "is for tori, and the network is" in err and "twist" not in err and out == ""
+    status, _, err = pencilmap("draw", "--what", "gain", "--network", "4x4x8:twisted", "--grid", "16x8", "-o",
+                               tmp_path / "a.svg")
+    assert status == 1 and "tori without twists" in err and "has twists" in err
+    assert "gain: loads before and after, on tori" in " ".join(pencilmap("draw", "--help-all")[1].split())

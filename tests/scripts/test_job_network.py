@@ -206,3 +206,27 @@ def test_a_table_of_long_texts_fits_the_terminal(pencilmap, monkeypatch):
     monkeypatch.setattr(tables, "LINE", 80)
     status, out, _ = pencilmap("network", "--wide")
     assert status == 0 and "launch order" in out and max(map(len, out.splitlines())) <= 80
+
+
+def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monkeypatch, pencilmap):
+    """A dragonfly by its groups, with the cables between them and what its times are."""
+    from pencilmap.model.network.kinds import network_named
+
+    for name in JOB:
+        monkeypatch.delenv(name)
+    text = "dragonfly:a=4,p=4,groups=12,cables=2"
+    nodes = [*range(15), *(16 * group + k for group in range(1, 12) for k in range(group + 1))]
+    (job / "nodes").write_text("".join(f"{network_named(text).node_name(k)}\n" for k in nodes))
+    status, out, err = pencilmap("network", "nodes", "--network", text, "--no-hardware")
+    assert status == 0, err
+    said = " ".join(out.split())
+    assert "in 12 of 12 groups of a dragonfly" in said
+    assert "Two groups share 2 cables. If its routers adapt, times are ranges. Ask for the bandwidth" in said
+    drawn = [line for line in out.splitlines() if "#" in line]
+    assert drawn[0].startswith("  group 0   ###############.  15 of 16 hosts") and len(drawn) == 10
+    assert drawn[1].startswith("  group 11  ############....  12 of 16 hosts")
+    assert "\n  others    2 groups with 2 to 3 hosts\n" in out
+    out = pencilmap("network", "--network", text, "--no-hardware")[1]
+    assert "\n\n  12 groups, 2 cables between two groups\n    4 switches in each group, 16 hosts\n\n" in out
+    out = pencilmap("network", "--network", "fat-tree:leaves=300,hosts=8,up=4", "--no-hardware")[1]
+    assert "\n    300 leaves, 4 cables upwards each\n      2400 hosts, 8 on each leaf\n\n" in out

@@ -17,6 +17,7 @@ from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.transform import parse_transform
+from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.pictures.figures import bandwidth, phases
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page
@@ -162,24 +163,29 @@ def predicted_page(path, pencilmap, *options):
     return text, json.loads(data)["views"]
 
 
+MB_OF_LOAD = 0.524288 / 4  # of load 1 on the scale of m
+
+
 def test_a_prediction_without_a_run_shows_rows_columns_and_both_at_once(tmp_path, pencilmap):
     text, found = predicted_page(tmp_path / "p.html", pencilmap)
-    for view, largest in zip(found, ([4, 4, 4], [2, 4, 6])):
+    for view, largest in zip(found, ([4, 4, 4], [2, 4, 6])):  # on the scale of m
+        largest = [load * MB_OF_LOAD for load in largest]
         loads = {name: np.frombuffer(base64.b64decode(values), "<f4") for name, values in view["loads"].items()}
-        assert list(loads) == ["row", "column", AT_ONCE] and [values.max() for values in loads.values()] == largest
-        assert loads[AT_ONCE].tolist() == (loads["row"] + loads["column"]).tolist()
+        assert list(loads) == ["row", "column", AT_ONCE]
+        assert [values.max() for values in loads.values()] == pytest.approx(largest)
+        assert loads[AT_ONCE] == pytest.approx(loads["row"] + loads["column"])
     outline = Outline(text)
-    assert [row[4:7] for row in outline.rows[1:9]] == [
-        ["row", "4 0 0", "3.542 ms"], ["column", "0 4 4", "3.542 ms"], ["in sequence", "8", "7.085 ms"],
+    assert [row[1:4] for row in outline.rows[1:9]] == [
+        ["row", "4 0 0", "3.542 ms"], ["column", "0 4 4", "3.542 ms"], ["one after the other", "8", "7.085 ms"],
         [AT_ONCE, "4 4 4", "3.542 ms"], ["row", "2 2 2", "1.771 ms"], ["column", "4 4 4", "3.542 ms"],
-        ["in sequence", "6", "5.314 ms"], [AT_ONCE, "6 6 6", "5.314 ms"]]
+        ["one after the other", "6", "5.314 ms"], [AT_ONCE, "6 6 6", "5.314 ms"]]
     assert "Phases" not in text and "--placement box:2x2x2" in text
 
 
 def test_the_page_of_a_schedule_shows_both_at_once_first_and_its_time(tmp_path, pencilmap):
     text, found = predicted_page(tmp_path / "p.html", pencilmap, "--schedule", "opposite", "--direction", "pair")
     assert [next(iter(view["loads"])) for view in found] == [AT_ONCE] * 2
-    assert ["opposite (pair)", "8", "7.085 ms", "7.085 ms", "nothing"] in [row[4:9] for row in Outline(text).rows]
+    assert ["opposite (pair)", "8", "7.085 ms", "7.085 ms", "nothing"] in [row[1:6] for row in Outline(text).rows]
 
 
 def test_a_page_of_several_rules_is_refused(tmp_path, pencilmap):
@@ -229,10 +235,56 @@ def test_each_exchange_of_a_network_without_coordinates_has_a_panel(words, units
     assert status == 0, err
     text = path.read_text("utf-8")
     assert re.findall(r"<figcaption><b>(\w+)</b>, \w?B a cable", text) == ["Rows", "Columns"] and "<canvas" not in text
-    names = re.findall(r'<div class="load"><span class="name">(.*?)</span>', text)
+    names = re.findall(r'<div class="load"><span class="name">(.*?)(?: <small>.*?)?</span>', text)
     assert units <= {*names} and len(names) <= 2 * 24
     assert max(float(width) for width in re.findall(r'class="(?:outline|after)" style="width:([\d.]+)%', text)) == 100
     assert "<h1>" in text and "(proved)" in text
+
+
+def test_the_page_of_a_tree_has_launch_lines_and_the_hosts_of_each_leaf(tmp_path, monkeypatch, pencilmap):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tables, "LINE", 80)
+    (tmp_path / "cluster.conf").write_text("".join(f"SwitchName=leaf{k} Nodes=c[{8 * k}-{8 * k + 7}]\n" for k in range(4))
+                                           + "SwitchName=spine Switches=leaf[0-3]\n")
+    (tmp_path / "nodes").write_text("".join(f"c{k}\n" for k in (*range(3, 8), *range(8, 13), *range(16, 22))))
+    on = ("--network", "cluster.conf,taper=2", "--nodes", "nodes", "-t", 4, "--fft", 128, "--bandwidth", "12.5 GB/s")
+    assert pencilmap("map", *on, "--grid", "16x4", "-f", "slurm", "-o", "my.map")[0] == 0
+    status, printed, err = pencilmap("report", *on, "--grid", "16x4", "-p", "my.map", "-o", "p.html")
+    assert (status, err) == (0, "") and "my.map is" in printed and "Slurm's block order" in printed
+    text = (tmp_path / "p.html").read_text("utf-8").replace("&#39;", "'")
+    assert "<title>cluster.conf, 16x4, Slurm's block order and my.map, 128x128x128, predicted</title>" in text
+    assert "<dt>launch</dt><dd><code>SLURM_HOSTFILE=./my.map srun -n 64" in text
+    assert re.findall(r"<small>([\d to]+ of 8 hosts)</small>", text)[:2] and "5 of 8 hosts" in text
+    table = text[text.index("Loads and times of each exchange"):]
+    for word in ("D_T", "scale of m", "torus", "in sequence", "To limit", "default", "file:my.map</td>"):
+        assert word not in table.partition("<footer>")[0], word
+
+
+def test_the_page_says_if_no_file_is_needed(tmp_path, pencilmap):
+    path = tmp_path / "p.html"
+    status, printed, _ = pencilmap("report", "--network", "fat-tree:leaves=4,hosts=4,up=4", "--bandwidth", "25 GB/s",
+                                   "--grid", "4x4", "--fft", 64, "-o", path)
+    assert status == 0 and printed.startswith("No file is needed: ")
+    text = path.read_text("utf-8")
+    assert heading_of(text).startswith("No file is needed: ")
+    assert "<dt>launch</dt><dd>as before, without the file</dd>" in text and "pencilmap map" not in text
+
+
+def test_the_page_of_a_dragonfly_has_a_square_of_its_groups(tmp_path, pencilmap):
+    """The busiest global cable of each square is the busiest of the rows of groups."""
+    path = tmp_path / "p.html"
+    status, _, err = pencilmap("report", "--network", "dragonfly:a=4,p=2,groups=5,cables=2", "--bandwidth", "25 GB/s",
+                               "--grid", "8x5", "--fft", 64, "--effort", "quick", "-o", path)
+    assert status == 0, err
+    text = path.read_text("utf-8")
+    squares = re.findall(r'<div class="square".*?</div>', text)
+    assert len(squares) in (2, 4) and all(square.count("<i") == 25 and square.count('"same"') == 5 for square in squares)
+    panels = text.split('<figure class="panel">')[1:]
+    for panel in panels:
+        busiest = max(map(float, re.findall(r"busiest: group \d to group \d: ([\d.]+) ", panel)))
+        rows = re.findall(r'<span class="name">(?:group|groups|\d groups)[^<]*(?:<small>[^<]*</small>)?</span>.*?class="n">'
+                          r"([^<]*)<", panel)
+        assert busiest == max(float(number) for row in rows for number in row.split(" → "))
 
 
 def test_without_times_the_page_compares_loads(tmp_path, pencilmap):
@@ -244,7 +296,7 @@ def test_without_times_the_page_compares_loads(tmp_path, pencilmap):
 def test_a_page_that_is_no_gain_says_so(tmp_path, pencilmap):
     path = tmp_path / "p.html"
     pencilmap("report", "--network", "8x8x8", "--grid", "8x64", "-p", "line", "-o", path)
-    assert heading_of(path.read_text("utf-8")).startswith("Line is as fast as block order")
+    assert heading_of(path.read_text("utf-8")).startswith("Rows on lines are as fast as block order, which")
 
 
 @pytest.mark.parametrize("words, says", [((), "or a --machine or --network"),
@@ -291,7 +343,7 @@ def test_any_label_can_be_shown_and_any_file_named(cubes, tmp_path, pencilmap):
     status, _printed, err = pencilmap("report", runs, "-o", out, "--figures", figures)
     assert (status, err) == (0, "")
     shown = "a b\ufffd[31m\ufffd \ufffd \ufffd \u65e5\u672c"
-    assert out.read_text("utf-8").count(f"8x8 {shown}") > 2 and "runs-\ufffd.jsonl" in out.read_text("utf-8")
+    assert out.read_text("utf-8").count(f"8x8, {shown}") > 2 and "runs-\ufffd.jsonl" in out.read_text("utf-8")
     for path in figures.iterdir():
         assert shown in "".join(tree.parse(path).getroot().itertext()).replace("\n", " ")
 
@@ -414,23 +466,25 @@ def test_names_tell_records_apart_and_no_more(cubes):
     runs[0], runs[1], runs[4], runs[5] = ({**r, "sync": "none"} for r in (runs[0], runs[1], runs[4], runs[5]))
     entries = entries_of(runs, "r.jsonl")
     assert [entry.label for entry in entries] == [
-        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync none",
-        "8x8 default, exchange alltoallv, sync barrier",
-        "8x8 default, exchange p2p, sync barrier", "8x8 default, exchange alltoallv, sync none",
-        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync barrier"]
+        "8x8, the order XYZT, exchange alltoallv, sync none", "8x8, rows on 2x2x2 cubes, sync none",
+        "8x8, the order XYZT, exchange alltoallv, sync barrier",
+        "8x8, the order XYZT, exchange p2p, sync barrier", "8x8, the order XYZT, exchange alltoallv, sync none",
+        "8x8, the order XYZT, exchange alltoallv, sync none", "8x8, rows on 2x2x2 cubes, sync barrier"]
     assert len({entry.title for entry in entries}) == len(entries)
 
 
 def test_runs_that_nothing_tells_apart_are_counted(cubes):
     assert [entry.title for entry in entries_of(cubes[:1] * 2 + cubes[1:2], "r.jsonl")] == [
-        "8x8 default, run 1, 64x64x64, real", "8x8 default, run 2, 64x64x64, real", "8x8 box:2x2x2, 64x64x64, real"]
+        "8x8, the order XYZT, run 1, 64x64x64, real", "8x8, the order XYZT, run 2, 64x64x64, real",
+        "8x8, rows on 2x2x2 cubes, 64x64x64, real"]
 
 
 def test_tori_of_one_grid_are_series_of_their_own():
     records = [r for torus in ("4x4x4", "8x8") for r in records_of("bluegene-l", torus, "8x8", ("default",), (64,))]
     records += records_of("bluegene-l", "4x2", "4x2", ("default",), (64,))
     entries = entries_of(records, "r.jsonl")
-    assert [entry.series for entry in entries] == ["8x8 default, 4x4x4", "8x8 default, 8x8", "4x2 default, 4x2"]
+    assert [entry.series for entry in entries] == ["8x8, the order XYZT, 4x4x4", "8x8, the order XYZT, 8x8",
+                                                   "4x2, the order XYZT, 4x2"]
     assert {entry.distinction for entry in entries} == {""}
 
 
@@ -827,9 +881,9 @@ class TestInABrowser:
             choose_option(driver, "view", view)
             choose_option(driver, "exchange", name)
             shown[view, name] = pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100
-            assert driver.find_element("id", "largest").text == "6"
+            assert driver.find_element("id", "largest").text == "0.7864 MB"
         assert [key for key, seen in shown.items() if seen] == [("1", AT_ONCE)]
-        assert "The busiest link shown here carries 6," in driver.find_element("id", "nodes").text
+        assert "The busiest link shown here carries 0.7864 MB," in driver.find_element("id", "nodes").text
 
     def test_a_torus_of_many_links_is_drawn_with_loads_and_row(self, opened):
         records = records_of("bluegene-l", "16x16x16", "16x256", ("default",), (256,))
@@ -855,12 +909,12 @@ class TestInABrowser:
         assert verdict[3] < 300 and contrast(driver, "#verdict", ".bar .name") >= 4.5
         assert (second[0] > first[2] and second[1] == first[1]) if width == 1400 else second[1] > first[3]
         assert max(box[2] for box in boxes.values()) <= width
-        assert driver.title == "8x8x8, 8x64, default and box:2x2x2, 256x256x256, predicted"
+        assert driver.title == "8x8x8, 8x64, block order and rows on 2x2x2 cubes, 256x256x256, predicted"
         high = {"light": (0x7A, 0x1F, 0x5C), "dark": (0xFF, 0xE5, 0x8A)}[scheme]
         choose_option(driver, "exchange", AT_ONCE)
         assert [pixels_of(driver, high, name) > 30 for name in ("torus", "torus-2")] == [False, True], "4 and 6 on one scale"
         words = [driver.find_element("id", name).text for name in ("nodes", "nodes-2")]
-        assert "carries 4," in words[0] and "carries 6," in words[1]
+        assert "carries 0.5243 MB," in words[0] and "carries 0.7864 MB," in words[1]
         ends = driver.execute_script("return [...document.querySelectorAll('.parts')].map("
                                      "(p) => p.getBoundingClientRect().width)")
         assert ends[1] / ends[0] == pytest.approx(6 / 8, abs=0.02)
@@ -962,9 +1016,10 @@ def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):
     runs.write_text("".join(json.dumps(r) + "\n" for r in found))
     pencilmap("report", runs, "-o", out)
     text = out.read_text("utf-8")
-    assert '<p id="subject">bluegene-l 8x8x8, 8x64, default and box:2x2x2, 256x256x256 and 512x512x512, real</p>' in text
-    assert re.search(r"<h1>Cubes of 2x2x2 nodes are 1\.\d\d times faster than the launcher&#39;s order\. Nothing can be "
-                     r"faster than \d\.\d\d times\.</h1>", text)
+    assert ('<p id="subject">bluegene-l 8x8x8, 8x64, the order XYZT and rows on 2x2x2 cubes, 256x256x256 and 512x512x512, '
+            "real</p>") in text
+    assert re.search(r"<h1>Rows on 2x2x2 cubes are 1\.\d\dx faster than the order XYZT\. Nothing is over \d\.\d\dx "
+                     r"faster \(proved\)\.</h1>", text)
     assert "<p>measured times are 1.000 times the predicted ones.</p>" in text and text.count("Measured in runs") == 1
 
 

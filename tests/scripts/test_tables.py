@@ -165,7 +165,8 @@ def test_a_large_routed_order_is_not_compared_with():
 def compared(source, placement, measured_s, time_s=2e-3, **more):
     """Return an exchange, otherwise as published."""
     return replace(published(), **{"source": source, "placement": placement, "measured_s": measured_s, "time_s": time_s,
-                                   "order": "x fastest" if placement == "default" else "", **more})
+                                   "order": "x fastest" if placement == "default" else "",
+                                   "name": "order XYZT" if placement == "default" else "rows on 2x2x2 cubes", **more})
 
 
 @cache
@@ -176,11 +177,12 @@ def published():
 def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_prediction_was():
     lines, cubes = compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3, 1.5e-3)
     said = agreement([lines, cubes])
-    assert said == ("box:2x2x2 is 1.50x faster than default (x fastest): exchanges of 2.000 ms; predicted 1.33x; "
-                    "measured times are 1.333 to 1.500 times the predicted ones")
+    assert said == ("Rows on 2x2x2 cubes are 1.50x faster than order XYZT (x fastest): exchanges of 2.000 ms; "
+                    "predicted 1.33x; measured times are 1.333 to 1.500 times the predicted ones")
     assert agreement([lines, replace(cubes, grid="16x32")]).startswith("measured times are"), "grids differ"
     assert agreement([lines]) == "measured times are 1.500 times the predicted ones"
-    assert "default (x fastest) and box:2x2x2 took the same time" in agreement([lines, replace(cubes, measured_s=3.01e-3)])
+    same = agreement([lines, replace(cubes, measured_s=3.01e-3)])
+    assert "order XYZT (x fastest) and rows on 2x2x2 cubes took the same" in same
     far = compared("a:3", "line", 1.2e-3, time_s=4e-3, stage="column")
     assert "furthest is the column exchange of" in agreement([lines, cubes, far])
     assert agreement([replace(lines, time_s=None)]) == "" and agreement([replace(lines, stage="total")]) == ""
@@ -189,7 +191,7 @@ def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_predi
 def test_the_line_of_several_setups_names_one_order_or_says_nothing():
     rows = [compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3)]
     more = [replace(row, tasks_per_node=2, order=row.order and f"ranks go round the nodes, {row.order}") for row in rows]
-    assert "1.50x faster than default (ranks go round the nodes, x fastest)" in agreement(rows + more)
+    assert "1.50x faster than order XYZT (ranks go round the nodes, x fastest)" in agreement(rows + more)
     other = [replace(row, order=row.order and "ranks fill each node first, e fastest") for row in more]
     assert "faster than" not in agreement(rows + other)
 

@@ -6,25 +6,28 @@ from functools import cached_property
 from typing import Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.formats import read_document
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.command_line.answers import DEFAULT, Answer, each_exchange, launched
-from pencilmap.scripts.command_line.launching import read_placement
+from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, each_exchange, launched
+from pencilmap.scripts.command_line.launching import asked_grid
+from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
-from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -33,7 +36,7 @@ from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.loads_table import before_and_after, loads_of
+from pencilmap.scripts.pictures.loads_table import MOST_ROWS, before_and_after, busiest_exchange, loads_of
 from pencilmap.scripts.pictures.plain import image_text
 from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
@@ -52,11 +55,38 @@ class Order:
     title: str | None
 
     @cached_property
-    def mapping(self) -> Mapping:
-        """The mapping of the only placement."""
+    def placed(self) -> Product | Mapping:
+        """The only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
-        return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
+        return self.where.place(self.placements[0], self.grid)
+
+    @cached_property
+    def mapping(self) -> Mapping:
+        """The mapping of the only placement."""
+        return as_mapping(self.placed, self.placements[0])
+
+    @cached_property
+    def launch(self) -> Launched:
+        return launched(self.where, self.found, Question(self.routing))
+
+    @cached_property
+    def found(self) -> Prediction:
+        """The prediction of the only placement."""
+        return self.where.predict(self.placed, self.routing, self.placements[0])
+
+    @property
+    def sentences(self) -> list[str]:
+        """The title if one is given, and the sentences of the answer: the placement beside the launch order."""
+        said, launch = Answer(self.found, self.launch), self.launch
+        return [*([self.title] if self.title else []), said.first(placement_name(self.placements[0], self.where.site)),
+                each_exchange(self.found, launch.first) or said.second()]
+
+    def table(self, most: int = MOST_ROWS) -> list[str]:
+        """Return the table of the loads of all exchanges, or of a requested one, before and after."""
+        is_compared = self.placements[0] != DEFAULT and bool(self.launch.orders)
+        return before_and_after(self.where, self.mapping, self.routing, is_compared, self.drawn if self.exchange else None,
+                                most)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -84,8 +114,9 @@ class Order:
         """
         network = self.where.network
         if not network.has_products:
-            raise FigureError(f"{network.title} is no torus without twists, which this picture needs; --what graph draws "
-                              "the links")
+            lack = f"{network.title} has twists" if network.has_coordinates else f"the network is {network.title}"
+            raise FigureError(f"this picture is for tori{' without twists' * network.has_coordinates}, and {lack}; try "
+                              "--what graph, which draws its links")
         return self
 
     @property
@@ -102,11 +133,11 @@ class Order:
 
     @property
     def drawn(self) -> str:
-        """Name of the requested exchange, or of the first exchange between several tasks."""
+        """Name of the requested exchange, or of the exchange with the busiest cable."""
         names = self.grid.decomposition.names
         if self.exchange and self.exchange not in names:
             raise FigureError(f"--exchange {self.exchange}: grid {self.grid} has the exchanges {', '.join(names)} only")
-        return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
+        return self.exchange or names[busiest_exchange(self.where, self.mapping, self.routing)]
 
     @property
     def exchange_title(self) -> str:
@@ -122,7 +153,8 @@ class Order:
 def _image(order):
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
-        return [title, "", *image_text(order.mapping, order.numbers, WIDTH)]
+        lines, is_quick = image_text(order.mapping, order.numbers, WIDTH), order.grid.n_tasks <= MOST_TASKS_ROUTED
+        return [*(order.sentences if is_quick or isinstance(order.placed, Product) else [title]), "", *lines]
     return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 
 
@@ -131,13 +163,7 @@ def _loads(order):
     if order.path is not None:
         return draw_loads(order.on_torus.loads, order.path, order.exchange_title,
                           with_bytes=order.where.transform is not None)
-    where, mapping, [name] = order.where, order.mapping, order.placements
-    found = where.predict(mapping, order.routing, name)
-    launch = launched(where, found, Question(order.routing))
-    said, wanted = Answer(found, launch), order.drawn if order.exchange else None
-    sentences = [said.first(placement_name(name, where.site)), each_exchange(found, launch.first) or said.second()]
-    return [*([order.title] if order.title else []), *sentences, "",
-            *before_and_after(where, mapping, order.routing, name != DEFAULT and bool(launch.orders), wanted)]
+    return [*order.sentences, "", *order.table()]
 
 
 def _lengths(order):
@@ -151,23 +177,31 @@ def _graph(order):
     if order.where.network.has_products:
         raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
     if order.path is None:
-        return _loads(order)
-    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title)
+        network, nodes = order.where.network, order.mapping.node_of_rank
+        if not network.levels:
+            return _loads(order)
+        return [*order.sentences, "", *unit_lines(network, np.unique(nodes), nodes, UNITS), "", *order.table(ROWS)]
+    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title,
+                      with_bytes=order.where.transform is not None)
 
 
 def _gain(order):
     """The launch order beside the placement; the factor is of the times, or of the loads without times."""
     if order.path is None or suffix(order.path) != "svg":
         raise FigureError("gain is an SVG, which suits light and dark pages; name a file .svg with --output")
-    before, after = replace(order.on_torus, placements=("default",)), order.on_torus
+    before = replace(order.on_torus, placements=(DEFAULT,))
+    before = replace(before, exchange=before.drawn)
+    after = replace(order, exchange=before.drawn)
     found = [bar_of_forecast(order.where.predict(each.where.place(each.placements[0], each.grid), each.routing,
                                                  each.placements[0])) for each in (before, after)]
     [group] = compared(found)
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
-    article = "an" if order.drawn[0] == "x" else "a"
-    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}",
-              f"load of a link in the {order.drawn} exchange; circles: the nodes of {article} {order.drawn}", order.path)
+    article = "an" if before.drawn[0] == "x" else "a"
+    with_bytes = order.where.transform is not None
+    unit = "MB on a link" if with_bytes else "load of a link, on the scale of m,"
+    meaning = f"{unit} in the {before.drawn} exchange; circles: the nodes of {article} {before.drawn}"
+    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
 
 
 def _capital(words):
@@ -183,13 +217,14 @@ class Picture:
 
 
 PICTURES = {
-    "image": Picture(_image, "nodes of a row and a column"),
+    "image": Picture(_image, "nodes of a row and a column, on tori"),
     "loads": Picture(_loads, "load of every link in an exchange"),
     "lengths": Picture(_lengths, "m and loads of placements, as bars"),
-    "graph": Picture(_graph, "hosts, switches and loads"),
-    "gain": Picture(_gain, "loads before and after"),
+    "graph": Picture(_graph, "the leaves or groups with the job, or hosts and switches, and loads"),
+    "gain": Picture(_gain, "loads before and after, on tori"),
 }
 WIDTH = 80  # columns of a small picture
+UNITS, ROWS = 6, 6  # lines of the units of a network, and of their loads, so that both fit a screen of 24 lines
 
 
 GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for dimension in d.dimensions))
@@ -211,7 +246,7 @@ def _placed(ctx, param, value):
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES),
-              help=f"Of loads: {EXCHANGES[0]}, ..., {EXCHANGES[-1]} [the first].")
+              help=f"Of loads: {EXCHANGES[0]}, ..., {EXCHANGES[-1]} [the busiest].")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")
@@ -231,9 +266,7 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
     drawn = where.network.has_coordinates if output is None else where.network.has_products
     what = what or ("image" if drawn else "graph")
     with hearing():
-        chosen = where.grid(grid)
-        if file:
-            where = read_placement(read_document(file.removeprefix("file:")), where, where.job(), chosen)[2]
+        where, chosen, _ = asked_grid(where, grid, placement)
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
     lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:

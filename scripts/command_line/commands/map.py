@@ -103,12 +103,10 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
     said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where))
-    has_gain = said.is_faster or not launch.orders
-    say(said.first(output) if has_gain else said.no_file(output))
-    also = f", {between_bricks(best, (), said.by)}" if best.remaps else ""
-    say(said.second(also) if has_gain or said.is_range else said.takes(also))
+    for sentence in said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""):
+        say(sentence)
     echo()
-    show_launch(how, form, output, has_gain)
+    show_launch(how, form, output, said.has_gain)
     echo()
     rows = [Row(best, launch.first, output), *(Row(p, launch.first, name) for name, p in launch.orders)]
     prediction_table(rows, title(here), wide)

@@ -7,6 +7,7 @@ import click
 
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
@@ -47,7 +48,6 @@ from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FIL
 from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import (
     Row,
-    placement_name,
     prediction_table,
     show_notes,
     table_notes,

@@ -14,7 +14,6 @@ from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHE
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
-from pencilmap.scripts.command_line.predictions import placement_name
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
@@ -64,12 +63,12 @@ def _predicted(where, output, published, figures, question, as_json):
                                "it out (pencilmap draw makes single pictures)")
     check_writable(output, FigureError)
     with hearing():
-        said = predicted_page(output, where, *question)
+        sentences = predicted_page(output, where, *question)
     if as_json:
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
-    say(said.first(placement_name(said.best.placement, where.site)))
-    say(said.second())
+    for sentence in sentences:
+        say(sentence)
     echo()
     labelled("page", output)
 

@@ -1,6 +1,7 @@
 """`pencilmap simulate`: the real runner on a simulated network."""
 
 import os
+from dataclasses import replace
 
 import click
 
@@ -8,6 +9,7 @@ from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.graphs import file_and_words
 from pencilmap.mapper.named_network import names_file
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
@@ -16,6 +18,7 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.halos import HALO
+from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
@@ -91,7 +94,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = where.grid(grid, schedule)
+        chosen = asked_grid(where, grid, placement, schedule)[1]
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")
@@ -114,7 +117,8 @@ def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], 
     """Simulate the runs, and print predicted and simulated times."""
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
-    rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]
+    rows = [replace(row, name=placement_name(text, where.site)) for text, found in zip(placement, records)
+            for row in compare_records(found, text)]
     if as_json:
         print_json(*[row.as_dict() for row in rows])
     else:

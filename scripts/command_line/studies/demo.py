@@ -9,6 +9,7 @@ import click
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.formats import write_mapping
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
@@ -16,7 +17,7 @@ from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict.ranking import EXCHANGES
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.predictions import Row, placement_name, prediction_table
+from pencilmap.scripts.command_line.predictions import Row, prediction_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of

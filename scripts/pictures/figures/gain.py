@@ -38,7 +38,7 @@ class Half:
     nodes: Sequence[int]
 
 
-def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | PathLike[str]) -> None:
+def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | PathLike[str], with_bytes: bool) -> None:
     """Write the picture.
 
     Parameters
@@ -49,6 +49,8 @@ def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | Pat
         How many times faster, such as ``1.33``.
     meaning : str
         What the colours show.
+    with_bytes : bool
+        Whether loads are megabytes, otherwise they are on the scale of m.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | Pat
     if len(wide) > 3 or len(wide) * torus.n_nodes > MAX_LINKS:
         raise FigureError(f"torus {torus} has {len(wide)} dimensions and {len(wide) * torus.n_nodes} cables; this picture "
                           f"takes 3 and {MAX_LINKS:,} at most; draw a smaller `network`, or pencilmap report")
-    values = [np.nanmax(link_values(half.loads, with_bytes=False), axis=1) for half in halves]  # (d, N): busier direction
+    values = [np.nanmax(link_values(half.loads, with_bytes), axis=1) for half in halves]  # (d, N): busier direction
     most = max(float(np.nanmax(each)) for each in values) or 1.0
     lattices = Lattices(torus)
     scale = (SIDE - 2 * EDGE) / float(max(lattices.size + 2 * STUB))

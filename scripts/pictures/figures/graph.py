@@ -16,6 +16,7 @@ from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import WIDTH, Target, figure, heading, load_colours, save
 from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes, look_of
+from pencilmap.scripts.pictures.loads_table import cable_loads
 
 MAX_VERTICES = 1000
 HEIGHT = 4.6         # inches
@@ -25,19 +26,21 @@ OUTSIDE, ASPECT = 1.3, 1.5  # radius of hosts around a circle of switches; width
 LETTERS = 120        # of names beside each other, before the names of hosts stand upright
 
 
-def cable_loads(loads: LinkLoads) -> Floats:
-    """Return the load of a cable of each arc on the scale of m: float array, in the order of `arcs()`."""
-    network: Any = loads.network
-    index, cables = network.arcs().index, network.cables
-    if network.has_coordinates:  # cables of each dimension
-        cables = [cables[i] for i in (index // (2 * network.n_nodes)).tolist()]
-    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
-    return values * float(m_scale(1, network, loads.total_bytes))
-
-
 def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str,
-               most: float | None = None) -> None:
-    """Draw hosts, switches and links. `numbers` selects row and column, `most` is the load at the end of the scale.
+               most: float | None = None, with_bytes: bool = False) -> None:
+    """Draw hosts, switches and links.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    loads : LinkLoads
+    numbers : dict from str to int
+        Selects row and column.
+    path, title
+    most : float, optional
+        The load at the end of the scale.
+    with_bytes : bool
+        Whether loads are megabytes (a transform is named), otherwise they are on the scale of m.
 
     Raises
     ------
@@ -52,7 +55,8 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
     if V > MAX_VERTICES:
         raise FigureError(f"{network} has {V} hosts and switches; a picture takes {MAX_VERTICES} at most")
     where = _places(arcs, network.n_nodes)
-    both = _busier(arcs, cable_loads(loads))
+    scale = 1e-6 if with_bytes else float(m_scale(1, network, loads.total_bytes))
+    both = _busier(arcs, cable_loads(loads) * scale)
     lines, top = heading(title, WIDTH)
     with figure(HEIGHT + top, WIDTH) as drawn:
         drawn.suptitle(lines, fontsize=8)
@@ -86,7 +90,8 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         axes.margins(0.06)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
         bar = drawn.colorbar(links, ax=axes, location="bottom", fraction=0.04, pad=0.04, aspect=60)
-        bar.set_label("load of one cable on the scale of m, the busier direction: 4 \u00b7 load \u00b7 N / D_T")
+        bar.set_label("load of one cable, the busier direction, "
+                      + ("MB (1e6 bytes)" if with_bytes else "on the scale of m: 4 \u00b7 load \u00b7 N / D_T"))
         bar.outline.set_linewidth(0.5)
         save(drawn, path)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.predict.results import Prediction, worst
@@ -14,7 +14,6 @@ TOGETHER = "together"  # concurrent exchanges, which have a common time
 COMPUTING = "computing"
 PREDICTED, MEASURED = "predicted", "measured"
 LAUNCHED = "default"  # the placement that names the launcher's order
-SHAPES = {1: "lines", 2: "squares", 3: "cubes"}
 SCHEDULES = {"two-way": "half the planes each way", "opposite": "forward beside backward transforms",
              "pipelined": "a pipeline of chunks"}
 SMALL = 1e-9  # of a time: what rounding leaves
@@ -41,6 +40,8 @@ class Bar:
     label : str
         Grid, placement, and other words that tell the bar from others.
     placement, schedule, grid : str
+    name : str
+        Of the placement, for a reader.
     parts : tuple of Part
     least : float or None
         What the busiest links need under this placement.
@@ -59,6 +60,7 @@ class Bar:
     placement: str
     schedule: str
     grid: str
+    name: str
     parts: tuple[Part, ...]
     least: float | None
     limit: float | None
@@ -85,7 +87,7 @@ def bar_of_entry(entry: Entry) -> Bar:
     rows, found = entry.comparisons, entry.prediction
     group = ", ".join(filter(None, (entry.machine, rows[0].torus.strip("-"), rows[0].transform)))
     limit = _limit(found) if found and all(row.t_s for row in rows) else None
-    return Bar(group, entry.label, entry.placement, entry.schedule, rows[0].grid,
+    return Bar(group, entry.label, entry.placement, entry.schedule, rows[0].grid, entry.name,
                tuple(_part(row.stage, row.measured_s) for row in rows), _sum([row.t_s for row in rows]), limit,
                kind_of_run(entry))
 
@@ -99,11 +101,12 @@ def bar_of_forecast(prediction: Prediction, group: str = "") -> Bar:
     """Return the bar predicted by all terms of the time model, or without times that of the loads."""
     p, found = prediction, prediction.schedule
     schedule = found.name if found and (found.name != SEQUENCE or found.transforms > 1) else ""
-    label = ", ".join(filter(None, (f"{p.grid} {p.placement}", schedule)))
+    name = placement_name(p.placement, p.bounds.site)
+    label = ", ".join(filter(None, (str(p.grid), schedule)))
     timed = p.time_s is not None
     parts = _parts(p, schedule, 1.0 if timed else _scale(p))
     least = (found.t_s if found and schedule else p.t_s) if timed else None
-    return Bar(group or str(p.network), label, p.placement, schedule or SEQUENCE, str(p.grid), parts, least, _limit(p),
+    return Bar(group or str(p.network), label, p.placement, schedule or SEQUENCE, str(p.grid), name, parts, least, _limit(p),
                timed=timed, prediction=p)
 
 
@@ -183,15 +186,15 @@ class Compared:
         chosen = self._chosen()
         than = self._than
         timed = self.bars[0].timed
-        limit = f"Nothing can be {'faster' if timed else 'better'} than {self.limit:.2f} times." if self.limit else ""
+        limit = f"Nothing is over {self.limit:.2f}x {'faster' if timed else 'better'} (proved)." if self.limit else ""
         if not chosen:
             same = (f"No other way here is {'faster' if timed else 'better'} than {than}." if len(self.bars) > 1
                     else f"{_capital(self.name(self.bars[0]))} takes {self.bars[0].shown}.")
             return " ".join(filter(None, (same, limit)))
         first, *rest = chosen
         plural, factor = _is_plural(self.name(self.bars[first])), self.factor(first)
-        how = (f"{'are' if plural else 'is'} {factor} times faster than" if timed else
-               f"{'load' if plural else 'loads'} the busiest links {factor} times less than")
+        how = (f"{'are' if plural else 'is'} {factor}x faster than" if timed else
+               f"{'load' if plural else 'loads'} the busiest links {factor}x less than")
         said = [f"{_capital(self.name(self.bars[first]))} {how} {than}",
                 *(f"{self.name(self.bars[k])} {self.factor(k)} times" for k in rest)]
         return f"{', '.join(said)}." + (f" {limit}" if limit else "")
@@ -211,34 +214,16 @@ class Compared:
 def way_in_words(bar: Bar, with_grid: bool = False) -> str:
     """Return placement and schedule in words that need no explanation.
 
-    >>> way_in_words(Bar("", "", "box:2x2x2", "sequence", "8x64", (), None, None))
-    'cubes of 2x2x2 nodes'
-    >>> way_in_words(Bar("", "", "default", "two-way:128", "8x64", (), None, None), True)
-    'half the planes each way, grid 8x64'
-    >>> way_in_words(Bar("", "", "best", "overlap:1,2,2:x", "8x64", (), None, None))
-    'the best placement found with rows beside columns in 3 chunks'
+    >>> way_in_words(Bar("", "", "box:2x2x2", "sequence", "8x64", "rows on 2x2x2 cubes", (), None, None))
+    'rows on 2x2x2 cubes'
+    >>> way_in_words(Bar("", "", "default", "two-way:128", "8x64", "block order", (), None, None), True)
+    'block order with half the planes each way, grid 8x64'
+    >>> way_in_words(Bar("", "", "best", "overlap:1,2,2:x", "8x64", "best", (), None, None))
+    'best with rows beside columns in 3 chunks'
     """
-    placed, when = placement_in_words(bar.placement), _schedule_in_words(bar.schedule)
-    words = placed if not when else when if bar.placement == LAUNCHED else f"{placed} with {when}"
+    when = _schedule_in_words(bar.schedule)
+    words = f"{bar.name} with {when}" if when else bar.name
     return f"{words}, grid {bar.grid}" if with_grid else words
-
-
-def placement_in_words(text: str) -> str:
-    """Return a placement in words that need no explanation."""
-    name, _, argument = text.partition(":")
-    if text == LAUNCHED:
-        return "the launcher's order"
-    if name == LAUNCHED:
-        return f"the order {argument}"
-    if name == "best":
-        return "the best placement found"
-    if name == "box" and argument:
-        extents = argument.split("x")
-        alike = len(set(extents)) == 1 and len(extents) in SHAPES and prod(map(int, extents)) > 1
-        return f"{SHAPES[len(extents)] if alike else 'boxes'} of {argument} nodes"
-    if name in ("line", "plane"):
-        return f"rows on {name}s{f' along {argument}' if argument else ''}"
-    return f"file {argument.partition(',')[0]}" if name == "file" else f"placement {text}"
 
 
 def _schedule_in_words(text):
@@ -252,7 +237,7 @@ def _schedule_in_words(text):
 
 
 def _is_plural(words):
-    return words.startswith(("cubes", "squares", "boxes", "lines", "rows"))
+    return words.startswith("rows ")
 
 
 def _capital(words):

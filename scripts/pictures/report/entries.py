@@ -42,6 +42,11 @@ class Entry:
         return self.comparisons[0].placement
 
     @property
+    def name(self) -> str:
+        """Name of the placement for a reader."""
+        return self.comparisons[0].name
+
+    @property
     def network(self) -> str:
         return self.comparisons[0].network
 
@@ -134,8 +139,8 @@ class Entry:
             return None
         hosts = {node: seat["host"] for node, seat in zip(mapping.node_of_rank.tolist(), sorted(
             self.record["placement"]["ranks"], key=lambda seat: seat["rank"]))}
-        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE, hosts,
-                      "" if self.schedule == SEQUENCE else self.schedule)
+        return Placed(mapping, self.placement, self.name, prediction.routing, self.transform, self.schedule != SEQUENCE,
+                      hosts, "" if self.schedule == SEQUENCE else self.schedule)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:
@@ -204,4 +209,4 @@ def _facts(entry):
 def label_of(comparison: Comparison, *more: str) -> str:
     """Return grid and placement of a run and its other distinctions, for legends."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
-    return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))
+    return ", ".join(filter(None, (comparison.grid, comparison.name, tasks, *more)))

@@ -3,12 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pencilmap.model.base.units import plural
+from pencilmap.model.network.dragonfly import GLOBAL, Dragonfly
 from pencilmap.scripts.pictures.loads_table import load_rows
-from pencilmap.scripts.pictures.report.bars import LAUNCHED, placement_in_words
+from pencilmap.scripts.pictures.report.bars import LAUNCHED
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed, PlacedTraffic
 
-MOST_UNITS = 24  # rows of a panel; the last row has the others
+MOST_UNITS, BUSIEST = 24, 13  # rows of a panel; of more units the busiest are shown, and a row has the others
+OF_GROUPS = 6                 # rows beside the square of the groups of a dragonfly
+MOST_GROUPS = 24              # along the side of a square
 
 
 def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
@@ -26,7 +31,7 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
              and not one.mapping.network.has_products]
     if not known:
         return None
-    before = next((pair for pair in known if pair[0].name == LAUNCHED), max(known, key=lambda pair: pair[1]))
+    before = next((pair for pair in known if pair[0].placement == LAUNCHED), max(known, key=lambda pair: pair[1]))
     others = [(one, amount) for one, amount in known if one.mapping.network == before[0].mapping.network
               and one.mapping.node_of_rank.tolist() != before[0].mapping.node_of_rank.tolist()]
     alike = [(one, amount) for one, amount in others if one.beside == before[0].beside]
@@ -35,16 +40,51 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
     names = [AT_ONCE] if first.beside else [name for name, tasks in zip(first.mapping.grid.decomposition.names,
                                                                          first.mapping.grid.shape) if tasks > 1]
     loads = [[one.link_loads(name) for one, _ in pair] for name in names]
-    table = load_rows([each for some in loads for each in some], first.transform is not None,
-                      len(set(first.mapping.node_of_rank.tolist())), MOST_UNITS)
+    every, job = [each for some in loads for each in some], first.mapping.node_of_rank
+    is_dragonfly = isinstance(first.mapping.network, Dragonfly)
+
+    def rows_of(most):
+        return load_rows(every, first.transform is not None, len(set(job.tolist())), most, job)
+
+    table = rows_of(OF_GROUPS if is_dragonfly else MOST_UNITS)
+    if not is_dragonfly and any(" other " in name for name, *_ in table.rows):
+        table = rows_of(BUSIEST)
     most, width = table.top or 1.0, len(pair)
+    scale = 1.0 if table.unit else len(set(job.tolist())) / every[0].total_bytes
+    squares = [[scale * _between_groups(each) for each in some] for some in loads] if is_dragonfly else []
+    busy = np.max([each.max(axis=axis) for some in squares for each in some for axis in (0, 1)] or [[0.0]], axis=0)
+    groups = sorted(np.argsort(-busy, kind="stable")[:min(MOST_GROUPS, np.count_nonzero(busy))].tolist())
+    peak = float(busy.max())
     found = []
     for k, name in enumerate(names):
-        rows = [(unit, values[k * width:(k + 1) * width]) for unit, values in table.rows]
-        found.append({"name": name if name == AT_ONCE else plural(name, 2), "rows": [
-            {"unit": unit, "numbers": [table.number(value) for value in values],
+        rows = [(unit, values[k * width:(k + 1) * width], hosts) for unit, values, hosts in table.rows]
+        found.append({"name": name if name == AT_ONCE else plural(name, 2),
+                      "squares": [_square(each, groups, peak, table) for each in squares[k]] if groups else [], "rows": [
+            {"unit": unit, "hosts": hosts, "numbers": [table.number(value) for value in values],
              "before": f"{100 * values[0] / most:.2f}", "after": f"{100 * values[-1] / most:.2f}"}
-            for unit, values in rows if max(values) > 0]})
+            for unit, values, hosts in rows if max(values) > 0]})
     return {"panels": found, "unit": f"{table.unit} a cable" if table.unit else "times the data of a node, on a cable",
-            "titles": [placement_in_words(one.name) for one, _ in pair], "routing": first.routing, "idle": table.idle,
-            "factor": before[1] / pair[-1][1] if others else None}
+            "titles": [one.name for one, _ in pair], "routing": first.routing, "idle": table.idle,
+            "peak": table.number(peak) if groups else "", "groups": groups,
+            "without": busy.size - len(groups), "factor": before[1] / pair[-1][1] if others else None}
+
+
+def _between_groups(loads):
+    """Return the bytes of the busiest global cable from each group of a dragonfly to each other: float array (G, G)."""
+    network: Any = loads.network
+    links, _ = network.cables_of_pair
+    cables = np.array([float(strength) for strength in network.cables])
+    values = np.asarray(loads.bytes(), dtype=float).reshape(-1)[network.place_of_link] / cables
+    of_class = values[np.flatnonzero(network.class_of_link == network.link_classes.index(GLOBAL))]
+    return np.where(links >= 0, of_class[links], 0.0).max(axis=2)
+
+
+def _square(values, groups, peak, table):
+    """Return a square of some groups for the template: a line for each group, with a cell for each other group."""
+    def words(a, b):
+        return f"group {a} to group {b}: {table.number(values[a, b])} {table.unit}".strip()
+
+    a, b = np.unravel_index(int(values.argmax()), values.shape)
+    return {"lines": [[None if a == b else {"share": f"{values[a, b] / peak:.3f}", "words": words(a, b)} for b in groups]
+                      for a in groups],
+            "busiest": words(a, b) if values[a, b] else "no global cable is used"}

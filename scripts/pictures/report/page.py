@@ -10,11 +10,13 @@ from itertools import count
 from math import inf
 
 from pencilmap.mapper.base import shell
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import (
     LAUNCHED,
@@ -54,7 +56,7 @@ class Forecast:
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
          forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None,
-         programs: Sequence[ProgramRuns] = (), bound: str = "", launch: Sequence[tuple[str, str]] = ()) -> str:
+         programs: Sequence[ProgramRuns] = (), bound: str = "", launch: Sequence[tuple[str, str, bool]] = ()) -> str:
     """Return the report as HTML: a single file that loads nothing, the same bytes for the same records.
 
     Parameters
@@ -72,7 +74,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     bound
         The sentence about the grid and its bound, of predictions.
     launch
-        Labels and lines that write the file and start the job.
+        Labels and lines that write the file and start the job, and whether a line is typed.
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     placed = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
@@ -84,7 +86,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
               for f in forecasts)]
     amounts = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
                                                for program, _, p in traced)]
-    groups = compared(bars)
+    groups, in_mb = compared(bars), bool(programs) or any(forecast.transform for forecast in forecasts)
     first, second = _pair(found, [*zip(of_all, amounts)])
     title = title_of(entries, forecasts, machine, programs)
     runs = {kind_of_run(entry) for entry in entries}
@@ -97,11 +99,13 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         agreement=verdict.replace(MEASURED, run_word) if entries else "", command=shell.command(command),
         version=version("pencilmap"), entries=entries, groups=[(group, shown_bars(group)) for group in groups],
         bar_kinds=kinds_of_bars(groups),
-        forecasts=[forecast.prediction for forecast in forecasts], views=found, paired=second is not None,
+        table=_table([forecast.prediction for forecast in forecasts]), views=found,
+        notes=list(dict.fromkeys(note for forecast in forecasts for note in forecast.prediction.notes)),
+        in_mb=in_mb, paired=second is not None,
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
         at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
-                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster}),
+                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster, "unit": " MB" if in_mb else ""}),
         faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
@@ -116,7 +120,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
 def _headline(groups, forecasts, verdict):
     """Return the answer about predictions, the gain of runs, or else the verdict."""
     if forecasts and verdict:
-        return verdict[:1].upper() + verdict[1:]
+        return verdict[:1].upper() + verdict[1:] if verdict.partition(" ")[0].isalpha() else verdict
     return groups[0].sentence if groups else verdict
 
 
@@ -153,12 +157,12 @@ def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: s
     if entries:
         rows = [entry.comparisons[0] for entry in entries]
         machines = [entry.machine or "" for entry in entries]
-        parts = [[row.torus.strip("-") for row in rows], [row.grid for row in rows], [row.placement for row in rows],
+        parts = [[row.torus.strip("-") for row in rows], [row.grid for row in rows], [row.name for row in rows],
                  [row.transform for row in rows], [row.network for row in rows]]
     else:
         found = [forecast.prediction for forecast in forecasts]
         machines, parts = [machine or ""], [[str(p.network) for p in found], [str(p.grid) for p in found],
-                                            [p.placement for p in found],
+                                            [placement_name(p.placement, p.bounds.site) for p in found],
                                             [str(forecast.transform or "") for forecast in forecasts], ["predicted"]]
     where, *rest = (_few(part) for part in parts)
     return ", ".join(filter(None, (" ".join(filter(None, (_few(machines), where))), *rest)))
@@ -191,6 +195,45 @@ def _pair(found, timed):
 
 def _inline(pictures):
     return [inline_svg(picture.draw, picture.title, picture.name) for picture in pictures]
+
+
+def _table(predictions):
+    """Return the caption, the columns and the rows of the table of exchanges; None without predictions.
+
+    Columns in which all rows agree are in the caption. A column is a title and whether it holds numbers.
+    """
+    if not predictions:
+        return None
+    rows, seen = [], set()
+    for p in predictions:
+        about = [str(p.network), str(p.grid), p.routing, placement_name(p.placement, p.bounds.site)]
+        found = p.schedule
+        is_plain = found is None or (found.name == SEQUENCE and found.transforms == 1)
+        if not is_plain:
+            pair = " (pair)" if found.transforms > 1 else ""
+            rows.append([*about, f"{found.name}{pair}", _loads([found.cost]), milliseconds(found.t_s),
+                         milliseconds(found.time_s), could_gain(found.certificate), "-"])
+        if (key := tuple(about)) in seen:
+            continue
+        seen.add(key)
+        rows += [[*about, stage.name, _loads(stage.load), milliseconds(stage.t_s), milliseconds(stage.time_s), "",
+                  str(stage.busiest or "-")] for stage in p.stages]
+        rows.append([*about, "one after the other", _loads([p.cost]), milliseconds(p.t_s), milliseconds(p.time_s),
+                     could_gain(p.certificate), "-"])
+        if len(p.stages) > 1 and found is not None:
+            rows.append([*about, AT_ONCE, _loads(found.load_joint), milliseconds(found.t_joint_s), "-", "-", "-"])
+    titles = ["network", "grid", "routing", "placement", "exchange", "load", "links", "predicted", "links could gain",
+              "busiest link"]
+    on_tori = all(p.network.has_products for p in predictions)
+    alike = [k for k in range(3) if len({row[k] for row in rows}) == 1]
+    shown = [k for k in range(len(titles)) if k not in alike and (k != 5 or on_tori)]
+    caption = ", ".join(f"{titles[k]} {rows[0][k]}" for k in alike)
+    return {"caption": caption, "on_tori": on_tori, "columns": [(titles[k], 4 < k < 9) for k in shown],
+            "rows": [[row[k] for k in shown] for row in rows]}
+
+
+def _loads(values):
+    return " ".join(f"{float(value):.4g}" for value in values)
 
 
 def _phases_table(entries):
@@ -235,8 +278,8 @@ def _environment():
 
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"ms": milliseconds, "rate": megabytes_per_second,
-                            "lengths": lambda values: " ".join(f"{float(value):.4g}" for value in values),
+    environment.filters |= {"capitalize_first": lambda text: text[:1].upper() + text[1:],
+                            "ms": milliseconds, "rate": megabytes_per_second,
                             "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
                             "ratio": lambda value: "-" if value is None else f"{value:.3f}",
                             "could": could_gain, "bytes": amount}

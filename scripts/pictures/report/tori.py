@@ -26,12 +26,14 @@ class Placed:
     """A placement whose links have loads, from a run or from a prediction."""
 
     mapping: Mapping
-    name: str  #: of the placement
+    placement: str
+    name: str  #: of the placement, for a reader
     routing: str
     transform: Transform | None
     beside: bool  #: whether the schedule has concurrent exchanges: then their combined loads are shown first
     hosts: dict[int, str] = field(default_factory=dict)  #: node -> name, as far as known
     schedule: str = ""  #: if exchanges are beside each other
+    in_mb: bool = False  #: whether loads on a torus are megabytes, otherwise they are on the scale of m
 
     @property
     def title(self) -> str:
@@ -56,17 +58,17 @@ class Placed:
     def view(self) -> dict[str, Any]:
         """Return the data for the script of the page.
 
-        ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of m, nan if there is
+        ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, nan if there is
         no link) are base64, little-endian."""
         mapping, torus = self.mapping, as_torus(self.mapping.network)
         return {
-            "title": self.title, "placement": self.name,
+            "title": self.title, "placement": self.placement,
             "shape": list(torus.shape),
             "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
             "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
             "routing": self.routing,
             "nodes": _base64(mapping.node_of_rank, "<i4"), "hosts": {str(node): name for node, name in self.hosts.items()},
-            "loads": {name: _base64(link_values(self.link_loads(name), with_bytes=False), "<f4") for name in self.shown},
+            "loads": {name: _base64(link_values(self.link_loads(name), self.in_mb), "<f4") for name in self.shown},
         }
 
 

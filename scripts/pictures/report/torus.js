@@ -284,7 +284,7 @@
     return text;
   }
 
-  const rounded = (value) => Number(value.toPrecision(4));
+  const shownLoad = (value) => `${Number(value.toPrecision(4))}${data.unit}`;
   const counted = (things, name) => `${things.length} ${name}${things.length === 1 ? "" : "s"}`;
   const spread = (view, nodes) => view.shape.map((_, i) =>
     `${new Set(nodes.map((node) => coordinates(node)[i])).size} in ${view.axes[i]}`).join(", ");
@@ -294,7 +294,7 @@
     busiest.className = "busiest";
     if (view.loads[state.exchange]) {
       const name = document.createElement("b");
-      name.textContent = rounded(largest(view.loads[state.exchange]));
+      name.textContent = shownLoad(largest(view.loads[state.exchange]));
       busiest.append("The busiest link shown here carries ", name, `, under routing ${view.routing}.`);
     }
     words.replaceChildren(busiest, ...view.dimensions.map((what, d) => describe(view, what, d)));
@@ -313,13 +313,13 @@
       const c = coordinates(node), [up, down] = [1, n - 1].map((step) => nodeAt(c.with(i, (c[i] + step) % n)));
       return n > 1 ? [...loads(view, i, node, up), ...loads(view, i, down, node)] : [];
     }).filter((value) => value === value);
-    return view.loads[state.exchange] ? [...lines, `its links carry at most ${rounded(largest(around))}`] : lines;
+    return view.loads[state.exchange] ? [...lines, `its links carry at most ${shownLoad(largest(around))}`] : lines;
   }
 
   function aboutLink(view, { i, lower, upper }) {
     const [up, down] = loads(view, i, lower, upper), share = Math.max(up, down) / (largestLoad() || 1);
     const lines = [`link in ${view.axes[i]}: ${named(view, lower)} \u2013 ${named(view, upper)}`];
-    return view.loads[state.exchange] ? [...lines, `load ${rounded(up || 0)} upwards, ${rounded(down || 0)} downwards: `
+    return view.loads[state.exchange] ? [...lines, `load ${shownLoad(up || 0)} upwards, ${shownLoad(down || 0)} downwards: `
       + `${Math.round(100 * share)} % of the largest on this scale`] : lines;
   }
 
@@ -374,7 +374,7 @@
   }
 
   const spoken = (view) => `${view.title}. ${view.loads[state.exchange]
-    ? `The busiest link shown carries ${rounded(largest(view.loads[state.exchange]))}.` : ""} The nodes are listed below.`;
+    ? `The busiest link shown carries ${shownLoad(largest(view.loads[state.exchange]))}.` : ""} The nodes are listed below.`;
 
   function show() {
     for (const panel of shown()) {
@@ -389,7 +389,7 @@
       option.hidden = option.value !== "none" && !every.some((view) => option.value in view.loads);
     }
     find("scale").style.display = state.exchange === "none" ? "none" : "";
-    find("largest").textContent = rounded(largestLoad());
+    find("largest").textContent = shownLoad(largestLoad());
     redraw();
   }
 
