@@ -11,7 +11,6 @@ from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST as ANY_SCHEDULE
 from pencilmap.model.schedules.schedule import SEQUENCE
 
-SAME = 1.001  # choices within this factor are equally fast
 MUCH = 1.05  # smaller gains are not worth another grid
 
 
@@ -19,7 +18,7 @@ def faster_choices(where: Where, found: Prediction, schedule: str,
                    routing: str | None = None) -> tuple[Choice | None, Choice | None]:
     """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
 
-    Of equally fast grids, one is taken whose longer side is where it is now. Grids of other decompositions are not looked
+    Of equally good grids, one is taken that needs no placement file. Grids of other decompositions are not looked
     at, nor large networks without products, because every message would be routed.
 
     Parameters
@@ -43,7 +42,7 @@ def faster_choices(where: Where, found: Prediction, schedule: str,
         return None, None
     others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (where.transform is None or where.transform.fills(grid))]
-    placement, grid = (_best(where, grids, schedule, routing, _rises(like)) for grids in ([like], others))
+    placement, grid = (_best(where, grids, schedule, routing) for grids in ([like], others))
     here = placement if _gain(placement, found) >= MUCH else None
     return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
 
@@ -66,25 +65,19 @@ def faster_schedule(where: Where, found: Prediction, routing: str | None = None)
 
 def quick_choice(where: Where, grid: ProcessGrid, schedule: str, routing: str | None = None) -> Prediction | None:
     """Return the prediction of the best placement of a grid by a quick look, None if the grid is not possible."""
-    best = _best(where, [grid], schedule, routing, True)
+    best = _best(where, [grid], schedule, routing)
     return best and best.prediction
 
 
-def _rises(grid):
-    return grid.shape[0] <= grid.shape[-1]
-
-
-def _best(where, grids, schedule, routing, rises):
+def _best(where, grids, schedule, routing):
     """Return the best choice of some grids without a search, None if none is possible."""
     if not grids:
         return None
     try:
-        found = plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=(schedule,),
-                     routing=routing, effort="quick").choices
+        return plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=(schedule,), routing=routing,
+                    effort="quick").best
     except PencilmapError:
         return None
-    equal = [choice for choice in found if choice.worth <= SAME * found[0].worth]
-    return next((choice for choice in equal if _rises(choice.grid) == rises), found[0])
 
 
 def _gain(choice, found):

@@ -8,7 +8,6 @@ any machine. A time limit only cuts the search short.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -49,7 +48,7 @@ LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
-MOST_LAUNCHED, MOST_TIED = 1024, 8  # tasks, and equally good grids, up to which launch orders are predicted: 0.1 s each
+MOST_LAUNCHED, MOST_TIED = 1024, 4  # tasks, and equally good grids, up to which launch orders are predicted: 0.1 s each
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
@@ -360,15 +359,8 @@ class _Wanted:
         for choice in sorted(found, key=lambda choice: order(choice.prediction, self.by)):
             same = kept.setdefault(choice.key, choice)
             kept[choice.key] = replace(same, is_brief=same.is_brief and choice.is_brief)
-        first = replace(self._first_of_tie(self.ranked(kept.values())), is_brief=False)
+        first = replace(self.ranked(kept.values())[0], is_brief=False)
         return [first, *(choice for key, choice in kept.items() if key != first.key)]
-
-    def _first_of_tie(self, ranking):
-        """Return the first choice, or of choices as good the first whose grid needs no placement file."""
-        best = ranking[0]
-        same = [choice for choice in ranking if is_tie(choice.prediction, best.prediction, self.by)]
-        without = {choice.kind for choice in same if choice.prediction.placement == DEFAULT or choice.prediction.all_alike}
-        return next((choice for choice in same if choice.kind in without), best)
 
     @property
     def question(self) -> Question:
@@ -386,19 +378,30 @@ class _Wanted:
         return self._without_file(ranking)
 
     def _without_file(self, ranking):
-        """Return the choices with the launch orders that are as good as the first choice, if they were not predicted."""
-        known = {choice.kind for choice in ranking if choice.prediction.placement == DEFAULT}
-        same = [choice for choice in ranking if is_tie(choice.prediction, ranking[0].prediction, self.by)]
-        if self.placements is not None or any(choice.prediction.all_alike or choice.kind in known for choice in same):
+        """Return the choices; of equally good ones the first is one whose grid needs no placement file, if there is one."""
+        best = ranking[0]
+        if self.placements is not None and BEST not in self.placements:
             return ranking
-        found = list[Choice]()
-        for choice in same[:MOST_TIED]:
-            with suppress(PencilmapError):  # there may be no launch order
-                placed = choice.where.place(DEFAULT, choice.grid, self.question)
-                if choice.grid.n_tasks <= MOST_LAUNCHED or isinstance(placed, Product) or product_of(placed):
-                    found.append(self.choice(choice.where, placed, self.question, DEFAULT))
-        return self.distinct([*ranking, *(order for order in found
-                                          if is_tie(order.prediction, ranking[0].prediction, self.by))])
+        known = {choice.kind: choice.prediction for choice in ranking if choice.prediction.placement == DEFAULT}
+        same = [choice for choice in ranking if is_tie(choice.prediction, best.prediction, self.by)]
+        first = next((choice for number, choice in enumerate(same) if choice.prediction.all_alike
+                      or (number < MOST_TIED and self._needs_none(choice, best, known))), best)
+        return [replace(first, is_brief=False), *(choice for choice in ranking if choice is not first)]
+
+    def _needs_none(self, choice, best, known):
+        """Return whether each possible launch order of a grid is as good as the best choice; `known` has predictions."""
+        orders = choice.where.site.launch.orders
+        for text in orders:
+            name = DEFAULT if text == orders[0] else f"{DEFAULT}:{text}"
+            found = known.get(choice.kind) if name == DEFAULT else None
+            if found is None:
+                placed = choice.where.place(name, choice.grid, self.question)
+                if choice.grid.n_tasks > MOST_LAUNCHED and not isinstance(placed, Product) and not product_of(placed):
+                    return False
+                found = self.choice(choice.where, placed, self.question, name).prediction
+            if not is_tie(found, best.prediction, self.by):
+                return False
+        return bool(orders)
 
     def _or_launched(self, choice):
         schedule = BEST if BEST in self.schedules else choice.schedule

@@ -99,9 +99,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                              shape=("" if len(shape) == 2 else f"\n    .reshape({', '.join(map(str, shape))})")
                              + (".T" if len(shape) > 1 else ""))
     return Launch(program,
-                  ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
-                   ", ".join(f"{name}s {'are' if k else 'of the grid are'} the mesh axis \"{name}\" ({n})"
-                             for k, (name, n) in enumerate(dimensions))), is_shell=False)
+                  ("all devices of the slice: jax.distributed.initialize on several hosts",
+                   "--fft N:single if the arrays are complex64, which is JAX's default"), is_shell=False)
 
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,

@@ -24,7 +24,7 @@ def looks_like(document: Document) -> bool:
     return re.match(rf"\s*({'|'.join(TARGETS)})\s+[0-9]", document.text[:100]) is not None
 
 
-def read(document: Document, taper: int | None = None, up: int | None = None) -> Any:
+def read(document: Document, **cables: int) -> Any:
     """Return a torus or mesh as it is, and another target as a graph.
 
     Raises
@@ -37,7 +37,7 @@ def read(document: Document, taper: int | None = None, up: int | None = None) ->
     name, *words = document.text.split()
     sizes = [int(word) if re.fullmatch("[0-9]{1,6}", word) else 0 for word in words[:64]]
     if name == "tleaf" and sizes and len(sizes) == len(words) == 1 + 2 * sizes[0] and all(sizes[1::2]):
-        graph = tree(document.label, _leaves(document, sizes[1::2]), document.refuse, taper, up)
+        graph = tree(document.label, _leaves(document, sizes[1::2]), document.refuse, **cables)
         if len(set(sizes[2::2])) > 1:
             graph.graph["notes"].append(f"costs of the links of {document.label} are passed over: they are no bandwidths")
         return graph

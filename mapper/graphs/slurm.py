@@ -28,10 +28,10 @@ def looks_like(document: Document) -> bool:
     return _CONF.search(document.text) is not None or slurm_yaml.looks_like(document)
 
 
-def read(document: Document, taper: int | None = None, up: int | None = None) -> Any:
+def read(document: Document, **cables: int) -> Any:
     """Return the tree of switches or blocks. Raises MapfileError if the file has none."""
     switches, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document)
-    graph = tree(document.label, switches, document.refuse, taper, up)
+    graph = tree(document.label, switches, document.refuse, **cables)
     graph.graph["notes"] += notes
     return graph
 
@@ -85,7 +85,7 @@ def looks_like_addresses(document: Document) -> bool:
             and len(set(map(len, parts))) == 1)
 
 
-def read_addresses(document: Document, taper: int | None = None, up: int | None = None) -> Any:
+def read_addresses(document: Document, **cables: int) -> Any:
     """Return the tree above the nodes of a job."""
     below: dict[str, dict[str, None]] = {}
     hosts: dict[str, dict[str, None]] = {}
@@ -102,4 +102,4 @@ def read_addresses(document: Document, taper: int | None = None, up: int | None 
         raise document.refuse(f"switch {mixed[:40]} has hosts and switches below it", line_of_switch[mixed])
     switches = [Switch(name, tuple(hosts.get(name, ())), tuple(below.get(name, ())), number)
                 for name, number in line_of_switch.items()]
-    return tree(document.label, switches, document.refuse, taper, up)
+    return tree(document.label, switches, document.refuse, **cables)

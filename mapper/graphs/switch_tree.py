@@ -12,13 +12,13 @@ from typing import Any
 from pencilmap.model.base.errors import GraphError, PencilmapError
 from pencilmap.model.network.graph import MOST_CABLES
 
-OPTIONS = ("taper", "up")
+OPTIONS = ("taper", "up", "core-taper")
 MOST_LEVELS = 32
 TOP = "top"  # name of a switch that a file implies
 UNKNOWN_CABLES = "as many cables up as down are assumed"
 ASSUMED = (UNKNOWN_CABLES + " for {label}, which tells none; write taper=2 (half as many) or up=8 (of "
            "each leaf) after the name of the file: {label},taper=2")
-STATED = "{option} was given for {label}, which tells no cables: the levels above a leaf {above}"
+STATED = "the levels above a leaf {above}: {option} was given for {label}, which tells no cables"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Switch:
 Refuse = Callable[[str, int | None], PencilmapError]
 
 
-def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | None = None, up: int | None = None) -> Any:
+def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | None = None, up: int | None = None,
+         core_taper: int | None = None) -> Any:
     """Return the networkx graph of a tree, or of several trees; ``tops`` of the graph are the switches at their tops.
 
     Parameters
@@ -50,6 +51,8 @@ def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | No
     up : int, optional
         Cables upwards of each leaf, in place of `taper`. Switches above them have as many cables upwards as enter from
         below.
+    core_taper : int, optional
+        The same as `taper` for the switches above the leaves alone.
 
     Raises
     ------
@@ -61,14 +64,15 @@ def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | No
     named = {switch.name: switch for switch in switches}
     above = _above(named, refuse)
     height = _heights(named, refuse)
-    graph = nx.Graph(notes=[_note(label, taper, up)], tops=[name for name in named if name not in above])
+    levels = max(height.values(), default=0)
+    graph = nx.Graph(notes=_notes(label, levels, taper, up, core_taper), tops=[name for name in named if name not in above])
     for switch in switches:
         for host in switch.hosts:
             if host in named:
                 raise refuse(f"{host[:40]} is both a host and a switch", switch.line)
             graph.add_node(host, kind="host")
     graph.add_nodes_from(named, kind="switch")
-    cables = _cables(named, height, taper, up)
+    cables = _cables(named, height, taper, up, core_taper)
     for switch in switches:
         graph.add_edges_from(((switch.name, host) for host in switch.hosts), cables=1)
         if switch.name in above:
@@ -111,13 +115,14 @@ def _heights(named, refuse):
     return height
 
 
-def _cables(named, height, taper, up):
+def _cables(named, height, taper, up, core_taper):
     """Return the cables upwards of each switch."""
     found: dict[str, int] = {}
     for name in sorted(named, key=height.__getitem__):
         switch = named[name]
         below = len(switch.hosts) + sum(found[child] for child in switch.children)
-        found[name] = min(MOST_CABLES, max(1, up if up and not height[name] else -(-below // (taper or 1))))
+        ratio = core_taper if core_taper and height[name] else taper or 1
+        found[name] = min(MOST_CABLES, max(1, up if up and not height[name] else -(-below // ratio)))
     return found
 
 
@@ -129,12 +134,14 @@ def _join(graph, name, above, height, cables):
         graph.add_edge(lower, upper, cables=cables)
 
 
-def _note(label, taper, up):
+def _notes(label, levels, taper, up, core_taper):
+    """The notes about assumed cables; `levels` are those between switches."""
     if taper is None and up is None:
-        return ASSUMED.format(label=label)
-    if up:
-        return STATED.format(label=label, option=f"up={up}", above="have as many upwards as from below")
-    return STATED.format(label=label, option=f"taper={taper}", above="have the same taper")
+        return [ASSUMED.format(label=label)]
+    if core_taper or levels < 2:
+        return []
+    option, above = (f"up={up}", "have as many cables up as from below") if up else (f"taper={taper}", "have the same taper")
+    return [STATED.format(label=label, option=option, above=f"{above} (core-taper=K gives another)")]
 
 
 def option(label: str, given: Mapping[str, str]) -> dict[str, int]:
@@ -143,9 +150,9 @@ def option(label: str, given: Mapping[str, str]) -> dict[str, int]:
     >>> option("topology.conf", {"taper": "2"})
     {'taper': 2}
     """
-    if len(given) > 1:
+    if "taper" in given and "up" in given:
         raise GraphError(f"{label}: give taper=RATIO or up=CABLES, one of both")
     for name, text in given.items():
         if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text)):
             raise GraphError(f"{label}: {name}={text[:20]} is not possible; a whole number of 1 or more is needed")
-    return {name: int(text) for name, text in given.items()}
+    return {name.replace("-", "_"): int(text) for name, text in given.items()}

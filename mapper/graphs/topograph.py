@@ -18,7 +18,7 @@ def looks_like(document: Document) -> bool:
     return text.lstrip().startswith("{") and '"instances"' in text and '"network_layers"' in text
 
 
-def read(document: Document, taper: int | None = None, up: int | None = None) -> Any:
+def read(document: Document, **cables: int) -> Any:
     """Return the tree above the instances.
 
     Raises
@@ -44,4 +44,4 @@ def read(document: Document, taper: int | None = None, up: int | None = None) ->
     if mixed := next((name for name in hosts if name in below), None):
         raise document.refuse(f"switch {mixed[:40]} has instances and switches below it", None)
     switches = [Switch(name, tuple(hosts.get(name, ())), tuple(below.get(name, ()))) for name in [*hosts, *below]]
-    return tree(document.label, switches, document.refuse, taper, up)
+    return tree(document.label, switches, document.refuse, **cables)

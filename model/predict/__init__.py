@@ -10,7 +10,6 @@ from dataclasses import replace
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.certificates import Bounds
-from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -84,7 +83,7 @@ def predict_question(placed: Product | Mapping, question: Question, transform: T
     """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
     case = Case(placed, recognised(placed), directed(transform, question.direction), question, costs)
     prediction = _closed(case, closed_form_of(case), name) or _routed(case, name, site)
-    if question.routing is not None or not kind_of(case.network).bracket:
+    if question.routing is not None:
         return prediction
 
     def under(rule):

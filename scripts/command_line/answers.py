@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
@@ -40,6 +41,7 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
+STATIC = "static"
 IN_WORDS = ("order ", "pattern ", "tiling ", "the ")  # begin names of placements that are words of a sentence
 
 
@@ -127,8 +129,9 @@ class Answer:
 
     @property
     def is_faster(self) -> bool:
-        """Whether the best is faster than some possible launch order, under some rule of routers that adapt."""
-        return any(_most(self.best, other, self.by) >= 1 + SAME for _, other in self.launch.orders)
+        """Whether the best is faster than some possible launch order, and under no rule of adaptive routers slower."""
+        found = [_ends(self.best, other, self.by) for _, other in self.launch.orders]
+        return any(most >= 1 + SAME and least > 1 - SAME for least, most in found)
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
@@ -148,11 +151,19 @@ class Answer:
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
         if self.is_same:
-            return f"{_agrees(file, 'is')} as fast as {name}: {found} (predicted)."
+            return f"{_agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
         if self.is_range or self.has_range:
-            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}."
+            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name} (predicted)."
         times = compared(found, value(other, self.by))
         return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
+
+    @property
+    def _than_others(self):
+        """The name of a launch order that is as fast, and the gain over another possible order, if there is a gain."""
+        slowest, order = max(self.launch.orders, key=lambda one: worth(one[1], self.by))
+        ratio = gain(self.best, order, self.by) or 1.0
+        fastest = next(name for name, p in self.launch.orders if p is self.launch.first)
+        return f"{fastest} and {factor(ratio)} than {slowest}" if ratio >= 1 + SAME else ""
 
     @property
     def is_launch(self) -> bool:
@@ -179,7 +190,7 @@ class Answer:
         """The same without the schedule."""
         name = self.launch.name
         if self.is_range:
-            return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name}."
+            return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name} (predicted)."
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
@@ -254,7 +265,7 @@ class Answer:
         if most < 1 + SAME_TIME:
             return f"no placement is faster{self._under} (proved)"
         ratio = f"{max(most, 1.01):.2f}x"
-        return (f"no placement is over {ratio} faster{self._under} (proved)" if whole
+        return (f"no placement is over {ratio} faster than this{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
 
     @property
@@ -325,7 +336,7 @@ def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL)
     first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
     spent = f"{low} under any rule" if low == high else f"{_between(low, high)}, by the routing"
-    return [f"{_begin(_agrees(name, 'takes'))} {spent} (predicted).",
+    return [f"{_agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 
 
@@ -349,15 +360,58 @@ def faster_lines(where: Where, found: Prediction, question: Question, command: s
     if grid:
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
-        lines.append(("faster", f"{value(grid.prediction)} on grid {title}: {_plan_command(found, question)}"))
+        p = where.shown(grid.placed, question, BEST) if found.bracket else grid.prediction
+        low, high = adaptive_range(p)
+        lines.append(("faster", f"{low if low == high else _between(low, high)} on grid {title}, "
+                                f"{_with_file(where, p, question)}: {_plan_command(grid.grid, question)}"))
     if question.schedule == SEQUENCE and (best := faster_schedule(where, found)):
         lines.append(("faster", f"{value(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
     return lines
 
 
-def _plan_command(found, question):
+def _with_file(where, p, question):
+    """Whether a prediction needs its file."""
+    orders = launched(where, p, question, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
+    none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
+    return "no file needed" if none else "with its file"
+
+
+def static_lines(where: Where, found: Prediction, launch: Launched, question: Question,
+                 command: str) -> list[tuple[str, str]]:
+    """Return a line about static routes if an answer differs under these: most networks of switches may have them.
+
+    Parameters
+    ----------
+    where : Where
+    found : Prediction
+    launch : Launched
+    question : Question
+    command : str
+        Options or a command that take these routes into account.
+    """
+    p = found.under(STATIC) if found.under and is_static_likely(where, question, found) else None
+    if p is None or p.t_s is None:
+        return []
+    order = launch.first.under(STATIC) if launch.first and launch.first.under else None
+    here, there = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
+    if max(here / there, there / here, float(worth(p)) / float(worth(found))) < MUCH:
+        return []
+    beside = "" if order is None or found.placement == order.placement else \
+        f", as fast as {launch.name}" if abs(there - 1) < SAME else f", {factor(there)} than {launch.name}"
+    return [(STATIC, f"{value(p)}{beside} under static routes, as InfiniBand has them: {command}")]
+
+
+def is_static_likely(where: Where, question: Question, found: Prediction) -> bool:
+    """Return whether switches may have static routes that the question leaves open, and these are soon predicted."""
+    kind = kind_of(where.network)
+    return STATIC in kind.routings and not (question.routing or where.robust or kind.bracket) \
+        and found.grid.n_tasks <= MOST_TASKS_ROUTED
+
+
+def _plan_command(grid, question):
     """The command that ranks the grids of the same decomposition under the same schedule."""
-    kind = [] if found.grid.decomposition is PENCIL else ["--decomposition", found.grid.decomposition.name]
+    is_usual = grid.decomposition is PENCIL and 1 not in grid.shape  # else a slab may come first
+    kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
     schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
     return " ".join(["pencilmap plan", *kind, *schedule])
 
@@ -432,10 +486,10 @@ def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _most(best, other, by):
-    """The largest gain under any rule of routers that adapt."""
+def _ends(best, other, by):
+    """The least and the largest gain under the rules of routers that adapt."""
     ratio = gain(best, other, by) or 1.0
-    return max(gains(best, other, by) or (ratio,))
+    return gains(best, other, by) or (ratio, ratio)
 
 
 def _likely(best, other, by):

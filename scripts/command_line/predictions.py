@@ -26,7 +26,8 @@ LINKS = {  # word of a note: the page that explains it
 }
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
-DECIDING = ("cables up as down are assumed", "assumed to be the first", "cut the search short")  # in notes that are printed
+DECIDING = ("cables up as down are assumed", "assumed to be the first", "cut the search short", "are taken as sent at once",
+            "levels above a leaf")  # in notes that are printed
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
@@ -208,7 +209,7 @@ def show_notes(notes: Sequence[str], everything: bool = False) -> None:
     for note in shown:
         labelled("note", note.removeprefix("note: "))
     if rest := len(dict.fromkeys(notes)) - len(shown):
-        labelled("notes", f"{rest}, {'which does not change' if rest == 1 else 'none changes'} this answer: --notes")
+        labelled("notes", f"{rest}{' more' if shown else ''}: --notes")
 
 
 def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:

@@ -25,7 +25,7 @@ from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import launch_notes
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.predictions import SAME, factor, show_notes
+from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
 
@@ -34,11 +34,11 @@ TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_com
                        "Or lines FROM TO BYTES, or a matrix.")
 
 
-def map_program(where: Setting, path: str, placement: str | None, effort: str, seed: int, output: str, form: Choice,
-                job: Job, all_notes: bool, as_json: bool) -> None:
+def map_program(where: Setting, path: str, placement: str | None, routing: str | None, effort: str, seed: int, output: str,
+                form: Choice, job: Job, all_notes: bool, as_json: bool) -> None:
     """Search a placement, write it, and print both predictions."""
     with hearing():
-        found = place_program(where, traffic_of(where, path), (placement or BEST,), effort=effort, seed=seed)
+        found = place_program(where, traffic_of(where, path), (placement or BEST,), routing, effort, seed)
     mapping, best = (found.mappings[-1], found.predictions[-1])
     write_mapping(mapping, output, form.name, job)
     launch = launch_of(mapping, output, form.name, job)
@@ -142,9 +142,9 @@ def _compared(p, first, name):
         return f"as fast as {name}: {_carried(p)}"
     low, high = p.ends
     if low.link_bytes != high.link_bytes:
-        return f"{factor(*gains)} than {name}: {_carried(p)}"
+        return f"{factor(*gains)} on the links than {name}: {_carried(p)}"
     other = amount(first.link_bytes) + (f" in {milliseconds(first.link_s)}" if first.link_s is not None else "")
-    return f"{factor(*gains)} than {name}: {_carried(p)}, not {other}"
+    return f"{factor(*gains)} on the links than {name}: {_carried(p)}, not {other}"
 
 
 def _notes(where, found):
@@ -155,7 +155,9 @@ def _notes(where, found):
     if found.is_one_message:
         notes.append("the bound divides each message among all links of a node; here no link carries more than the largest "
                      "message")
-    return [*notes, *(note for note in where.notes if note not in where.network.notes),
+    if phases == 1 and not found.traffic.seconds:
+        notes.append("all messages are taken as sent at once; phases in the file (phase NAME) may give another placement")
+    return [*notes, *new_notes(where.notes),
             *launch_notes(where, found.mappings[0].grid)]
 
 

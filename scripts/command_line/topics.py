@@ -36,6 +36,7 @@ def _networks() -> Iterator[tuple[str, str]]:
     yield "8x8x8:axes=abc", "letters of the axes other than xyz"
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
     yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
+    yield "FILE,taper=2,core-taper=1", "another ratio above the leaves"
     for name, form in GRAPHS.items():
         yield f"FILE,{name}", form.title
 

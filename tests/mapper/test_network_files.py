@@ -68,12 +68,21 @@ def test_blocks_are_leaves_under_one_switch(name):
 
 
 @pytest.mark.parametrize("name", ["slurm", "slurm-blocks", "slurm-addresses", "topograph", "scotch-tree"])
-@pytest.mark.parametrize("options, cables, words", [
-    ({}, 4, "as many cables up as down are assumed"), ({"taper": "2"}, 2, "taper=2 was given"),
-    ({"up": "3"}, 3, "up=3 was given"), ({"taper": "3"}, 2, "taper=3 was given")])
-def test_numbers_of_cables_that_a_file_leaves_out(name, options, cables, words):
+@pytest.mark.parametrize("options, cables", [({}, 4), ({"taper": "2"}, 2), ({"up": "3"}, 3), ({"taper": "3"}, 2)])
+def test_numbers_of_cables_that_a_file_leaves_out(name, options, cables):
     tree = network(name, **options)
-    assert set(tree.cables_up[0].tolist()) == {cables} and words in " ".join(tree.notes) and name in " ".join(tree.notes)
+    assumed = f"as many cables up as down are assumed for {name}"
+    assert set(tree.cables_up[0].tolist()) == {cables} and (assumed in " ".join(tree.notes)) == (not options)
+
+
+@pytest.mark.parametrize("options, leaf, pod, told", [
+    ({}, 4, 8, True), ({"taper": "2"}, 2, 2, True), ({"taper": "2", "core-taper": "1"}, 2, 4, False),
+    ({"up": "3"}, 3, 6, True), ({"up": "3", "core-taper": "3"}, 3, 2, False), ({"core-taper": "4"}, 4, 2, True)])
+def test_levels_above_the_leaves_have_a_taper_of_their_own(options, leaf, pod, told):
+    lines = [f"SwitchName=l{k} Nodes=n[{4 * k}-{4 * k + 3}]" for k in range(4)]
+    lines += ["SwitchName=p0 Switches=l[0-1]", "SwitchName=p1 Switches=l[2-3]", "SwitchName=t Switches=p[0-1]"]
+    tree = parse_graph(Document("\n".join(lines).encode() + b"\n", "given"), "slurm", 1e9, options)
+    assert [set(cables.tolist()) for cables in tree.cables_up] == [{leaf}, {pod}] and bool(tree.notes) == told
 
 
 def test_an_assumption_is_part_of_every_answer(tmp_path):
@@ -131,7 +140,8 @@ def test_a_cable_past_a_level_adds_no_switch_to_any_count():
     assert about["switches"] == 8 and about["levels"] == {"leaf": 4, "pod": 2, "level3": 1}
     assert about["links"] == 2 * (16 + 16 + 16 + 8), "of hosts, of leaves, of p2 and low, of high"
     assert summary(tree) == "a fat tree of 16 hosts, 8 switches, 4 leaves, 2 pods, 1 level3"
-    assert "  1 level3, 8 cables upwards each" in list(level_lines(tree))
+    known = parse_graph(Document(MIXED.encode(), "net"), options={"taper": "1"})
+    assert "  1 level3, 8 cables upwards each" in list(level_lines(known))
     low, implied, root = (tree.vertices.index(name) for name in ("low", "low+1", "root"))
     parts = [i for i, ends in enumerate(zip(tree.source, tree.target)) if set(ends) in ({low, implied}, {implied, root})]
     assert {str(tree.link_number(i)) for i in parts} == {"low->root", "root->low"}

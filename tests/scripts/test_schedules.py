@@ -90,7 +90,7 @@ def test_schedules_of_other_codes_are_ranked_on_request(pencilmap, tmp_path):
              "-o", tmp_path / "a")
     usual, every = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "best")))
     assert "faster 0.1393 ms if your code sends rows beside columns: --schedule best" in usual and "overlap" not in usual
-    assert "overlap" in every and " ms on grid 1x16 (p_row=16, p_col=1): pencilmap plan --schedule best " in every
+    assert "overlap" in every and "pencilmap plan --decomposition pencil --schedule best " in every
 
 
 @pytest.mark.parametrize("text", ["fastest", "overlap:0"])

@@ -23,6 +23,7 @@ from pencilmap.scripts.command_line.answers import (
     launch_notes,
     launched,
     library_in,
+    static_lines,
 )
 from pencilmap.scripts.command_line.launching import (
     LAUNCHER,
@@ -120,6 +121,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         if better and not turned:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
             labelled("better", drop or _map_command(format_name, where), shell=not drop)
+        for line in static_lines(where, best, launch, question, "--routing static"):
+            labelled(*line)
         for line in turned or faster_lines(where, best, question, placements=False, library=said.library):
             labelled(*line)
     for line in verdicts:

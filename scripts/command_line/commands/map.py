@@ -10,7 +10,8 @@ from pencilmap.mapper.formats import format_named, launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
-from pencilmap.mapper.setting import BEST, Setting
+from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -19,11 +20,13 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.command_line.answers import (
     Answer,
+    Launched,
     between_bricks,
     faster_lines,
     launch_notes,
     launched,
     library_in,
+    static_lines,
     turned_lines,
 )
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
@@ -35,6 +38,7 @@ from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
     ROBUST,
+    ROUTING,
     SCHEDULE,
     SEARCH,
     on_machine,
@@ -47,18 +51,18 @@ from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
-PLACING = ("placement", "exchange", "schedule", "direction", "robust")  # options of a new placement alone
+PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust")  # options of a new placement alone
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH, HALO,
-              TRAFFIC, *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH,
+              HALO, TRAFFIC, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, exchange: str, schedule: str,
-            effort: str, seed: int, time_limit: float | None,
+def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, routing: str | None, exchange: str,
+            schedule: str,            effort: str, seed: int, time_limit: float | None,
             traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
@@ -72,6 +76,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
     if from_format and from_file is None:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
+    if routing == ALL_ROUTINGS:
+        raise GridError("`routing` all compares the rules for one placement: write a file, and use pencilmap check")
     check_writable(output)
     form = format_to_write(format_name, where)
     if from_file is not None:
@@ -84,17 +90,17 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         return
     if traffic:
         job = where.job(hosts, cores_per_task, hwloc, program)
-        map_program(where, traffic, placement, effort, seed, output, form, job, all_notes, as_json)
+        map_program(where, traffic, placement, routing, effort, seed, output, form, job, all_notes, as_json)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
         where.job(hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
+    question = Question(routing, exchange, schedule)
     with hearing():
-        here, chosen, best = _chosen(where, grid, placement, Question(exchange=exchange, schedule=schedule), effort, limit)
+        here, chosen, best = _chosen(where, grid, placement, question, effort, limit)
     job = here.job(hosts, cores_per_task, hwloc, program)
     mapping = as_mapping(chosen, best.placement)
     write_mapping(mapping, output, form.name, job)
-    question = Question(exchange=exchange, schedule=schedule)
     launch = launched(here, best, question, best.grid.n_tasks, is_quick=not EFFORTS[effort])
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
@@ -117,7 +123,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     for line in faster_lines(here, best, question, "--placement best", placements=placement is not None,
                              library=said.library) if grid else ():
         labelled(*line)
-    for line in said.idle + said.search:
+    static = static_lines(here, best, launch if said.has_gain else Launched(), question, "--robust for both")
+    for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
                 *([CUT] if limit.cut_short else []), *launch_notes(here, best.grid)], all_notes)
@@ -144,6 +151,7 @@ def _chosen(where: Setting, grid: str | None, placement: str | None, question: Q
             else where.place(placement, one, question)
         return where, placed, where.shown(placed, question, placement)
     best = plan(where, grids=(where.grid(grid),) if grid else None, placements=(placement,) if placement else None,
-                exchanges=(str(question.exchange),), schedules=(question.schedule,), effort=effort, limit=limit).best
+                exchanges=(str(question.exchange),), schedules=(question.schedule,), routing=question.routing, effort=effort,
+                limit=limit).best
     assert isinstance(best.where, Setting)
     return best.where, best.placed, best.prediction

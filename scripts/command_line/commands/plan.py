@@ -19,9 +19,9 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.grid_words import USUAL, Library, words_of
+from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, words_of
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket
+from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket, worth
 from pencilmap.model.predict.reasons import TERMS
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
@@ -36,6 +36,7 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
     spent,
+    static_lines,
     wrapped,
 )
 from pencilmap.scripts.command_line.halos import HALO, halo_table
@@ -74,7 +75,7 @@ from pencilmap.scripts.command_line.predictions import (
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, fitted, labelled, print_json, print_table, say
 
-Launches = dict[tuple[object, ...], Prediction]  # the launch order for all of a choice but its placement
+Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
 MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each
 MOST_NEAR = 3  # grids that are named if they are too near to tell
 ALL = 0.995  # share of a time that is shown as 100 %
@@ -152,6 +153,9 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     halo_table(named)
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
+    order = launch if _needs_file(found, found.best, usual) else Launched()
+    for line in static_lines(found.best.where, found.best.prediction, order, question, "--routing static ranks for these"):
+        labelled(*line)
     for line in _lines(found, said, usual):
         labelled(*line)
     tie = decided_in_tie(found.best.prediction, predictions, by)
@@ -176,14 +180,16 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     if not _needs_file(found, best, launches):
         yield f"Use {', '.join(words)}, no file is needed: {time}{among} (predicted)."
     else:
-        usual = _usual(best, launches)
+        usual = next(iter(_usual(best, launches)), None)
         ratio = gain(p, usual, by)
         least, most = gains(p, usual, by) or (ratio, ratio)
         over = f", {factor(least, most)} than without one" if most and most >= 1 + SAME else ""
         yield f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted)."
     names = words_of(best.grid, said.library)
+    if names and best.decomposition is PENCIL and said.library is USUAL:
+        names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
     extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
-    bound = said.bound.replace("no placement", "no placement of it", 1) + extra
+    bound = said.bound.replace("no placement", "no placement of it", 1).replace(" than this", "") + extra
     if said.has_range and names and not p.all_alike:  # the bound is that of one rule
         bound = extra.removeprefix(", ")
     is_named = f"{kind.capitalize()} {best.grid}{f' is {names}' if names else ''}"
@@ -207,18 +213,15 @@ def _where(found: Plan, choice: Choice) -> str:
 
 def _needs_file(found: Plan, choice: Choice, launches: Launches) -> bool:
     """Whether a choice is faster than the launch order of its grid, as far as the plan knows."""
-    usual = _usual(choice, launches)
-    if usual is choice.prediction:
-        return False
-    ratio = gain(choice.prediction, usual, found.by) if usual else None
-    return ratio is None or ratio >= 1 + SAME
+    ratios = [gain(choice.prediction, order, found.by) for order in _usual(choice, launches)]
+    return not ratios or any(ratio is None or ratio >= 1 + SAME for ratio in ratios)
 
 
-def _usual(choice: Choice, launches: Launches) -> Prediction | None:
-    """The launch order on the grid of a choice under its schedule, None if it is not known."""
+def _usual(choice: Choice, launches: Launches) -> tuple[Prediction, ...]:
+    """The possible launch orders on the grid of a choice under its schedule, the fastest first; none if it is not known."""
     if choice.prediction.placement == DEFAULT or choice.prediction.all_alike:
-        return choice.prediction
-    return launches.get(_asked(choice))
+        return (choice.prediction,)
+    return launches.get(_asked(choice), ())
 
 
 def _asked(choice: Choice) -> tuple[object, ...]:
@@ -228,15 +231,19 @@ def _asked(choice: Choice) -> tuple[object, ...]:
 
 def _launches(found: Plan, shown: list[Choice], question: Question, best: Launched) -> Launches:
     """The launch order for each shown choice: that of the plan, else a quick prediction of few messages."""
-    known = {_asked(choice): choice.prediction for choice in found.choices if choice.prediction.placement == DEFAULT}
-    if best.first:
-        known[_asked(found.best)] = best.first
+    known: Launches = {_asked(choice): (choice.prediction,) for choice in found.choices
+                       if choice.prediction.placement == DEFAULT and len(choice.where.site.launch.orders) == 1}
+    known[_asked(found.best)] = _sorted(best)
     for choice in shown:
-        if _usual(choice, known) is None:
+        if not _usual(choice, known):
             asked = replace(question, exchange=choice.exchange)
-            order = launched(choice.where, choice.prediction, asked, most=MOST_FILLED, is_quick=True).first
-            known.update({_asked(choice): order} if order else {})
+            orders = launched(choice.where, choice.prediction, asked, most=MOST_FILLED, is_quick=True)
+            known[_asked(choice)] = _sorted(orders)
     return known
+
+
+def _sorted(launch: Launched) -> tuple[Prediction, ...]:
+    return tuple(sorted((p for _, p in launch.orders), key=worth))
 
 
 def _shown(found: Plan, listed: list[Choice], top: int) -> list[Choice]:
@@ -257,7 +264,8 @@ def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -
         words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL and library.is_turned else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
                      marked_grid(choice.prediction), words,
-                     choice.exchange, choice.schedule, _cell(choice.prediction, by), _cell(usual, by) if usual else "-"])
+                     choice.exchange, choice.schedule, _cell(choice.prediction, by),
+                     " to ".join(dict.fromkeys(_cell(order, by) for order in (*usual[:1], *usual[-1:]))) or "-"])
     columns = ["shape", ">per node", "kind", "grid", heading, "exchange", "schedule",
                ">time" if is_launch else ">with its file", ">without"]
     usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}

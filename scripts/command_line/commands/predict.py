@@ -24,6 +24,7 @@ from pencilmap.scripts.command_line.answers import (
     launch_notes,
     launched,
     library_in,
+    static_lines,
     turned_lines,
     wrapped,
 )
@@ -143,7 +144,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
     turned = turned_lines(where, best, question, said.library) if routing != ALL_ROUTINGS and not where.wraps else []
-    for label, text in said.idle + said.search + turned:
+    static = static_lines(where, best, orders, question, "--routing static") if routing != ALL_ROUTINGS else []
+    for label, text in said.idle + static + said.search + turned:
         labelled(label, text)
     if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(where, best, routing)):
         labelled("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best")
