@@ -187,7 +187,8 @@ def verdicts_4(document: Document) -> dict[str, str]:
     for host, ranks in hosts.items():
         if both := processors.shared([cpus for _, cpus in ranks]):
             (a, cpus), (b, _) = (ranks[i] for i in both)
-            verdicts["Open MPI 5.0"] = f"ranks {a} and {b} share slot={cpus} of {host}; give each rank its own"
+            verdicts["Open MPI 5.0"] = (f"ranks {a} and {b} share slot={cpus} of {host}, one core under Open MPI 4; "
+                                        "give each its own")
             break
     return verdicts
 

@@ -265,7 +265,7 @@ class Answer:
         if most < 1 + SAME_TIME:
             return f"no placement is faster{self._under} (proved)"
         ratio = f"{max(most, 1.01):.2f}x"
-        return (f"no placement is over {ratio} faster than this{self._under} (proved)" if whole
+        return (f"at most {ratio} more is possible{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
 
     @property

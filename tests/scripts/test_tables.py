@@ -111,7 +111,7 @@ def test_the_sentence_compares_with_the_launchers_order():
     said = Answer(cubes, launch)
     assert said.first("my.map") == (f"my.map is 1.33x faster than {name}: {1e3 * cubes.t_s:.3f} ms, not "
                                     f"{1e3 * lines.t_s:.3f} ms (predicted).")
-    assert said.bound == f"no placement is over {cubes.certificate:.2f}x faster than this (proved)"
+    assert said.bound == f"at most {cubes.certificate:.2f}x more is possible (proved)"
     slower = Answer(replace(lines, placement="plane"), replace(launch, orders=((name, cubes),)))
     assert slower.first("plane").startswith(f"plane is 1.33x slower than {name}: ")
     other = Answer(replace(lines, placement="line"), launch)

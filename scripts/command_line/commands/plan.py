@@ -189,7 +189,7 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     if names and best.decomposition is PENCIL and said.library is USUAL:
         names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
     extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
-    bound = said.bound.replace("no placement", "no placement of it", 1).replace(" than this", "") + extra
+    bound = said.bound.replace("no placement", "no placement of it", 1) + extra
     if said.has_range and names and not p.all_alike:  # the bound is that of one rule
         bound = extra.removeprefix(", ")
     is_named = f"{kind.capitalize()} {best.grid}{f' is {names}' if names else ''}"
