@@ -18,7 +18,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
-from pencilmap.scripts.command_line.predictions import SAME, factor, placement_name, show_notes
+from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, placement_name, show_notes
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import could, echo, print_json, print_table, say
 
@@ -119,7 +119,7 @@ def _notes(where, found):
     if found.is_one_message:
         notes.append("the bound divides each message among all links of a node; here no link carries more than the largest "
                      "message")
-    return [*notes, *(note for note in where.notes if note not in where.network.notes)]
+    return [*notes, *new_notes(where.notes)]
 
 
 def _say_first(where, found, p, file, effort=""):
