@@ -205,11 +205,20 @@ def table_notes(predictions: Sequence[Prediction], by: str = TRANSFORM, wide: bo
 
 def show_notes(notes: Sequence[str], everything: bool = False) -> None:
     """Print notes that may change the answer, and count the others; `everything` prints all."""
-    shown = [note for note in dict.fromkeys(notes) if everything or any(word in note for word in DECIDING)]
+    shown = [note for note in dict.fromkeys(notes) if everything or _decides(note)]
     for note in shown:
         labelled("note", note.removeprefix("note: "))
     if rest := len(dict.fromkeys(notes)) - len(shown):
         labelled("notes", f"{rest}{' more' if shown else ''}: --notes")
+
+
+def show_deciding(notes: Iterable[str]) -> None:
+    """Print the notes that may change the answer, for commands without an option for the others."""
+    show_notes([note for note in new_notes(notes) if _decides(note)])
+
+
+def _decides(note):
+    return any(word in note for word in DECIDING)
 
 
 def new_notes(notes: Iterable[str], wide: bool = False) -> list[str]:

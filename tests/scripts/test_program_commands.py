@@ -179,3 +179,17 @@ def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, 
     assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
     status, _, err = pencilmap("predict", *on, "--time-limit", "1")
     assert status == 2 and "--effort says how long" in err
+
+
+def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    leaves = ("SwitchName=leaf0 Nodes=n[0-1]", "SwitchName=leaf1 Nodes=n[2-3]", "SwitchName=top Switches=leaf[0-1]")
+    (tmp_path / "topology.conf").write_text("\n".join(leaves) + "\n", "ascii")
+    (tmp_path / "traffic.txt").write_text("ranks 4\n0 3 1000\n3 0 1000\n", "ascii")
+    network, grid = ("--network", "topology.conf"), ("--grid", "2x2", "--placement", "default")
+    program = (*network, "--traffic", "traffic.txt")
+    for words in (("predict", *network, *grid), ("draw", "--what", "loads", *network, *grid), ("predict", *program),
+                  ("map", *program, "-f", "slurm", "-o", "hosts"), ("check", "hosts", *program)):
+        status, out, err = pencilmap(*words)
+        assert status == 0, err
+        assert out.count("as many cables up as down are assumed") == 1, words

@@ -28,6 +28,7 @@ from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -274,6 +275,7 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
                     "lines": lines})
     else:
         say(f"wrote {output}") if output else _show(lines or [""])
+        show_deciding(where.notes if what == "loads" else ())
 
 
 def _show(lines):

@@ -24,6 +24,7 @@ from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
+from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, paste, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
@@ -104,6 +105,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
                               timing_only=timing_only, halo=where.halo.width if where.halo else 0)
                 for text in placement]
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
+    if not as_json:
+        show_deciding(where.notes)
 
 
 def _file():
