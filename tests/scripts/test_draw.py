@@ -457,6 +457,7 @@ def test_a_file_of_a_placement_is_drawn(text, pencilmap, tmp_path):
     status, out, err = pencilmap("draw", *([path] if text == "file" else ["-p", path]), *asked)
     assert status == 0 and "my.hosts is as fast as Slurm's block order: 0.006226 ms" in out, err
     assert pencilmap("draw", tmp_path / "none", *asked)[0] == 1
+    assert "is as fast as Slurm's block order: 0.006226 ms" in pencilmap("predict", "-p", path, *asked)[1]
 
 
 def test_a_block_shows_the_most_telling_mark_of_its_nodes():
