@@ -118,6 +118,12 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         phases_table=_phases_table(entries), join=shell.command)
 
 
+def gain_of_runs(entries: Sequence[Entry]) -> str:
+    """Return the sentence about the gain of the first runs that are comparable, "" without runs."""
+    groups = compared(map(bar_of_entry, entries))
+    return groups[0].sentence if groups else ""
+
+
 def _headline(groups, forecasts, verdict):
     """Return the answer about predictions, the gain of runs, or else the verdict."""
     if forecasts and verdict:
