@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 
 LINES, COLUMNS, NOTES = 24, 80, 3
-JUDGES = ("map", "plan", "predict", "check", "report", "draw --what loads", "study demo", "study reproduce")
+JUDGES = ("map", "plan", "predict", "check", "report", "draw", "study demo", "study reproduce")
 FACTOR = r"\d+\.\d\dx"
 TIME = r"[\d.]+(?: \[[\d.e+]+, [\d.e+]+\])? m?s"
 VERDICT = re.compile(rf"{FACTOR} (?:to {FACTOR} )?(?:faster|slower)|as fast as|no file is needed|cannot help|is valid|"
                      rf"\d+ of \d+|{TIME} to {TIME}|nothing is faster|no placement is faster|placements are alike|"
                      r"takes? [\d.]+ |in the same places", re.IGNORECASE)
-NO_VERDICT = re.compile(r"&& echo|^report .*jsonl")  # records
+NO_VERDICT = re.compile(r"&& echo|^report .*jsonl|^draw .*(?:-o|--output) ")  # records, files
 RETIRED = {  # words that an answer does not use: the words in their place
     "to limit": "could gain", "proved least": "could gain", "proved limit": "proved", "certificate": "could gain",
     "load 1 is": "times the data of a node", "scale of m": "a unit", "and not in it": "a note",

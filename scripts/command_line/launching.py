@@ -1,6 +1,7 @@
 """Shared options about the launcher: names of hosts, processors of slots, the program."""
 
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -128,7 +129,7 @@ def asked_grid(where: Setting, grid: str, placements: Iterable[str],
     click.UsageError
         If a placement is a file that records no grid: the best grid may be another than that of the file.
     """
-    files = [text.removeprefix("file:").partition(",") for text in placements if text.startswith("file:")]
+    files = [text.removeprefix("file:").partition(",") for text in placements if re.match("file:[^,]", text)]
     if not files:
         return where, where.grid(grid, schedule), ""
     path, _, named = files[0]

@@ -254,6 +254,7 @@ def test_the_page_of_a_tree_has_launch_lines_and_the_hosts_of_each_leaf(tmp_path
     text = (tmp_path / "p.html").read_text("utf-8").replace("&#39;", "'")
     assert "<title>cluster.conf, 16x4, Slurm's block order and my.map, 128x128x128, predicted</title>" in text
     assert "<dt>launch</dt><dd><code>SLURM_HOSTFILE=./my.map srun -n 64" in text
+    assert "<dt>c3</dt><dd>" in text and text.count("<dt>c") == 16
     assert re.findall(r"<small>([\d to]+ of 8 hosts)</small>", text)[:2] and "5 of 8 hosts" in text
     table = text[text.index("Loads and times of each exchange"):]
     for word in ("D_T", "scale of m", "torus", "in sequence", "To limit", "default", "file:my.map</td>"):
@@ -1008,6 +1009,16 @@ def test_published_times_stand_only_beside_their_own_machine(cubes, tmp_path, pe
     status, _, err = pencilmap("report", runs, "--published", "-o", other)
     assert status == 0 and "are of bluegene-l, and no record is of it" in err
     assert "<td>published</td>" not in other.read_text("utf-8")
+
+
+def test_the_command_says_what_the_records_tell(tmp_path, pencilmap):
+    runs, out = tmp_path / "r.jsonl", tmp_path / "r.html"
+    runs.write_text("".join(json.dumps(r) + "\n" for r in records_of("bluegene-l", "8x8x8", "8x64", ("default", "box:2x2x2"),
+                                                                   (256,))))
+    status, printed, _ = pencilmap("report", runs, "-o", out)
+    assert status == 0 and printed.startswith("Rows on 2x2x2 cubes are 1.")
+    assert "faster than the order XYZT" in printed and "Measured times are 1.000 times the predicted ones." in printed
+    assert "page    " in printed and "(2 records)" in printed
 
 
 def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):

@@ -17,7 +17,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
@@ -115,9 +115,9 @@ class Order:
         """
         network = self.where.network
         if not network.has_products:
-            lack = f"{network.title} has twists" if network.has_coordinates else f"the network is {network.title}"
-            raise FigureError(f"this picture is for tori{' without twists' * network.has_coordinates}, and {lack}; try "
-                              "--what graph, which draws its links")
+            tori, lack = ("tori without twists", "has twists") if network.has_coordinates else ("tori", "is none")
+            raise FigureError(f"this picture is for {tori}, and {network.title} {lack}; try --what graph, which draws its "
+                              "links")
         return self
 
     @property
@@ -154,8 +154,9 @@ class Order:
 def _image(order):
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
-        lines, is_quick = image_text(order.mapping, order.numbers, WIDTH), order.grid.n_tasks <= MOST_TASKS_ROUTED
-        return [*(order.sentences if is_quick or isinstance(order.placed, Product) else [title]), "", *lines]
+        lines, placed = image_text(order.mapping, order.numbers, WIDTH), order.placed
+        is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or isinstance(placed, Product) or product_of(placed)
+        return [*(order.sentences if is_quick else [title]), "", *lines]
     return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 
 

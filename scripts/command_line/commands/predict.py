@@ -29,6 +29,7 @@ from pencilmap.scripts.command_line.answers import (
     wrapped,
 )
 from pencilmap.scripts.command_line.halos import HALO, halo_table
+from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     CUT,
@@ -103,6 +104,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if grid in (None, BEST):
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
                                "grids", click.get_current_context())
+    if not where.wraps and any(text.startswith("file:") for text in placement):  # the gain is over its launcher's order
+        where = asked_grid(where, grid, placement, schedule)[0]
     question = Question(routing, exchange, schedule)
     limit = Limit(seed, time_limit)
     found, wraps = list[Prediction](), where.each_wrap

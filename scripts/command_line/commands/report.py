@@ -9,6 +9,7 @@ from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.mapper.program_records import read_programs
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import counted
 from pencilmap.scripts.command_line.answers import nearness
 from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
@@ -17,7 +18,7 @@ from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
-from pencilmap.scripts.pictures.report.page import page
+from pencilmap.scripts.pictures.report.page import gain_of_runs, page
 from pencilmap.scripts.pictures.report.pictures import (
     bandwidth_pictures,
     make_folder,
@@ -96,8 +97,10 @@ def _of_records(records, output, published, figures, kind, as_json):
     if as_json:
         print_json({"page": output, "records": len(entries) + len(traced), "figures": files, "refused": refused})
         return
-    count = len(entries) + len(traced)
-    say(f"wrote {output}: {count} record{'s' * (count != 1)}")
+    for sentence in dict.fromkeys(filter(None, (gain_of_runs(entries), said and f"{said[:1].upper()}{said[1:]}."))):
+        say(sentence)
+    echo()
+    labelled("page", f"{output} ({counted(len(entries) + len(traced), 'record')})")
     for line in [f"wrote {file}" for file in files] + [f"left out {reason}" for reason in refused]:
         say(line)
 

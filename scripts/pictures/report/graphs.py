@@ -14,6 +14,7 @@ from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed, PlacedTraffi
 MOST_UNITS, BUSIEST = 24, 13  # rows of a panel; of more units the busiest are shown, and a row has the others
 OF_GROUPS = 6                 # rows beside the square of the groups of a dragonfly
 MOST_GROUPS = 24              # along the side of a square
+MOST_RANKS = 8192             # in the list of hosts
 
 
 def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[float | None]) -> dict[str, Any] | None:
@@ -65,8 +66,20 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
             for unit, values, hosts in rows if max(values) > 0]})
     return {"panels": found, "unit": f"{table.unit} a cable" if table.unit else "times the data of a node, on a cable",
             "titles": [one.name for one, _ in pair], "routing": first.routing, "idle": table.idle,
-            "peak": table.number(peak) if groups else "", "groups": groups,
+            "hosts": _hosts(pair[-1][0]), "peak": table.number(peak) if groups else "", "groups": groups,
             "without": busy.size - len(groups), "factor": before[1] / pair[-1][1] if others else None}
+
+
+def _hosts(one):
+    """Return the name and the ranks of each host of a placement; nothing if there are too many ranks to read."""
+    mapping = one.mapping
+    if mapping.n_tasks > MOST_RANKS:
+        return []
+    ranks: dict[int, list[int]] = {}
+    for rank, node in enumerate(mapping.node_of_rank.tolist()):
+        ranks.setdefault(node, []).append(rank)
+    return [(one.hosts.get(node) or mapping.network.node_name(node), ", ".join(map(str, found)))
+            for node, found in sorted(ranks.items())]
 
 
 def _between_groups(loads):

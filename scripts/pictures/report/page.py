@@ -105,7 +105,8 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
         at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
-                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster, "unit": " MB" if in_mb else ""}),
+                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
+                                            "unit": " MB" if in_mb else ""}),
         faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
@@ -115,6 +116,12 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
                  for entry in entries if entry.placed is None or _undrawn(entry.placed)],
         unseen=list(dict.fromkeys(filter(None, (_undrawn(f.placed) for f in forecasts if f.placed)))),
         phases_table=_phases_table(entries), join=shell.command)
+
+
+def gain_of_runs(entries: Sequence[Entry]) -> str:
+    """Return the sentence about the gain of the first runs that are comparable, "" without runs."""
+    groups = compared(map(bar_of_entry, entries))
+    return groups[0].sentence if groups else ""
 
 
 def _headline(groups, forecasts, verdict):
