@@ -85,19 +85,19 @@ def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap
     (tmp_path / "hosts").write_text("\n".join(hosts))
     (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
     _, out, _ = pencilmap("check", tmp_path / "hosts", *setting, "--notes")
-    assert "hosts is valid" in out and "valid for Slurm 22.05, SimGrid 3.32 (format slurm), 4 ranks" in out
+    assert "hosts is valid" in out and "valid   for Slurm 22.05, SimGrid 3.32 (format slurm)" in out
     assert "hosts: not valid for Open MPI 5.0 --map-by seq: it stops at line 4, which has no end of line" in out
     assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["Slurm 22.05", "SimGrid 3.32"]
     for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
         _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form, "--notes")
-        assert f"valid for {launcher} (format {form}), 4 ranks" in out
+        assert f"valid   for {launcher} (format {form})" in out
     (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=0\n" for rank, host in enumerate(hosts)))
     _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--notes")
     alone = pencilmap("check", tmp_path / "ranks", *setting[:2])[1]
     (tmp_path / "traffic").write_text("0 3 100\n")
     by_traffic = pencilmap("check", tmp_path / "ranks", *setting[:2], "--traffic", tmp_path / "traffic", "--notes")[1]
     for said in (out, alone, by_traffic):
-        assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5), 4 ranks" in " ".join(said.split())
+        assert "valid for Open MPI 4.1, Open MPI 5.0 (format openmpi4 or openmpi5)" in " ".join(said.split())
 
 
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):
@@ -208,7 +208,8 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
                               text=True,
                               timeout=patience(60),
                               env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
-    assert done.returncode == 1 and done.stderr == "error: No space left on device\nhelp: pencilmap network --help\n"
+    assert done.returncode == 1 and done.stderr == (
+        "error: standard output cannot be written: No space left on device\nhelp: write it to a terminal or to a file\n")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -70,7 +70,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     """
     document = read_document(file)
     if grid is None and (where.transform is not None or draw):
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
+        raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
+                               click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     job = where.job(hosts, cores_per_task, hwloc)
@@ -87,8 +88,9 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         check_program(where, traffic, of_mapping(where, known, mapping, routing), about, verdicts, all_notes, as_json)
         return
     notes = _notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same])
+    notes += [f"{file}: not valid for {launcher}: {why}" for launcher, why in simulated.items() if why]
     if grid is None:
-        problems = [f"{file}: not valid for {launcher}: {why}" for launcher, why in (judged | simulated).items() if why]
+        problems = [f"{file}: not valid for {launcher}: {why}" for launcher, why in judged.items() if why]
         check_places(where, job, mapping, about, formats, [*notes, *problems], as_json)
         return
     question = Question(routing, schedule=schedule)

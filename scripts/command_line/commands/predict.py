@@ -100,8 +100,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
     if grid in (None, BEST):
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
-                               "grids", click.get_current_context())
+        raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}; pencilmap "
+                               "plan ranks the grids", click.get_current_context())
     question = Question(routing, exchange, schedule)
     limit = Limit(seed, time_limit)
     found, wraps = list[Prediction](), where.each_wrap
