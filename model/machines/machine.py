@@ -338,8 +338,8 @@ def _switches(figures):
         raise MachineError(f"network {text[:40]!r} is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables "
                            "is given beside the machine, with `network`")
     if isinstance(rates, list):
-        raise MachineError("link_bandwidth is a list of rates of dimensions, which a network of switches does not have; give "
-                           "one rate, or a table of rates of its classes of links")
+        raise MachineError("link_bandwidth is a list of rates of dimensions, which a network of switches does not have; "
+                           "give one rate, or a table of rates of its classes of links")
     network = network_named(text, bandwidth=rates)
     if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")
