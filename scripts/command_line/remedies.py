@@ -69,7 +69,9 @@ def remedy(message: str, error: BaseException, page: str) -> str:
                  if any(isinstance(error, getattr(errors, name)) for name in names)), None)
     if message.endswith("No such file or directory"):
         return "name a file that is there" if "cannot be read" in message else "make its folder, or name another file"
-    if "cannot be read" in message or "cannot be written" in message:
+    if "cannot be written" in message or isinstance(error, OSError):
+        return "name another file, in a folder where there is room and you may write"
+    if "cannot be read" in message:
         return "name another file"
     line = re.search(r" line ([0-9]+)\b", message)
     if line or told:
