@@ -77,7 +77,10 @@ def _parse(line, path, number):
 
 
 def _problems(record: Record) -> Iterator[str]:
-    """Yield problems beyond the schema: grid and stages must fit the decomposition, and every stage must be timed."""
+    """Yield problems beyond the schema: grid and stages must fit the decomposition, and every stage must be timed in every
+    repetition.
+    """
+    yield from _problems_of_times(record)
     if has_lines(record):
         yield from _problems_of_line(record)
         return
@@ -94,6 +97,18 @@ def _problems(record: Record) -> Iterator[str]:
         yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
     yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
                 if phase not in record["phases"])
+
+
+def _problems_of_times(record):
+    """Yield phases whose lists have other lengths than those of the total."""
+    repetitions = len(record["phases"]["total"]["max_s"])
+    for name, phase in record["phases"].items():
+        by_rank = phase.get("ranks_s", [])
+        lists = [*(seconds for key, seconds in phase.items() if key != "ranks_s"), *by_rank]
+        if {*map(len, lists)} != {repetitions}:
+            yield f"phases: {name} does not have {repetitions} times in each list, as total has"
+        if "ranks_s" in phase and len(by_rank) != record["ranks"]:
+            yield f"phases: {name} has times of {len(by_rank)} ranks, not of {record['ranks']}"
 
 
 def _problems_of_line(record):

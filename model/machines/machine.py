@@ -301,6 +301,8 @@ def read_machine(content: bytes, label: str, own: bool = False) -> Machine:
             data = parse_toml(content.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise MachineError(f"machine file {label} is not TOML: {error}") from error
+        except ValueError as error:  # a number without a use
+            raise MachineError(f"machine file {label}: {error}") from error
         if not own:
             _check_schema(data, label)
         try:
@@ -335,6 +337,9 @@ def _switches(figures):
     if ":" not in text and not text[:1].isdigit():
         raise MachineError(f"network {text[:40]!r} is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables "
                            "is given beside the machine, with `network`")
+    if isinstance(rates, list):
+        raise MachineError("link_bandwidth is a list of rates of dimensions, which a network of switches does not have; "
+                           "give one rate, or a table of rates of its classes of links")
     network = network_named(text, bandwidth=rates)
     if network.has_coordinates:
         raise MachineError(f"network {text[:40]!r} is a torus; write it as [shape]")

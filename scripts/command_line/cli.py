@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import re
 import signal
 import sys
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.folder import Folder
 from pencilmap.scripts.command_line.interrupts import asked, running, said
 from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.remedies import in_two, remedy
 from pencilmap.scripts.command_line.tables import echo, say
 
 GROUPS = {
@@ -49,8 +49,6 @@ def pencilmap(ctx: click.Context) -> None:
         echo(ctx.get_help())
 
 
-HELP = re.compile(r"; (?=(?:add|allow|ask|choose|confirm|copy|correct|delete|give|install|known are|label|leave|let|make|"
-                  r"mend|move|name|put|quote|raise|read|remove|rename|repeat|run|say|see|set|split|start|take|try|use|wait|write)\b)")
 FAILED_WRITES = {errno.EBADF, errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}  # of standard output, without a name
 REFUSED, USAGE = 1, 2  # exit statuses, beside 0 and the statuses of an interruption
 
@@ -100,19 +98,21 @@ def _run(arguments):
     except PencilmapError as error:
         if asked() and by_signal(error):  # reported like an error in user code
             raise
-        return _failed(spelled(str(error)), REFUSED, page)
+        return _failed(spelled(str(error)), REFUSED, error, page)
     except MemoryError as error:
         return _failed(f"there is not enough memory for this question{_detail(error)}; ask for fewer nodes, tasks or points",
-                       REFUSED, page)
-    except RecursionError:
-        return _failed("an input is nested too deeply; divide it", REFUSED, page)
+                       REFUSED, error, page)
+    except RecursionError as error:
+        return _failed("an input is nested too deeply; divide it", REFUSED, error, page)
     except OverflowError as error:
-        return _failed(f"a number of the question is too large to calculate with{_detail(error)}", REFUSED, page)
+        return _failed(f"a number of the question is too large to calculate with{_detail(error)}; give "
+                       "smaller numbers", REFUSED, error, page)
     except OSError as error:
-        return _failed(_system_error(error), REFUSED, page)
+        return _failed(_system_error(error), REFUSED, error, page)
     except click.ClickException as error:
         page = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "pencilmap"
-        return _failed(" ".join(error.format_message().split()), USAGE, f"{page} --help")  # click lists choices after tabs
+        message = " ".join(error.format_message().split())  # click lists choices after tabs
+        return _failed(message, USAGE, error, f"{page} --help")
 
 
 def _detail(error):
@@ -127,21 +127,11 @@ def _page(arguments):
     return f"pencilmap {words[0]} --help" if known else "pencilmap --help"
 
 
-def in_two(message: str) -> tuple[str, str]:
-    """Return what is wrong, and what to do: the part from the first imperative after a semicolon on.
-
-    >>> in_two("4x4 has 16 slots; take a grid with R*C = 16")
-    ('4x4 has 16 slots', 'take a grid with R*C = 16')
-    """
-    found = HELP.search(message)
-    return (message[:found.start()], message[found.end():]) if found else (message, "")
-
-
-def _failed(message: str, status: int, page: str) -> int:
-    """Print what is wrong and what to do, by default the page that helps, and return the exit status."""
+def _failed(message: str, status: int, error: BaseException, page: str) -> int:
+    """Print what is wrong and what to do, and return the exit status."""
     wrong, what_to_do = in_two(shortened(message))
     say(*f"error: {wrong}".split("\n"), err=True)
-    say(f"help: {what_to_do or page}", err=True)
+    say(f"help: {what_to_do or remedy(wrong, error, page)}", err=True)
     _abandon_output()
     return status
 

@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from types import FrameType
-from typing import Any
 
 _IMPORTING = "<frozen importlib._bootstrap>"
 _AGAIN_S = 0.02
@@ -85,7 +84,7 @@ def _press_again():
         os.kill(os.getpid(), _waiting)
 
 
-def _ignored(unraisable: Any) -> None:
+def _ignored(unraisable: "sys.UnraisableHookArgs") -> None:
     """Raise the ignored exception of a signal again at a place that can catch it; Python would print a traceback."""
     if _asked and isinstance(unraisable.exc_value, (KeyboardInterrupt, SystemExit)):
         _again(_asked)

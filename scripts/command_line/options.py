@@ -157,7 +157,8 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
             given.pop("whole_machine")
             return command(where=None, **given)
         if given.pop("records", None) == () and not any(map(asked.get, ("machine", "network", "nodes"))):
-            raise click.UsageError("name the files of run records, or a --machine or --network for a prediction",
+            raise click.UsageError("nothing is named; name the files of run records, or a --machine or --network for "
+                                   "a prediction",
                                    click.get_current_context())
         if given.get("traffic"):
             _refuse_transform(click.get_current_context())

@@ -111,7 +111,9 @@ def extra_arguments(ctx: click.Context, words: list[str]) -> str:
     option = ("--machine" if first in machine_names() or first.endswith(".toml") else
               "--network" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
     said = f"{first!r} belongs to no option"
-    return f"{said}; write {option} {shell(first)}" if option in named else f"{said}; this command takes options alone"
+    if option in named:
+        return f"{said}; write {option} {shell(first)}"
+    return f"{said}; leave it out, this command takes options alone"
 
 
 def spelled(message: str) -> str:

@@ -105,6 +105,11 @@ def test_one_wrong_number_in_a_list_is_found(wrong, words, tmp_path):
         read_records(written(tmp_path / "r.jsonl", bad))
     bad["phases"]["total"]["max_s"] = [1, 0.5, 0]
     assert read_records(written(tmp_path / "r.jsonl", bad))
+    for times in ([1, 0.5], [0.5] * 4):
+        bad["phases"]["total"]["max_s"] = times
+        with pytest.raises(RecordError, match=f"phases: [a-z_]+ does not have {len(times)} times in each list"):
+            read_records(written(tmp_path / "r.jsonl", bad))
+    bad["phases"]["total"]["max_s"] = [1, 0.5, 0]
     with pytest.raises(RecordError, match="size.1: 8.5 is not of type 'integer'"):
         read_records(written(tmp_path / "r.jsonl", bad | {"size": [8, 8.5, 8]}))
 

@@ -91,6 +91,8 @@ def test_a_machine_of_switches_has_no_shapes():
     (lambda t: t.replace("fat-tree:leaves=182", "fat-tree:leafs=182"), "leafs"),
     (lambda t: t.replace('up = "25 GB/s"', 'global = "25 GB/s"'), "no class of links with this name"),
     (lambda t: t.replace(', up = "25 GB/s"', ""), "links of class up have no bandwidth"),
+    (lambda t: t.replace('{host = "12.5 GB/s", up = "25 GB/s"}', '["1 GB/s"]'), "link_bandwidth is a list of rates"),
+    (lambda t: t.replace("certain = true", "certain = nan", 1), "^machine file mine.toml: the number nan is not finite$"),
     (lambda t: t + '[shape]\nvalue = "4x4"\nsource = "0123456789"\ncertain = true\n', "top level"),
     (lambda t: t + '[cache_per_task]\nvalue = "32 KiB"\nsource = "0123456789"\ncertain = true\n',
      "'cache_bandwidth_per_task' is a dependency of 'cache_per_task'"),

@@ -1,6 +1,7 @@
 """Refusals: bad input ends in a sentence of 80 columns and status 1 or 2. Lines of all answers fit 80 columns."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -114,6 +115,8 @@ def test_a_bad_input_is_refused_in_a_sentence(status, line, folder, capsys):
     assert (found, out) == (status, ""), (found, out, errors)
     assert errors.count("error: ") == 1 and "Traceback" not in errors and len(errors) < 1000
     assert max(map(len, errors.splitlines())) <= 80
+    what_to_do = " ".join(errors.partition("\nhelp: ")[2].split())
+    assert what_to_do and not re.fullmatch(r"pencilmap[\w ]* --help", what_to_do), errors
     assert not {path.name for path in folder.iterdir()} - FILES.keys()
 
 

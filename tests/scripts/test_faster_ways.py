@@ -67,7 +67,7 @@ def test_the_better_line_of_check_can_be_pasted(pencilmap, told, tmp_path, monke
 
 def test_check_of_a_grid_names_versions_and_shared_slots(told, tmp_path):
     (tmp_path / "rf").write_text("".join(f"rank {r}=node-{r // 2} slot=0\n" for r in range(16)))
-    problem = "not valid for Open MPI 5.0: ranks 0 and 1 share slot=0 of node-0, one core under Open MPI 4; give each its own"
+    problem = "not valid for Open MPI 5.0: ranks 0 and 1 share slot=0 of node-0, one core under Open MPI 4; give each its"
     for more in ((), ("--grid", "2x8")):
         checked = told("check", tmp_path / "rf", "--network", "8", "-t", "2", *more)
         assert problem in checked and "for Open MPI 4.1 (format openmpi4)" in checked

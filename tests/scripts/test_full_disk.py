@@ -59,6 +59,19 @@ def test_a_full_disk_is_one_sentence(given, name, full):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_folder_that_is_read_only_is_one_sentence(given, name):
+    unshare = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
+    words = [word.format(disk="disk") for word in COMMANDS[name]]
+    done = subprocess.run([*unshare, "sh", "-c", 'mount -t tmpfs -o ro tmpfs disk && exec "$@"', "-", *PENCILMAP, *words],
+                          cwd=given, capture_output=True, text=True, timeout=patience(300))
+    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+        pytest.skip("NOT TESTED: a read-only folder, for no file system can be mounted here")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 1 and "Read-only file system help: name another file" in said and "Traceback" not in said
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0, 100], ids=["used up", "100 bytes left"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_quota_is_one_sentence(given, tmp_path, name, most):

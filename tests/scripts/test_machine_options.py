@@ -63,7 +63,7 @@ def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
     ((*BGL, "--nodes", "8x8x4"), "there is no partition of 8x8x4 nodes"),
     ((*BGL, "--network", "8x8x4"), "there is no partition of 8x8x4 nodes"),
     ((*BGL, "--nodes", "8x8x8", "--network", "8x8x8"), "two networks"),
-    ((), "no network: give --machine NAME, or --network"),
+    ((), "no network; give --machine NAME, or --network"),
     ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),
     ((*BGL, "--failed", "8-0-0"), "outside torus"),
     ((*BGL, "--failed", "1-1"), "2 coordinates"),

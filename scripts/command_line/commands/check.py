@@ -72,7 +72,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
     """
     document = read_document(file)
     if grid is None and (where.transform is not None or draw):
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}", click.get_current_context())
+        raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
+                               click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
     job = where.job(hosts, cores_per_task, hwloc)

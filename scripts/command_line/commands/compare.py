@@ -30,7 +30,7 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
     RECORDS are run records of fft_runner (JSON lines). Each is predicted with the placement that its ranks really had.
     """
     if not records and not published:
-        raise click.UsageError("name at least one file of run records, or --published")
+        raise click.UsageError("no records are named; name at least one file of run records, or --published")
     if plot and not published:
         raise FigureError(f"--plot {plot} draws the published measurements; give --published too")
     if plot:

@@ -102,8 +102,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
     if grid in (None, BEST):
-        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}; pencilmap plan ranks the "
-                               "grids", click.get_current_context())
+        raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}; pencilmap "
+                               "plan ranks the grids", click.get_current_context())
     if not where.wraps and any(text.startswith("file:") for text in placement):  # the gain is over its launcher's order
         where = asked_grid(where, grid, placement, schedule)[0]
     question = Question(routing, exchange, schedule)

@@ -37,13 +37,14 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     exit status is that of the program.
     """
     if (file is None) == (not launch):
-        raise click.UsageError("give a launch line behind --, e.g. pencilmap trace -- mpirun -n 64 ./a.out, or a file with "
-                               "--read; one of the two")
+        raise click.UsageError("a launch line or a file is needed; give a launch line behind --, e.g. pencilmap trace -- "
+                               "mpirun -n 64 ./a.out, or a file with --read; one of the two")
     if file:
         _print(file, read_traffic(file, file_format), as_json)
         return 0
     if as_json or file_format:
-        raise click.UsageError(f"{'--json' if as_json else '--format'} is for --read: the program prints, too")
+        option = "--json" if as_json else "--format"
+        raise click.UsageError(f"{option} is for --read, because the program prints, too; leave it out")
     line = understand(launch)
     tracer = library_for(line, library)
     with hearing():

@@ -49,7 +49,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     left out.
     """
     if bool(records) == bool(published):
-        raise click.UsageError("name files of run records, or --published NAME")
+        raise click.UsageError("no results are named; name files of run records, or --published NAME")
     if probe and (rule or honest):
         raise click.UsageError("--rule and --honest hold run records out; a probe is fitted whole")
     if output and not output.endswith(".toml"):

@@ -52,7 +52,8 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     RECORDS are run records of fft_runner (JSON lines). Times of other programs come from tables with --points.
     """
     if not records and not points and not published:
-        raise click.UsageError("name at least one file of run records, or --points FILE, or --published NAME")
+        raise click.UsageError("no times are named; name at least one file of run records, or --points FILE, or "
+                               "--published NAME")
     if plot:
         suffix(plot)
     peak = _peak(machine, network, bandwidth)
