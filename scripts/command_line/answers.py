@@ -16,6 +16,7 @@ from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
@@ -108,6 +109,8 @@ class Answer:
         Name of the effort with which `best` was asked for; "" if only other placements were.
     library : Library
         In whose words the grid is repeated.
+    is_worst : bool
+        Whether each time is that under the worst routing rule.
     """
 
     best: Prediction
@@ -115,6 +118,7 @@ class Answer:
     by: str = TRANSFORM
     effort: str = ""
     library: Library = USUAL
+    is_worst: bool = False
 
     @property
     def grid(self) -> str:
@@ -135,7 +139,13 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        return if_sent(self._first(file), self.best)
+        return if_sent(self._under_worst(self._first(file)), self.best)
+
+    def _under_worst(self, sentence):
+        """The sentence, with the routing for which its times hold."""
+        if not self.is_worst or "(predicted)" not in sentence:
+            return sentence
+        return sentence.replace("(predicted)", "(predicted, each under its worst routing)", 1)
 
     def _first(self, file):
         """The same without the schedule."""
@@ -275,7 +285,7 @@ class Answer:
         return schedule + (f" under {self.best.routing} routing" if self.has_range else "")
 
     @property
-    def has_range(self):
+    def has_range(self) -> bool:
         """Whether the time depends on how the routers adapt."""
         low, high = adaptive_range(self.best, self.by)
         return low != high
@@ -429,6 +439,15 @@ def turned_lines(where: Where, found: Prediction, question: Question, library: L
         return []
     typed = words_of(turned, library) if turned.decomposition is PENCIL else turned
     return [("check", f"if your code has {typed}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
+
+
+def code_note(where: Where, placed: Product | Mapping, grid: ProcessGrid) -> str:
+    """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file."""
+    text = str(placed) if isinstance(placed, Product) else placed.name if placed.name.startswith("lattice:") else ""
+    tasks = f" tasks={where.tasks_per_node}" if where.tasks_per_node > 1 else ""
+    place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else "hosts:FILE"
+    wrote = "" if text else "; --format hostfile writes FILE"
+    return f'for a code without a file: pm_comm_reorder(comm, "{place}", "{grid}", &placed){wrote} (docs/formats.md)'
 
 
 def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:

@@ -33,7 +33,15 @@ from pencilmap.scripts.command_line.launching import (
     format_option,
     read_placement,
 )
-from pencilmap.scripts.command_line.options import DIRECTION, ROUTING, SCHEDULE, given_options, grid_option, on_machine
+from pencilmap.scripts.command_line.options import (
+    DIRECTION,
+    EXCHANGE,
+    ROUTING,
+    SCHEDULE,
+    given_options,
+    grid_option,
+    on_machine,
+)
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.places import check_places
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, WIDE, with_options
@@ -59,11 +67,11 @@ from pencilmap.scripts.pictures.loads_table import before_and_after
 @on_machine
 @grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
-              *LAUNCHER[:3], ROUTING, SCHEDULE, DIRECTION, TRAFFIC)
+              *LAUNCHER[:3], ROUTING, EXCHANGE, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
-def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, schedule: str, traffic: str | None, draw: bool, wide: bool,
+def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None,
+            cores_per_task: int, hwloc: str | None, routing: str | None, exchange: str, schedule: str, traffic: str | None, draw: bool, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
@@ -95,7 +103,7 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         lines = [*verdicts, *(("note", note.removeprefix("note: ")) for note in notes)]
         check_places(where, job, mapping, about, lines, as_json)
         return
-    question = Question(routing, schedule=schedule)
+    question = Question(routing, exchange, schedule)
     with hearing():
         found = where.interval(mapping, question) if routing == ALL_ROUTINGS else [where.answer(mapping, question)]
     if as_json:

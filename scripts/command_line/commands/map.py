@@ -22,6 +22,7 @@ from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
     between_bricks,
+    code_note,
     faster_lines,
     launch_notes,
     launched,
@@ -108,7 +109,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         print_json({"output": output, **launch_as_dict(how, form), "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
-    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where))
+    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where),
+                  is_worst=where.robust and routing is None)
     for sentence in said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""):
         say(sentence)
     echo()
@@ -127,7 +129,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if limit.cut_short else []), *launch_notes(here, best.grid)], all_notes)
+                *([CUT] if limit.cut_short else []), code_note(here, chosen, best.grid), *launch_notes(here, best.grid)],
+               all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:

@@ -127,12 +127,12 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     listed = [*found.choices[:top], *_other_wraps(found, top)]
     question = Question(routing, found.best.exchange, found.best.schedule)
     launch = launched(found.best.where, found.best.prediction, question, is_quick=not EFFORTS[effort])
-    if as_json:
-        print_json(*[_as_dict(found, choice, launch, by) for choice in listed],
-                   *[shared_dict(s, **_of(s.prediction)) for s in shared])
-        return
     shown = _shown(found, listed, top)
     usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], question, launch)
+    if as_json:
+        print_json(*[_as_dict(found, choice, usual, by) for choice in listed],
+                   *[shared_dict(s, **_of(s.prediction)) for s in shared])
+        return
     asked = effort if not placement or BEST in placement else ""
     said = Answer(found.best.prediction, launch, by, asked, library_in(grid, where))
     for sentence in _sentences(found, said, by, usual):
@@ -360,12 +360,13 @@ def _why(found: Plan) -> list[str]:
     return said
 
 
-def _as_dict(found: Plan, choice: Choice, launch: Launched, by: str) -> dict[str, Any]:
+def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[str, Any]:
     """A prediction, and the texts with which other commands make the same choice."""
     term, share = found.term if found.best.seconds is not None else (None, None)
+    order = next(iter(_usual(choice, launches)), None)
     return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
-            "gain": gain(choice.prediction, launch.first, by), "deciding_term": term, "deciding_share": share,
+            "gain": gain(choice.prediction, order, by), "deciding_term": term, "deciding_share": share,
             "unknown": found.unknown}
 
 

@@ -120,7 +120,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
     orders = launch or Launched()
-    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid, where))
+    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid, where),
+                  is_worst=where.robust and routing is None)
     name = placement_name(best.placement, where.site)
     if page:
         both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in found}]
