@@ -1,7 +1,7 @@
 """The choice of the launch order: from the job's settings, the launcher, the machine, or the usual order.
 
 The settings are variables of the environment. A visible setting decides even if its order cannot be written here: then no
-order applies, and no gain is stated.
+order applies, and no gain will be stated.
 """
 
 import re

@@ -33,7 +33,7 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None,
     bandwidth : str, optional
         Rate of every link, or of each class of links; in a file, of links without a rate.
     hosts : callable, optional
-        Returns the hosts of the job. It is called if no cable joins some hosts of a file.
+        Returns the hosts of the job. It will be called only if no cable joins some hosts of a file.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 Idea: first predict every grid in closed form, in sequence, under its best product and in the launch order. Then predict the
 fastest grids with other schedules and exchanges. Then search other placements for the fastest grids, in rounds: each round
 searches fewer grids longer, so that most evaluations go to the best grid. All candidates are ranked by one objective.
-Cost: milliseconds for each grid, then a budget of evaluations; the budget alone ends a search, so an answer is the same on
-any machine. A time limit only cuts the search short.
+Cost: milliseconds for each grid, then a budget of evaluations; the budget alone ends a search, so an answer will be the same
+on any machine. A time limit only cuts the search short.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -236,11 +236,11 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     routing, direction : optional
         As for `pencilmap.model.predict.question.Question`.
     seed : int
-        Seed of the searches. The same seed and effort give the same plan.
+        Seed of the searches. The same seed and effort will give the same plan.
     seconds : float, optional
-        Time limit. The first answer is always finished.
+        Time limit. The first answer will always be finished.
     top : int, optional
-        Number of shapes to rank at least; shapes whose bound is worse than all of these are left out. By default 3, 10
+        Number of shapes to rank at least; shapes whose bound is worse than all of these will be left out. By default 3, 10
         or 30 by effort.
     limit : Limit, optional
         In place of seed and seconds, to be shared with other searches.

@@ -78,7 +78,7 @@ def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placemen
     grid : str or ProcessGrid
         ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs.
     placement : str, Product or Mapping
-        As for `pencilmap.mapper.placements.place`; made by rank 0, so files are read there.
+        As for `pencilmap.mapper.placements.place`; made by rank 0, so files will be read there.
     tasks_per_node : int, optional
         By default the number of processes on the fullest node.
     where : str or callable

@@ -77,7 +77,7 @@ class Setting(Where):
 
     def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
         """Return the process grid that is written ``RxC`` (of slabs ``P``, of bricks ``PxQxS``), or in the words of a
-        library such as ``p_row=64,p_col=48``, checked against the slots; or the best one.
+        library, for example ``p_row=64,p_col=48``, checked against the slots; or the best one.
 
         The best grid is that of `plan`. A single number means slabs, and three mean bricks, unless the setting names a
         decomposition. Raises GridError.
@@ -103,10 +103,10 @@ class Setting(Where):
                     direction: str = FORWARD) -> list[Prediction]:
         """Return the predictions of all placements.
 
-        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; the exchange
-        is then free unless it is named. With routing `ALL_ROUTINGS` there are several for each placement, as `interval`
-        gives them. Raises GridError, PlacementError or ScheduleError if a placement or its schedule is not possible, for
-        grid ``best`` if it is not possible on any grid.
+        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; the exchange is then free
+        unless it is named. With routing `ALL_ROUTINGS` there will be several for each placement, as `interval` gives them.
+        Raises GridError, PlacementError or ScheduleError if a placement or its schedule is not possible, for grid ``best``
+        if it is not possible on any grid.
         """
         if grid == BEST and routing != ALL_ROUTINGS:
             return self.towards(direction)._ranked(placements, routing, exchange and (exchange,), (schedule,))
@@ -246,21 +246,21 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         By default those of the job if the nodes are its hosts, else the machine's, else 1. A plan ranks the grids of
         several numbers together, which become the `shapes` of the setting of the largest.
     bandwidth : str, optional
-        Of every link instead of the machine's, ``148 MB/s``, or of each class of links, ``host=25 GB/s,up=50 GB/s``; in a
-        file, of the links that give none.
+        Of every link instead of the machine's, for example ``148 MB/s``, or of each class of links,
+        ``host=25 GB/s,up=50 GB/s``; in a file, of the links that give none.
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order, or a list such as ``c[010-023,200]``. By default all nodes, or
         those of the job in `environ` if the network is a file that names its hosts. Or their number, which takes the
         partition of the machine with the widest bisection, or the first nodes of a machine with switches; or their shape,
         in place of `network`.
     failed : str, optional
-        Nodes that must not be used: ``1-2-3,0-0-4``, ``c[010-012]``, or a file of them.
+        Nodes that must not be used, for example ``1-2-3,0-0-4`` or ``c[010-012]``, or a file of them.
     idle : bool
         Whether a grid may have fewer tasks than there are slots.
     fft : str, optional
-        The transform: ``512``, ``512x256x128``, ``512:r2c:single``.
+        The transform, for example ``512``, ``512x256x128`` or ``512:r2c:single``.
     decomposition : str, optional
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan chooses, and grids
+        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan will choose, and grids
         that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.

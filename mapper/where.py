@@ -51,7 +51,7 @@ class Where:
     site : Site
         Network, tasks per node, usable nodes.
     transform : Transform, optional
-        Without it predictions have no times.
+        Without it predictions will have no times.
     machine : str, optional
         Name or file of the machine, None when only a shape was named.
     costs : Costs

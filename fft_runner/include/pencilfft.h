@@ -85,13 +85,13 @@
  * -------
  * With padded_nx, padded_ny or padded_nz the points of an axis are more than its modes. A forward transform takes lines of
  * padded_nx points and keeps the modes of nx points; a backward transform sets the other modes to 0 and gives padded_nx
- * points. nx = 64 and padded_nx = 96 is the 3/2 rule; modes nxc of nx points (pruning) are nx = nxc and padded_nx = nx.
- * Any axis with a DFT and any length will do. Zeros are neither sent nor transformed along another axis, and only kept modes
+ * points. nx = 64 and padded_nx = 96 is the 3/2 rule; modes nxc of nx points (pruning) are nx = nxc and padded_nx = nx. Any
+ * axis with a DFT and any length will do. Zeros are neither sent nor transformed along another axis, and only kept modes
  * travel. The input has padded_nx points, the output the boxes and waves of a plan without padding. Sums are over all
- * points, so the scale has padded_nx in place of nx: divide a spectrum by the points to compare it with another plan's.
- * If nx is even, the mode nx/2 stands for both -nx/2 and nx/2: forward adds the two, and backward gives half of it to each.
- * Along a halved z this is twice the real part of each line's mode, and half of it. So a spectrum survives backward and
- * forward, and the backward transform interpolates the points of a plan without padding.
+ * points, so the scale has padded_nx in place of nx: you should divide a spectrum by the points before you compare it with
+ * another plan's. If nx is even, the mode nx/2 stands for both -nx/2 and nx/2: forward adds the two, and backward gives half
+ * of it to each. Along a halved z this is twice the real part of each line's mode, and half of it. So a spectrum survives
+ * backward and forward, and the backward transform interpolates the points of a plan without padding.
  *
  * Exchanges in single precision
  * -----------------------------
@@ -102,21 +102,21 @@
  * theorem 2.2). Transforms keep relative errors in the L2 norm, so m exchanges add at most m u: pencilfft_exchange_error().
  * Roundings are independent, each with u/2.5 in the mean, so that about 0.4 sqrt(m) u is usual. The bound holds for DFTs
  * without padding; a norm that a transform does not keep, as of a spectrum that padding cuts, may have more in rare cases.
- * Numbers above 3.4e38 become infinite, and those below 1.2e-38 lose digits: scale fields of such numbers.
+ * Numbers above 3.4e38 become infinite, and those below 1.2e-38 lose digits: you should scale fields of such numbers.
  *
  * Errors
  * ------
  * Every function returns a pencilfft_status. pencilfft_error_message() gives the message of the last call that did not
- * return PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
- * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
- * MPI library (exchange fftw) a failure of MPI ends the program.
+ * return PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
+ * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only, which should then call MPI_Abort. Inside
+ * FFTW's MPI library (exchange fftw) a failure of MPI ends the program.
  *
  * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to compare the collective calls of the plan
  * and of its halos. If a call differs between ranks, or cannot be done on one rank, the call fails on all ranks with the
- * same message. Without the variable ranks that differ, such as forward here and backward there, may wait for each other, or
- * go on with meaningless numbers and status 0 (exchange node fails on the ranks of a group on one node). A number above 1
- * also sets the seconds that ranks wait for a rank that does not come, because it has no plan or calls something else. Then
- * the job ends with a message. Any other text is refused.
+ * same message. Without the variable ranks that differ, for example forward here and backward there, may wait for each
+ * other, or go on with meaningless numbers and status 0 (exchange node fails on the ranks of a group on one node). A number
+ * above 1 also sets the seconds that ranks wait for a rank that does not come, because it has no plan or calls something
+ * else. Then the job will end with a message. Any other text is refused.
  * Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Communicators
@@ -238,7 +238,7 @@ typedef struct {
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
     int interleaved; /* 1: the fields are the fastest index of all arrays, A[x][y][z][field]; 0 (default) */
     const char *torus; /* torus of the ranks, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: unknown */
-    const char *node; /* this rank's own coordinate in the torus: "1 2 3" */
+    const char *node; /* this rank's own coordinate in the torus, for example "1 2 3" */
     const pencilfft_box *input_box; /* this rank's part of the input; NULL: the decomposition's part. Given on all ranks or
                                      * on none, and read while the plan is made. Together the boxes hold every element once;
                                      * a box may be empty. Strides are not read: elements lie densely, in the decomposition's
@@ -295,8 +295,8 @@ typedef struct {
 /* A plan. */
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
-/* Gives every member its default. A descriptor that was not initialised is refused. Programs compiled with this header go on
- * to work with later libraries of the same SONAME, whose descriptors may be longer. Local. */
+/* Gives every member its default. A descriptor that was not initialised is refused. Programs compiled with this header will
+ * go on to work with later libraries of the same SONAME, whose descriptors may be longer. Local. */
 void pencilfft_desc_init(pencilfft_desc *desc);
 void pencilfft_desc_init_bytes(pencilfft_desc *desc, size_t bytes); /* with the program's size of the structure */
 #define pencilfft_desc_init(desc) pencilfft_desc_init_bytes((desc), sizeof(pencilfft_desc))
@@ -382,17 +382,17 @@ int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 /* An aligned buffer of that size. It belongs to the plan and is freed with the plan. Local.
  * Arrays from elsewhere need only hold the elements of their boxes with all fields, in place those of the longer array: no
  * call touches memory outside. If messages are longer than the output (or than the input, with destroy_input), the plan puts
- * them into memory of its own, which it allocates at the first such run. Buffers of pencilfft_alloc() of another plan do as
- * well. If one is too short, all ranks refuse the call. */
+ * them into memory of its own, which it allocates when it is first needed. Buffers of pencilfft_alloc() of another plan do
+ * as well. If one is too short, all ranks will refuse the call. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
 /* The work memory of a plan with `caller_work`. pencilfft_work_bytes() tells the bytes for transforms between two arrays and
  * for exchanges alone, or with in_place = 1 for transforms in place, too; bricks and other boxes count as in place. 0 for
  * other plans. pencilfft_set_work() gives memory of at least the first size, aligned to 16 bytes, to the plan, until the
- * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents are lost
- * in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner. Exchanges
- * bruck, node, put and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is refused.
- * Local. */
+ * plan gets other memory or is destroyed. Plans that do not run at the same time may share memory, whose contents will be
+ * lost in each run. A plan still allocates and frees work memory while it is made, for trials and for FFTW's planner.
+ * Exchanges bruck, node, put and fftw keep memory of their own, and persistent, whose requests are tied to the buffers, is
+ * refused. Local. */
 int pencilfft_work_bytes(pencilfft_plan plan, int in_place, int64_t *bytes);
 int pencilfft_set_work(pencilfft_plan plan, void *work, int64_t bytes);
 
@@ -415,8 +415,9 @@ int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *fo
  * belong to the plan until wait returns. Between start and wait the plan can do nothing else, but other plans on the same
  * communicator may be in flight or execute, and the program may send its own messages. For plans with `nonblocking`. start
  * and wait are collective: all ranks call them in the same order, among execute and other calls of the library that are
- * collective. progress is local, any number of times. MPI may do little while no call of it runs: for the most overlap call
- * progress now and then. PENCILFFT_HIDDEN phases include the time between the calls. */
+ * collective. progress is local, any number of times. MPI may do little while no call of it runs: for the most overlap you
+ * should call progress now and then, for example after each block of your own work. PENCILFFT_HIDDEN phases include the time
+ * between the calls. */
 int pencilfft_start(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_start_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                          void *backward_out);
@@ -429,8 +430,8 @@ int pencilfft_wait(pencilfft_plan plan);
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
 /* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e backward
- * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents are lost. Fails if array
- * e or e + 1 has several parts. Collective. */
+ * (with padding, array PENCILFFT_BEFORE + e + 1). in may be used as scratch space, and its contents will be lost. Fails if
+ * array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The halo of an array: planes of the neighbours around this rank's box, in x, y and z alike, with edges and corners. Arrays
@@ -472,8 +473,8 @@ int pencilfft_phase_kind(pencilfft_plan plan, int phase);
 int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 
 /* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
- * is not counted. Either may be NULL. Exchange "node" sends nothing inside a node: to place ranks by their traffic, make the
- * plan with exchange "alltoallv". Local. */
+ * is not counted. Either may be NULL. Exchange "node" sends nothing inside a node: to place ranks by their traffic, you
+ * should make the plan with exchange "alltoallv". Local. */
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 /* The algorithm of this exchange: the requested algorithm, or the choice of "auto". NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
@@ -491,16 +492,16 @@ typedef struct {
 } pencilfft_grid_trial;
 int pencilfft_grid_trials(pencilfft_plan plan, int *n);
 int pencilfft_grid_trial_of(pencilfft_plan plan, int i, pencilfft_grid_trial *trial);
-/* The schedule as it runs, with all choices: "overlap:4:x". NULL for a null plan. */
+/* The schedule as it runs, with all choices, for example "overlap:4:x". NULL for a null plan. */
 const char *pencilfft_schedule_chosen(pencilfft_plan plan);
 /* The MPI calls of an exchange's algorithm, if they depend on the MPI; NULL otherwise. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
 /* Wisdom: FFTW's plans and the choices of "auto". load adds the contents of a file. save replaces the file by all wisdom, or
- * leaves the file unchanged. A missing file is not an error for load, which then sets *found to 0. load refuses a file that
- * was written on another kind of machine or with another MPI, or that is not a wisdom file. Rank 0 of comm reads or writes.
- * save keeps the permissions of the file, and follows symbolic links. A new file gets its permissions from umask, but never
- * lets all write. Collective. */
+ * leaves the file unchanged. A missing file is not an error for load, which then sets *found to 0. load will refuse a file
+ * that was written on another kind of machine or with another MPI, or that is not a wisdom file. Rank 0 of comm reads or
+ * writes. save keeps the permissions of the file, and follows symbolic links. A new file gets its permissions from umask,
+ * but never lets all write. Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
 /* Forgets all wisdom, including FFTW's. Local. */

@@ -26,10 +26,10 @@ _ASIDE = ".pencilmap-aside"
 def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
     """Write to a temporary file and rename it: a reader sees the old file or the new one, never a part.
 
-    The file keeps its mode. For a link the target file is replaced, not the link. A file with several names (hard links) or
-    of another user is written in place, after room for all of it is reserved. Anything that is not a regular file, such as a
-    pipe, is written directly, and so is the file that is standard output or standard error of this process. If a process is
-    killed, the next call for the same file, a minute later or more, removes the temporary file.
+    The file will keep its mode. For a link the target file is replaced, not the link. A file with several names (hard links)
+    or of another user is written in place, after room for all of it is reserved. Anything that is not a regular file, such
+    as a pipe, is written directly, and so is the file that is standard output or standard error of this process. If a
+    process is killed, the next call for the same file, a minute later or more, will remove the temporary file.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = Ma
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[Path]:
-    """Yield a folder that is removed at the end, or by the next call if this process is killed.
+    """Yield a folder that is removed when the block ends, or by the next call if this process is killed.
 
     A process holds a lock on a file in its folder. The system releases this lock however the process ends.
     """

@@ -42,8 +42,8 @@ def check_name(name: str) -> str:
 class Hosts:
     """Host name of every node, by a template or by a table.
 
-    Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. On reading, any
-    name whose last numbers are coordinates is accepted.
+    Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. When a file is
+    read, any name whose last numbers are coordinates will be accepted.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str,
     Parameters
     ----------
     path : str or path-like
-        The file is written whole or not at all.
+        The file will be written whole or not at all.
     format_name : str
         A name of `FORMATS`.
     job : Job, optional

@@ -4,8 +4,8 @@ The file permutes ranks over the slots of the job and names no coordinates. The 
 allocation in the launcher's order (the list of nodes). Sources: grid_order(1) of the HPE Cray programming environment
 and the ARCHER2 user guide. The writer writes a line for each node; the reader takes ranges ``a-b`` and any line length.
 
-Cray MPICH 9.1.0 aborts in MPI_Init if the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter
-defect note). The launch line has a warning if the mapping exceeds this length.
+Cray MPICH 9.1.0 aborts in MPI_Init if the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter defect
+note). The launch line will have a warning if the mapping exceeds this length.
 """
 
 import re

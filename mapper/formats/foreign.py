@@ -1,8 +1,8 @@
 """Formats of other programs: how to recognise each format, and advice for its user.
 
-Every reader of a FILE (a graph, a description of an allocation, a placement, a list of nodes) calls `refuse_foreign`
-first. A file of another kind is therefore refused by its name, with the same sentence everywhere. Readers skip the rows
-of the formats that they read.
+Every reader of a FILE (a graph, a description of an allocation, a placement, a list of nodes) should call `refuse_foreign`
+first. A file of another kind will then be refused by its name, with the same sentence everywhere. Readers skip the rows of
+the formats that they read.
 """
 
 import re

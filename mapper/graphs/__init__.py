@@ -104,7 +104,7 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     Raises
     ------
     GraphError
-        If the file is not understood. The message names the file, and the line if there is one.
+        If the file is not understood. The message will name the file, and the line if there is one.
     """
     return parse_graph(read_document(path, GraphError), format_name, bandwidth, options)
 

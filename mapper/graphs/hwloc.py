@@ -1,8 +1,8 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
 Hosts are the objects that run tasks: cores, NUMA nodes or packages. Objects that hold several hosts are switches, each
-linked to the next object above. hwloc gives no bandwidth for these links. Give a bandwidth (``--bandwidth``) for times;
-loads need none.
+linked to the next object above. hwloc gives no bandwidth for these links, so you should give one (``--bandwidth``) for
+times; loads need none.
 Source: the schema hwloc2.dtd of hwloc 2.9; the older schema of hwloc 1, with Socket instead of Package, is also read.
 """
 

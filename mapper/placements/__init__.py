@@ -36,7 +36,7 @@ class Placement:
 
 
 def _in(place):
-    """Return a function of a file, which is imported at the first call."""
+    """Return a function of a file, which is imported when it is first called."""
     return late(f"{__name__}.{place}")
 
 

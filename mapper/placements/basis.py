@@ -26,7 +26,7 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
     Parameters
     ----------
     argument : str
-        Empty, options such as ``seed=2,evaluations=5000``, or the generators.
+        Empty, options, for example ``seed=2,evaluations=5000``, or the generators.
     site : Site
     grid : ProcessGrid
     wanted : Objective, optional

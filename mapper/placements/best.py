@@ -7,8 +7,8 @@
   `pencilmap.mapper.searches.network_search`.
 
 Digit patterns and ring maps are searched exactly at any size. Tilings, for exchanges in sequence, and the local search take
-some seconds, on as many slots and messages as the constants say. They are left out if a bound proves the product optimal.
-The searches count the messages of a transform with uneven blocks. Slabs P and pencils 1xP are one question.
+some seconds, on as many slots and messages as the constants say. They will be left out if a bound proves the product
+optimal. The searches count the messages of a transform with uneven blocks. Slabs P and pencils 1xP are one question.
 """
 
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     share : int or Fraction
-        Divides the usual number of evaluations. For 0 nothing is searched, or little if no product exists.
+        Divides the usual number of evaluations. For 0 nothing will be searched, or little if no product exists.
     limit : Limit
         Seed and time limit.
     rules : sequence of str

@@ -36,7 +36,7 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     share : int or Fraction
-        Divides the usual number of evaluations; for 0 nothing is searched.
+        Divides the usual number of evaluations; for 0 nothing will be searched.
     limit : Limit
         Seed and time limit.
     """

@@ -11,7 +11,7 @@ A place is ``(coordinate, ..., slot)``; the slot may be omitted with one task pe
 `pencilmap.model.network.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called
 ``nodes`` also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
 
-The file belongs to the user and runs with the user's rights; its output goes to standard error.
+The file runs with the rights of the user, who should trust it; its output goes to standard error.
 """
 
 import inspect

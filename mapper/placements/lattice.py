@@ -28,7 +28,7 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     Parameters
     ----------
     argument : str
-        Empty, options such as ``seed=2,evaluations=100000``, or a tiling.
+        Empty, options, for example ``seed=2,evaluations=100000``, or a tiling.
     site : Site
     grid : ProcessGrid
 

@@ -25,14 +25,14 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
            robust: bool = False, transform: Transform | None = None) -> Mapping:
     """Search with options, e.g. ``search`` or ``search:seed=1,evaluations=200000,seconds=30``.
 
-    The same seed and evaluations give the same placement on any machine. A time limit, `seconds`, can end the search early;
-    then a note of the placement says so. Without `evaluations` there is always a time limit. The search reports to
+    The same seed and evaluations will give the same placement on any machine. When a time limit, `seconds`, ends the search
+    early, a note of the placement will say so. Without `evaluations` there is always a time limit. The search reports to
     `pencilmap.mapper.base.progress`.
 
     Parameters
     ----------
     argument : str
-        Options, or empty.
+        Options, for example ``seed=1,seconds=30``, or empty.
     site : Site
     grid : ProcessGrid
     wanted : Objective, optional

@@ -26,7 +26,7 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     """Return the figures of a machine file after a calibration.
 
     Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
-    that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
+    that these samples do not confirm. The samples should have been made with the bandwidth of the machine's torus.
 
     Parameters
     ----------

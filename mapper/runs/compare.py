@@ -257,7 +257,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     Parameters
     ----------
     record : dict
-        The label `routing` names the rule of the network; without the label the default rule is used.
+        The label `routing` names the rule of the network; without the label the default rule will be used.
     **changes
         bandwidth (tuple of bytes per second) or costs (`Costs`), to override the labels of the record.
 

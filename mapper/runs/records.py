@@ -40,7 +40,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     Raises
     ------
     RecordError
-        If the file cannot be read or a line is no record. The message names file and line.
+        If the file cannot be read or a line is no record. The message will name file and line.
     """
     import jsonschema  # noqa: F401  # import before the clock of `reading` runs: loading is no cost of the file
 

@@ -99,8 +99,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
            known: Sequence[Mapping] = ()) -> Found:
     """Search for a placement with a small objective.
 
-    The result is never worse than any launch order of the axes, or than the best product placement if products exist. The
-    exception is a time limit that ends before all of these starts were tried.
+    The result will never be worse than any launch order of the axes, or than the best product placement if products exist,
+    unless the time is up before all of these starts were tried.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node
     heat : float
         Share of the best cost by which a worse basis may be accepted in the beginning.
     aim : float
-        Stop at this cost: a lower bound.
+        A lower bound: stop when a basis costs no more.
     seed : int
     """
     n, size = len(network.sums), len(network.worth) * len(network.sums)

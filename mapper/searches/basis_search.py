@@ -103,11 +103,11 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
         Of two exchanges.
     seed : int
     evaluations : int, optional
-        The default takes some seconds.
+        The default will take some seconds.
     aim : float
-        A lower bound, at which the search stops.
+        A lower bound: the search stops when it reaches this cost.
     is_over : callable
-        Asked before each climb; True ends the search.
+        Asked before each climb; True will end the search.
 
     Returns
     -------

@@ -1,12 +1,11 @@
 """Compilation of the inner loops of searches by numba, with a cache on disk, so that only the first search compiles.
 
 Numba caches beside the source, or in the user's cache folder. If it can write to neither, the cache is a folder of the user
-among the temporary files. Without any cache every process compiles again.
-Numba numbers the files of a function in an index, which it writes before the file. So two processes at once, or a process
-that ends in between, leave an index that names code for other arguments or for an older source; such code reads and writes
-anywhere. Here the name of a file is a digest of arguments, source and machine instead, and the file begins with the digest
-of its code. Code whose file is damaged or cannot be read is compiled and stored again; if nothing can be stored, the code is
-only used.
+among the temporary files. Without any cache every process will compile again. Numba numbers the files of a function in an
+index, which it writes before the file. So two processes at once, or a process that ends in between, leave an index that
+names code for other arguments or for an older source; such code reads and writes anywhere. Here the name of a file is a
+digest of arguments, source and machine instead, and the file begins with the digest of its code. Code whose file is damaged
+or cannot be read is compiled and stored again; if nothing can be stored, the code is only used.
 """
 
 import hashlib
@@ -85,7 +84,7 @@ class _Stored(IndexDataCacheFile):
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile with numba at the first call, or load the stored code."""
+    """Compile with numba when first called, or load the stored code."""
     _listen()
     for use_folder in (lambda: True, _use_private_folder):
         try:

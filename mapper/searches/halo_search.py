@@ -32,7 +32,7 @@ def with_halo(site: Site, grid: ProcessGrid, transform: Transform, wanted: Objec
         Objective of the exchanges; by default in sequence.
     halo : Halo
     share : int or Fraction
-        Divides the usual work of the search; for 0 the launch order is the only answer.
+        Divides the usual work of the search; for 0 the launch order will be the only answer.
     limit : Limit
     """
     orders = [_mapping(site, grid, places) for _, places in launch_orders(site, grid.n_tasks)]

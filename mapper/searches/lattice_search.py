@@ -124,13 +124,13 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     tasks_per_node : int
     seed : int
     evaluations : int, optional
-        Steps of the annealing for tiles of 16 tasks; larger tiles get fewer. The default takes some seconds.
+        Steps of the annealing for tiles of 16 tasks; larger tiles get fewer. The default will take some seconds.
     below : float
         Ignore tilings that cost as much or more.
     patience : int, optional
-        Stop after this number of rounds without a better tiling. Ctrl-C also stops.
+        Stop when this number of rounds has found no better tiling. Ctrl-C also stops.
     is_over : callable
-        Asked before each annealing whether the search has to stop.
+        Asked before each annealing whether the search should stop.
 
     Returns
     -------

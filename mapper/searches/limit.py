@@ -18,14 +18,14 @@ def share_of(effort: str) -> Fraction:
 
 @dataclass
 class Limit:
-    """Seed and time limit that several searches share. A search that the time cuts short says so here.
+    """Seed and time limit that several searches share. When the time cuts a search short, `cut_short` says so.
 
     Parameters
     ----------
     seed : int
         Seed of the random numbers.
     seconds : float, optional
-        Time for all searches together, from now on; without it only evaluations limit the searches.
+        Time for all searches together, which begins when the limit is made; without it only evaluations limit the searches.
 
     Examples
     --------

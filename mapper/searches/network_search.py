@@ -11,7 +11,8 @@ Without evaluations only launch orders and the best seeds are judged, without co
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
 cost less than those before; only the Latin order of the best of them is judged under static routes, too.
 Cost: about three seconds in all: `EVALUATIONS` swaps by counts, `ENTRIES` changed entries of a table of routes, and fewer
-for a polish. All of them are proportional to the given evaluations. A candidate at the lower bound ends the search.
+for a polish. All of them are proportional to the given evaluations. The search ends when a candidate reaches the lower
+bound.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
 
@@ -248,7 +249,7 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     evaluations : int
-        Swaps by counts; swaps by routes are fewer in proportion. For 0 the best seed is the answer.
+        Swaps by counts; swaps by routes are fewer in proportion. For 0 the best seed will be the answer.
     limit : Limit
         Seed of the random numbers, and time limit.
     rules : sequence of str

@@ -1,8 +1,8 @@
 """The placement of a program whose links are busy for the least time, phase after phase.
 
 Idea: many starts (`pencilmap.mapper.searches.traffic_starts`) are compared by their exact loads. The best are improved by
-swaps at low temperatures; the best of all is also heated, once or several times. Work is counted in
-changed loads of links, so the same seed gives the same placement on every machine.
+swaps at low temperatures; the best of all is also heated, once or several times. Work is counted in changed loads of links,
+so the same seed will give the same placement on every machine.
 """
 
 from collections.abc import Callable
@@ -57,12 +57,12 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     traffic : Traffic
     rule : Rule
     work : float
-        Changed loads of links, see `WORK`; for 0 the best start is the answer.
+        Changed loads of links, see `WORK`; for 0 the best start will be the answer.
     seed : int
     scotch : bool
         Whether Scotch is asked for a start if it is installed.
     is_over : callable, optional
-        Whether to stop.
+        Whether the search should stop.
     """
     T = site.tasks_per_node
     node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)

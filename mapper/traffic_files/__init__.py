@@ -51,14 +51,14 @@ def read_traffic(path: str | PathLike[str], format_name: str | None = None) -> T
     Parameters
     ----------
     path : str or PathLike
-        A file, or ``FILE,FORMAT``.
+        A file, or ``FILE,FORMAT``, for example ``traffic.txt,dense``.
     format_name : str, optional
         A name of `TRAFFIC_FILES`; recognised by the content by default.
 
     Raises
     ------
     TrafficError
-        If the file is not understood. The message names the file, and the line if there is one.
+        If the file is not understood. The message will name the file, and the line if there is one.
     """
     name, _, form = fspath(path).rpartition(",")
     if form in TRAFFIC_FILES and format_name is None and not exists(path):

@@ -19,7 +19,7 @@ _NOT_PLAIN = re.compile(r"[0-9]-|-(?![0-9])|[0-9]{19}")  # a sign at another pla
 def whole_numbers(document: Document, lines: Lines, width: int, meaning: str) -> Ints:
     """Return the numbers of lines of `width` words each: int array, shape (lines, width).
 
-    Decimals such as ``2.5e6`` are read if they are whole.
+    Decimals are read if they are whole, for example ``2.5e6``.
 
     Raises
     ------

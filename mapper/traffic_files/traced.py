@@ -13,7 +13,7 @@
 
 The numbers of a pair are phase, communicator, kind, source, target, bytes and messages. Kinds are those of `KINDS`; a pair
 of kind 4 has communicator -1. `processor_seconds` and `ranks_per_core` may be missing; the last is 0 if it is not known. The
-last line counts the pairs, so that a file that was cut is refused.
+last line counts the pairs, so that a file that was cut will be refused.
 
 A rank of a program that ended before MPI_Finalize writes the file FILE.rank-RANK, with its own messages alone and a line
 `cut RANK of RUN`, where RUN is the same number in the files of all ranks.

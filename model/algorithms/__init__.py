@@ -1,7 +1,7 @@
 """Exchange algorithms of the library as the model sees them: a table from a name to its rounds of messages.
 
-A new algorithm is a file here, whose `ALGORITHM` is an `Algorithm`, and a line below, or several for one file. The names
-match fft_runner/src/exchange/exchange_table.c.
+To add an algorithm, write a file here, whose `ALGORITHM` is an `Algorithm`, and a line below, or several for one file. The
+names should match fft_runner/src/exchange/exchange_table.c.
 """
 
 from pencilmap.model.algorithms.algorithm import Algorithm

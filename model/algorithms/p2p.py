@@ -1,10 +1,10 @@
 """Scheduled messages between pairs: in each phase a rank exchanges messages with one or a few other ranks.
 
-Idea: a phase begins with the arrival of the messages of the phase before. On a torus `partner_order` gives its partners;
-the library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a group of p sends in
-step s to ``me xor s`` if p is a power of two, and otherwise to ``me + s`` (mod p). With even blocks the ranks of all groups
-are in the same phase at the same time. So the exchange takes the sum, over the phases, of each phase's busiest link. With
-uneven blocks ranks drift apart, and the sum is a few percent off.
+Idea: a phase begins when the messages of the phase before have arrived. On a torus `partner_order` gives its partners; the
+library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a group of p sends in step
+s to ``me xor s`` if p is a power of two, and otherwise to ``me + s`` (mod p). With even blocks the ranks of all groups are
+in the same phase at the same time. So the exchange takes the sum, over the phases, of each phase's busiest link. With uneven
+blocks ranks drift apart, and the sum will be a few percent off.
 Source: fft_runner/src/exchange/exchange_p2p.c.
 """
 

@@ -1,4 +1,4 @@
-"""Functions and tables of objects that are imported at their first use, because a command uses few of all modules."""
+"""Functions and tables of objects that are imported when first used, because a command uses few of all modules."""
 
 from collections import UserDict
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ Kind = TypeVar("Kind")
 
 
 def late(place: str) -> Callable[..., Any]:
-    """Return the function at `place`, which is imported at the first call.
+    """Return the function at `place`, which is imported when it is first called.
 
     >>> late("math:gcd")(12, 18)
     6
@@ -24,7 +24,7 @@ def late(place: str) -> Callable[..., Any]:
 
 
 def late_of(package: str, file: str, *names: str) -> tuple[Callable[..., Any], ...]:
-    """Return functions of a file of a package, which is imported at the first call."""
+    """Return functions of a file of a package, which is imported when one is first called."""
     return tuple(late(f"{package}.{file}:{name}") for name in names)
 
 

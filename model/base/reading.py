@@ -1,9 +1,9 @@
 """All input from elsewhere passes here: files, and the parsers that may expand their content.
 
 A file has a budget before its content is used: bytes (`read_whole`), depth and expansion (`parse_json`, `parse_yaml`,
-`parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`). So a file of 1 MB ends within two seconds and half a gigabyte,
-and larger files in proportion. Every exception of a parser becomes the error of its reader. `tests/test_layers.py` makes
-sure that no other module calls a parser or reads a file that a user names.
+`parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`). So a file of 1 MB will be read or refused within two seconds and
+half a gigabyte, and larger files in proportion. Every exception of a parser becomes the error of its reader.
+`tests/test_layers.py` makes sure that no other module calls a parser or reads a file that a user names.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The bounds of a grid on a site, computed at their first use, and the certificates that they give.
+"""The bounds of a grid on a site, computed when first used, and the certificates that they give.
 
 Rankings of many grids need no bound. Only printed grids need a bound, and a sharp bound can take a second.
 """

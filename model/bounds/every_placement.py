@@ -97,7 +97,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     split : bool
         Whether messages half round a ring then go both ways, half each.
     reached : Fraction, optional
-        Cost of a placement: a bound of this value is the best, and no further argument is tried.
+        Cost of a placement. When a bound reaches this value, no further argument will be tried.
     brief : bool
         Whether to leave out the argument by linear programs and long frontiers on graphs, which take up to a second.
 

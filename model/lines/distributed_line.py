@@ -8,7 +8,8 @@ There are two ways, after Jocksch:
   its group, and these blocks meet in one butterfly. The factors are the radix, as often as the radix divides P, and then
   the primes of the quotient. A stage of a prime r is the allgather of a dense transform of r points.
 
-Transposes send many small messages and binary exchanges few large messages, so below some n the binary exchange is faster.
+Transposes send many small messages and binary exchanges few large messages, so below some n the binary exchange will be
+faster.
 
 On a crossbar, with k messages at a time, the two ways take a (ceil((P-1)/k) alpha + n s beta) and L (ceil((r-1)/k) alpha +
 (r-1) n s beta), L = log_r P. They are equal at the n* of `crossbar_break_even`. On other networks the busiest link of each

@@ -107,7 +107,7 @@ class Machine:
         ----------
         text : str
             May claim fewer wraps than the machine gives, see `pencilmap.model.network.partition.parse_partition`. A shape
-            that the machine twists is a twisted torus, unless the text ends in ``:torus``, ``_untwisted`` or ``:mesh``.
+            that the machine twists will be a twisted torus, unless the text ends in ``:torus``, ``_untwisted`` or ``:mesh``.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Machine:
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
         """Return notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
 
-        `used` are keys of the figures in the prediction; each uncertain figure gets a sentence.
+        `used` are keys of the figures in the prediction; each uncertain figure will get a sentence.
 
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'

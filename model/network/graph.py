@@ -290,11 +290,11 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
         second, of a cable in one direction, ``cables``, a whole number (1), and ``class``, the name of a class of links
         ("link"). The graph may have ``notes``, a sequence of sentences. An undirected edge is a link each way; parallel
-        edges of one class and bandwidth add up; edges from a vertex to itself carry nothing and are omitted.
+        edges of one class and bandwidth add up; edges from a vertex to itself carry nothing and will be omitted.
     name : str
         Used in messages.
     bandwidth : float or dict, optional
-        Bytes per second of edges without a bandwidth: of all, or of each class.
+        Bytes per second of edges without a bandwidth: of all, or of each class, for example ``{"up": 25e9}``.
 
     Raises
     ------

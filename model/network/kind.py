@@ -28,7 +28,7 @@ class NetworkKind:
     type : type
         Class of its networks.
     parse : callable
-        Text form and options of `type` -> Network. Raises a PencilmapError if the text is not understood.
+        Text form and options of `type` -> Network. Should raise a PencilmapError if the text is not understood.
     routings : tuple of str
         Names of the rules of `pencilmap.model.routing` that work on it, the default first.
     bracket : tuple of str
@@ -55,8 +55,8 @@ def bandwidths(rates: Rates | Sequence[float] | None, classes: Sequence[str]) ->
     Parameters
     ----------
     rates : str, float, dict, sequence or None
-        One rate for all classes, ``25 GB/s``, or one for each class: ``up=25 GB/s,host=12.5 GB/s``, a dict, or a sequence in
-        the order of the classes. None: unknown.
+        One rate for all classes, for example ``25 GB/s``, or one for each class: ``up=25 GB/s,host=12.5 GB/s``, a dict, or a
+        sequence in the order of the classes. None: unknown.
     classes : sequence of str
 
     Raises

@@ -33,7 +33,7 @@ def network_named(text: str, **options: Any) -> Network:
     Parameters
     ----------
     text : str
-        A shape, or ``KIND:...``; see `KINDS`.
+        A shape, for example ``8x8x8``, or ``KIND:...``; see `KINDS`.
     **options
         ``bandwidth``: rate of a cable, one for all classes of links or one for each (``up=25 GB/s,host=12.5 GB/s``).
         Other options depend on the kind.

@@ -21,8 +21,8 @@ class Network(Protocol):
 
     Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row. A kind derives from one of
     `pencilmap.model.network.coordinates.CoordinateNetwork`, `pencilmap.model.network.graph.GraphNetwork` and
-    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Callers ask for the properties
-    below, and take functions for kinds from a table by class (`functools.singledispatch`).
+    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Callers should ask for the
+    properties below, and take functions for kinds from a table by class (`functools.singledispatch`).
     """
 
     def __hash__(self) -> int:

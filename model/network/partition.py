@@ -153,8 +153,8 @@ class Partitions:
         """Return the boxes that take a logical torus and have as many nodes, the likeliest first.
 
         Three axes take the three pairs of dimensions in their order, or in another order if the extents do not allow it.
-        Fewer axes may take any pairs; the most compact box comes first. The list is empty if the job gets more nodes than
-        it asks for.
+        Fewer axes may take any pairs; the most compact box comes first. The list will be empty if the job gets more nodes
+        than it asks for.
 
         >>> machine = Torus((24, 23, 24, 2, 3, 2), (True, True, True, False, True, False))
         >>> tofu = Partitions("spans", machine, (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))

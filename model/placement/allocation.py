@@ -1,7 +1,7 @@
 """The nodes that a job may use: all of a network, or a subset from the scheduler.
 
 Messages between usable nodes may still pass through the others, because routers belong to the network and not to the job.
-The same is assumed for failed nodes. If a router is dead as well, describe the network as a graph.
+The same is assumed for failed nodes. If a router is dead as well, you should describe the network as a graph.
 """
 
 import re
@@ -38,7 +38,7 @@ def check_size(network: Network, n_nodes: int, tasks_per_node: int = 1) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Usable nodes in the launcher's order, each once; checked at construction.
+    """Usable nodes in the launcher's order, each once; checked when constructed.
 
     Parameters
     ----------

@@ -2,10 +2,10 @@
 
 An order names the slot t and the axes, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
 ``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) ``tn`` and ``nt`` take the nodes
-in the order of their list. A number limits a letter to so many steps, and the rest of the letter follows later:
-``tx2y2xyz`` goes through boxes of 2x2 nodes, ``t4nt`` puts four ranks on a node at a time. A launcher's order may hold
-``+`` for all axes with the first axis fastest and ``-`` for all axes with the last axis fastest, because a launcher runs
-on networks of any dimension.
+in the order of their list. A number limits a letter to so many steps, and the rest of the letter follows later: for example,
+``tx2y2xyz`` goes through boxes of 2x2 nodes, ``t4nt`` puts four ranks on a node at a time. A launcher's order may hold ``+``
+for all axes with the first axis fastest and ``-`` for all axes with the last axis fastest, because a launcher runs on
+networks of any dimension.
 """
 
 import re

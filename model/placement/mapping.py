@@ -12,7 +12,7 @@ from pencilmap.model.placement.grid import ProcessGrid, per_node
 
 @dataclass(frozen=True)
 class Mapping:
-    """A slot for every rank, no slot with two ranks; checked at construction.
+    """A slot for every rank, no slot with two ranks; checked when constructed.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Digit patterns: shares of a dimension of the torus for the dimensions of the process grid.
 
 A dimension of n nodes is written in mixed radix, low digit first. Every digit belongs to a dimension of the grid, named by
-its letter. The letters of pencils are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense
+its letter. The letters of pencils are r (rows) and c (columns). For example, ``r2c4`` on 8 nodes means that rows are dense
 pairs and columns take every second node. All images of the paper (lines, planes, cubes and their complements) are products
 of such patterns. For a product the load in dimension i depends on the pattern of dimension i alone: every line carries, for
 each ordered pair of nodes in one group, the same D_T / (N a) bytes, if the group has a nodes on the line.

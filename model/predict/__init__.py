@@ -40,7 +40,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     placed : Product or Mapping
         The placement.
     transform : Transform, optional
-        Without it there are no times, only lengths.
+        Without it there will be no times, only lengths.
     routing_name : str, optional
         See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
     name : str, optional

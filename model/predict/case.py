@@ -34,7 +34,7 @@ class Case:
     product : Product, optional
         Whose groups use the places of the groups of the placement.
     transform : Transform, optional
-        In the direction of the question, of a pair the forward transform. Without it there are no times, only lengths.
+        In the direction of the question, of a pair the forward transform. Without it there will be no times, only lengths.
     costs : Costs
         The machine's costs besides link bandwidth.
     """

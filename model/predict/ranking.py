@@ -44,7 +44,7 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     """Return predictions with the fastest first.
 
     Predictions within one per cent of the fastest are a tie. In a tie grids without idle tasks come first, then the fewest
-    messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks
+    messages, or, between bricks, the fewest moved bytes. If the time of the computing is unknown, grids with idle tasks will
     come after all others. Only the first keeps its bracket of routing rules, which takes long to compute.
 
     Parameters

@@ -37,7 +37,8 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     -------
     list of Prediction
         First `ANY_ROUTING` with the cut bound instead of loads, then the best routing along shortest paths, then the rules.
-        A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the first says why.
+        A rule that refuses (for example optimal-minimal for a large or irregular case) will be left out, and a note of the
+        first will say why.
 
     Examples
     --------

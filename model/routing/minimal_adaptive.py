@@ -98,7 +98,8 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
     node_of_rank : int array, shape (P,)
     choice : {"hops", "paths"}
     exact : bool
-        Whether loads are Fraction objects, a hundred times slower, in place of float64: for small cases.
+        Whether loads are Fraction objects in place of float64. This is a hundred times slower, so it should serve for small
+        cases only.
 
     Raises
     ------

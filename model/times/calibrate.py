@@ -6,8 +6,9 @@ the figure does not improve the prediction (Akaike's information criterion). The
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
 `scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
 Control 19 (1974).
-Needs: blocks and placements that vary as much as in the intended use of the figures. If two figures grow together in all
-samples, the fit cannot separate the two. The fit then omits a figure, and the note of the other names the omitted figure.
+Needs: samples whose blocks and placements vary as much as they will when the figures are used. If two figures grow together
+in all samples, the fit cannot separate the two. The fit then omits a figure, and the note of the other names the omitted
+figure.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,7 @@
 """The time of unequal messages that share links fairly: longer than the busiest link alone would take.
 
 Idea: at any time the messages have the max-min fair rates. The link with the smallest share fixes the rates of all its
-messages. Then the next link fixes the rates of its remaining messages, and so on. Whenever a message ends, the rates are
+messages. Then the next link fixes the rates of its remaining messages, and so on. When a message ends, the rates are
 computed again. If a message waits for another link, other messages get its share of the busiest link. Near the end no
 message is left for this share, so the busiest link is not full. A single routing of all messages gives the load of every
 message on every link: each message lies in a torus of its own, along up to three more dimensions without movement.

@@ -49,8 +49,8 @@ def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names:
     schedule : str
         How the two all-to-alls follow each other, see `pencilmap.SCHEDULES`: ``sequence``, ``two-way``, ...
     network : str, optional
-        Network of the slice instead of that of the kind of its devices: ``4x4x8`` (the plain torus), ``4x4x8:twisted``,
-        ``4x4x2:mesh``. Devices without coordinates fill its nodes in their order.
+        Network of the slice instead of that of the kind of its devices, for example ``4x4x8`` (the plain torus),
+        ``4x4x8:twisted`` or ``4x4x2:mesh``. Devices without coordinates will fill its nodes in their order.
 
     Returns
     -------

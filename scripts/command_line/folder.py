@@ -22,7 +22,7 @@ HIDDEN = "help"  # a command that the list leaves out, because its last lines na
 
 
 class Folder(click.Group):
-    """A table of commands, loaded on use: NumPy alone takes longer than the help.
+    """A table of commands, loaded when used: NumPy alone takes longer than the help.
 
     Parameters
     ----------

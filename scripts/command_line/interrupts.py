@@ -1,10 +1,10 @@
 """Turn Ctrl-C and SIGTERM into one sentence at any moment, even while modules load; this file loads at once.
 
-A module that is interrupted while loading may raise its own error, or Python may ignore the exception. So while the command
-line loads, the process ends at once, because there is nothing to clean up. While a command loads its modules, the
-interruption waits for the end of the import. Code in C (numba, scipy) may replace or ignore the exception of a signal. So
-this file remembers the signal: any exception that ends a command after the signal counts as the interruption, and an ignored
-exception is raised again.
+A module that is interrupted while loading may raise its own error, or Python may ignore the exception. So when a signal
+comes while the command line loads, the process ends at once, because there is nothing to clean up. When a command loads its
+modules, the interruption waits for the end of the import. Code in C (numba, scipy) may replace or ignore the exception of a
+signal. So this file remembers the signal: any exception that ends a command after the signal counts as the interruption, and
+an ignored exception is raised again.
 """
 
 import _thread

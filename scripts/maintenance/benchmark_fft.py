@@ -8,8 +8,8 @@
 
 All contestants of a case run in the same processes, in a random order in each repetition
 (scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. If a contestant ends the launch,
-the others run again without it. Ratios are medians over the repetitions, with their 95 % interval. The result of every
-repetition is checked. The machine must be quiet, because the times are wall-clock times.
+the others will run again without it. Ratios are medians over the repetitions, with their 95 % interval. The result of every
+repetition is checked. The machine should be quiet, because the times are wall-clock times.
 """
 
 import json

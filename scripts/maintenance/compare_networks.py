@@ -6,8 +6,8 @@ each kind.
     .venv/bin/python scripts/maintenance/compare_networks.py            # prints all networks, in about three minutes of CPU
     .venv/bin/python scripts/maintenance/compare_networks.py --write    # and writes the file and the table in the document
 
-The program fails if the worst cost of `best` over the routings of a network is above that of the launch order, or of Scotch.
-Without the Debian package scotch it keeps the lengths of Scotch.
+The program will fail if the worst cost of `best` over the routings of a network is above that of the launch order, or of
+Scotch. Without the Debian package scotch it keeps the lengths of Scotch.
 """
 
 import csv

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m pytest -p pencilmap.scripts.maintenance.kept_outcomes --kept FILE ...
 
-So a long run can continue after an interruption. Each line of the file is one test: its outcome and its name.
+So a long run can continue when it has been interrupted. Each line of the file is one test: its outcome and its name.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ class KeptOutcomes:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Remove the finished tests after the order of the others is fixed."""
+        """Remove the finished tests when the order of the others is fixed."""
         if done := [item for item in items if item.nodeid in self.known]:
             items[:] = [item for item in items if item.nodeid not in self.known]
             config.hook.pytest_deselected(items=done)

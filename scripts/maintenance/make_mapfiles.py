@@ -3,7 +3,7 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
 Each row of `PARTITIONS` gets the best product placement of its grid, in the formats of its launchers. The same input gives
-the same bytes; obsolete files are removed.
+the same bytes; obsolete files will be removed.
 """
 
 import json

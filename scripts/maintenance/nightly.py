@@ -1,7 +1,7 @@
 """The long tests of `scripts/test-nightly`, and their last results in docs/nightly.json.
 
-A part may run out of time or be interrupted. At the same commit its next start leaves out the finished tests. So a small
-machine can run a long part in pieces: repeat `scripts/test-nightly --minutes 5 matrix`.
+A part may run out of time or be interrupted. When it is started again at the same commit, it leaves out the finished tests.
+So a small machine can run a long part in pieces: repeat `scripts/test-nightly --minutes 5 matrix`.
 """
 
 import json

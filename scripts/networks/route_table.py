@@ -5,8 +5,8 @@ links uses each of these links once, and each link has k times its bandwidth. In
 multiples of 1 / k has k times its bandwidth, and a message with m / k of its bytes on the link uses the link m times. Then
 the bytes per second through every link are those of the split message.
 
-Links that the same parts of the same messages use are one link here, for instance the cables from a leaf of a fat tree to
-its spines: SimGrid takes half the time.
+Links that the same parts of the same messages use are one link here, for example the cables from a leaf of a fat tree to its
+spines: SimGrid takes half the time.
 """
 
 from collections import defaultdict

@@ -356,18 +356,18 @@ def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
                  timeout_s: float = TIMEOUT_S, workers: int | None = None) -> list[list[dict[str, Any]]]:
-    """Run simulations in parallel, because each uses a single thread; a failure ends all simulations.
+    """Run simulations in parallel, because each uses a single thread; when one fails, all end.
 
     Parameters
     ----------
     json_path
-        File to which all records are appended, in the order of `simulations`, after every simulation has succeeded.
+        File to which all records are appended, in the order of `simulations`, when every simulation has succeeded.
     timeout_s
         Limit of each simulation, in wall-clock seconds.
     workers
         Simulations at a time; by default, the number of processors that this process may use.
     progress
-        Called with a line of text, from several threads.
+        Called with a line of text. It should be safe to call from several threads.
 
     Returns
     -------

@@ -287,8 +287,8 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
     library : Path
         The tracer.
     output : Path
-        Written whole if the program comes to MPI_Finalize, or if every rank could write its messages before the program
-        ended otherwise. Else left as it is.
+        Written whole when the program has ended, if it came to MPI_Finalize or every rank could write its messages. Else it
+        will be left as it is.
     monitoring : bool
         Whether Open MPI counts the messages inside collectives.
     printed : file, optional

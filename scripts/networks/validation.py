@@ -100,7 +100,7 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
     Parameters
     ----------
     records_path
-        File of run records; the function only simulates cases that the file lacks, and appends each result.
+        File of run records; the function will simulate only cases that the file lacks, and append each result.
     timeout_s
         Limit of each case, in seconds.
 
@@ -123,8 +123,8 @@ def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: st
     runs
         Name, a word without blanks -> function that makes the simulation just before its run.
     records_path
-        File of run records; the function only simulates runs that the file lacks, and appends each result with the name as
-        the label `case`.
+        File of run records; the function will simulate only runs that the file lacks, and append each result with the name
+        as the label `case`.
     timeout_s
         Limit of each run, in seconds.
     """

@@ -9,9 +9,8 @@ copies.
 
 Every array has the axes x, y, z (after the fields, if there are several; before them if they are interleaved) in any order
 in memory; `Plan.start` is the first global index of the calling rank's part. Rank i of the communicator is task ``i % R`` of
-row ``i // R`` of the process grid.
-The library is the file named by PENCILFFT_LIBRARY, else the library beside this module (`pip install`), else the build of
-the checkout, else the library that the loader finds.
+row ``i // R`` of the process grid. The library is loaded when it is first needed: the file named by PENCILFFT_LIBRARY, else
+the library beside this module (`pip install`), else the build of the checkout, else the library that the loader finds.
 
 Arrays are numbered from 0, the array before the first exchange of a forward transform. Arrays of pencils are also named by
 their undivided axis, here in the order ``zyx`` of the axes:
@@ -38,7 +37,7 @@ global array:
 ...         part *= whole[at]
 
 All ranks of the communicator must make the same collective calls with the same arguments. If an argument is wrong on one
-rank, or the calls differ, all ranks raise the same message: they agree before each collective call, which takes log2 P
+rank, or the calls differ, all ranks will raise the same message: they agree before each collective call, which takes log2 P
 messages of 24 bytes. Only a rank without a communicator raises its error alone.
 """
 
@@ -501,7 +500,7 @@ def _refuse(error: Exception) -> NoReturn:
 
 
 class _Handled:
-    """An object with a handle of the library, which all ranks free together, also at the end of a ``with``."""
+    """An object with a handle of the library, which all ranks free together, also when a ``with`` block ends."""
 
     _kind: ClassVar[str]  #: of its functions: "plan" of ``pencilfft_plan_destroy``
     _handle: c_void_p | None = None
@@ -509,7 +508,7 @@ class _Handled:
 
     @_collective
     def destroy(self) -> None:
-        """Free the handle; a second call does nothing. Arrays of `empty` stay valid. Collective."""
+        """Free the handle; a second call does nothing. Arrays of `empty` will stay valid. Collective."""
         if self._handle is not None:
             handle, team = self._agreed("destroy", self._at_rest), self._running()
             self._handle = self._team = None
@@ -573,8 +572,8 @@ class _Descriptor:
 
 
 class Plan(_Handled):
-    """A planned transform. All ranks create and destroy a plan together. A context manager destroys the plan, unless there
-    was an error.
+    """A planned transform. All ranks create and destroy a plan together. A context manager destroys the plan when its block
+    ends, unless there was an error.
 
     Parameters
     ----------
@@ -582,8 +581,9 @@ class Plan(_Handled):
         Global extents nx, ny, nz; two extents for arrays of two dimensions, whose arrays have the axes x and y alone.
     grid : two ints, or one int, optional
         R tasks in a row, C in a column; R * C is the size of the communicator. For slabs, and with two dimensions, a single
-        number, that size. If an extent is shorter than the number of tasks that share the axis, some tasks hold nothing. The
-        library chooses 0 and omitted numbers; see `Plan.grid`. `grid` may be left out before `comm`: ``Plan(shape, comm)``.
+        number, that size. If an extent is shorter than the number of tasks that share the axis, some tasks will hold
+        nothing. The library will choose numbers that are 0 or omitted; see `Plan.grid`. `grid` may be left out before
+        `comm`: ``Plan(shape, comm)``.
     comm : mpi4py.MPI.Comm, optional
         The library duplicates it; ``MPI.COMM_WORLD`` by default.
     decomposition : str, optional
@@ -605,8 +605,8 @@ class Plan(_Handled):
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
-        An exchange of ``fft_runner --help``, or ``auto``, which tries several. By default ``node``
-        if all ranks are on one node and one exchange moves data (see docs/library.md), otherwise ``alltoallv``.
+        An exchange of ``fft_runner --help``, or ``auto``, which tries several when the plan is made. By default ``node`` if
+        all ranks are on one node and one exchange moves data (see docs/library.md), otherwise ``alltoallv``.
     rigor : str, optional
         Rigor of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
@@ -615,17 +615,18 @@ class Plan(_Handled):
         Order of exchanges and computing: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h.
         Under ``two-way`` and ``opposite`` the output has several parts (`split`).
     torus, node : str, optional
-        Places of the ranks, for exchange ``p2p``: the shape ``8x8x8``, and this rank's own coordinates, ``1 2 3``.
+        Places of the ranks, for exchange ``p2p``: the shape and this rank's own coordinates, for example ``8x8x8`` and
+        ``1 2 3``.
     directions : int, optional
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
         Arrays to transform together, one after the other in memory; 1.
     interleaved : bool, optional
-        Whether the fields are the last axis of all arrays, and the fastest in memory: a vector field of shape (x, y, z, 3);
-        False.
+        Whether the fields are the last axis of all arrays, and the fastest in memory, for example a vector field of shape
+        (x, y, z, 3); False.
     padding : float or three floats, optional
-        Points of an axis for each of its modes, 1 or more: 1.5 is the 3/2 rule. The input has the extents times these
-        factors, rounded up, and the output the modes of a plan without padding; see Padding in pencilfft.h.
+        Points of an axis for each of its modes, 1 or more, for example 1.5 for the 3/2 rule. The input has the extents times
+        these factors, rounded up, and the output the modes of a plan without padding; see Padding in pencilfft.h.
     padded_nx, padded_ny, padded_nz : int, optional
         The same as numbers of points along x, y and z.
     threads : int, optional
@@ -635,11 +636,11 @@ class Plan(_Handled):
         Whether a transform into another array may overwrite its input. This saves the work buffer with most exchanges, and
         a copy for ``c2r`` on a single rank; False.
     nonblocking : bool, optional
-        Whether transforms may be started (`start_forward`). The plan then has communicators of its own; False.
+        Whether transforms may be started (`start_forward`). The plan will then have communicators of its own; False.
     caller_work : bool, optional
         Whether the program gives the work memory (`set_work`); False.
     auto_budget_s : float, optional
-        Seconds that ``auto`` may try; 3.0.
+        Seconds that ``auto`` may try when the plan is made; 3.0.
     input_box, output_box : three slices, optional
         This rank's part of the input and of the output in x, y and z, if the decomposition has other parts. Either all
         ranks give a box or none does; together the boxes hold each element once. ``slice(0, 0)`` holds nothing.
@@ -945,8 +946,8 @@ class Plan(_Handled):
         Parameters
         ----------
         memory : array
-            Contiguous, writable and aligned to 16 bytes, of `work_bytes` or more: ``np.empty(plan.work_bytes(), np.uint8)``.
-            The plan keeps it, and overwrites it in each transform.
+            Contiguous, writable and aligned to 16 bytes, of `work_bytes` or more, for example
+            ``np.empty(plan.work_bytes(), np.uint8)``. The plan keeps it, and will overwrite it in each transform.
 
         Raises
         ------
@@ -999,7 +1000,7 @@ class Plan(_Handled):
         ----------
         source : part of ``input``
             Kept, unless source and target are the same memory (`view`; they must not overlap partly) or the plan has
-            `destroy_input`. An array with other strides, or a type that NumPy casts to the type of the plan, is copied.
+            `destroy_input`. An array with other strides, or a type that NumPy casts to the type of the plan, will be copied.
         target : part of ``output``, optional
             A new array by default. The result is copied into an array with other strides or another type.
         norm : str, optional
@@ -1111,7 +1112,7 @@ class Plan(_Handled):
         Returns
         -------
         bool
-            Whether the transform in flight is complete on this rank; `wait` is due all the same.
+            Whether the transform in flight is complete on this rank; you should call `wait` all the same.
 
         Raises
         ------
@@ -1165,8 +1166,8 @@ class Plan(_Handled):
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
         source, target : parts of the arrays before and after the exchange
-            Array e and array e + 1, or ``BEFORE + e + 1`` with padding; or the reverse. The contents of `source` are lost.
-            The two must not share memory.
+            Array e and array e + 1, or ``BEFORE + e + 1`` with padding; or the reverse. The contents of `source` will be
+            lost. The two must not share memory.
         """
         def arguments() -> tuple[int, int, int, int]:
             e = self._number(exchange)
@@ -1202,8 +1203,8 @@ class Plan(_Handled):
 
 
 class Halo(_Handled):
-    """Planes of the neighbours around the calling rank's part of an array, edges and corners as well; the array is
-    periodic. `Plan.halo` makes a halo. A context manager destroys the halo, unless there was an error.
+    """Planes of the neighbours around the calling rank's part of an array, edges and corners as well; the array is periodic.
+    `Plan.halo` makes a halo. A context manager destroys the halo when its block ends, unless there was an error.
 
     >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                # doctest: +SKIP
     ...     with plan.halo("input", 2) as halo:
@@ -1439,7 +1440,7 @@ class _Lines(_Handled):
 
 class LinePlan(_Lines):
     """Transforms of lines that are distributed over the ranks. All ranks create and destroy the plan together. A context
-    manager destroys the plan, unless there was an error.
+    manager destroys the plan when its block ends, unless there was an error.
 
     >>> with LinePlan(2**20, MPI.COMM_WORLD, order="transposed") as plan:                       # doctest: +SKIP
     ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -1505,7 +1506,7 @@ class LinePlan(_Lines):
 
 class BrickLinesPlan(_Lines):
     """Transforms of an array in bricks by distributed lines, z first. All ranks create and destroy the plan together. A
-    context manager destroys the plan, unless there was an error.
+    context manager destroys the plan when its block ends, unless there was an error.
 
     >>> with BrickLinesPlan((64, 48, 1), (2, 3, 1), MPI.COMM_WORLD) as plan:                    # doctest: +SKIP
     ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -1843,7 +1844,7 @@ def save_wisdom(path: str | os.PathLike[str], comm: "Comm") -> None:
     Raises
     ------
     PencilfftError
-        If the file cannot be written; an existing file is then unchanged.
+        If the file cannot be written; an existing file will then be unchanged.
     """
     _with_file("save_wisdom", path, comm, partial(_call, "wisdom_save_fortran"))
 

@@ -5,7 +5,7 @@ Idea: the lowest rank that failed, and the least and the greatest checksum of th
 in round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a
 duplicate communicator that all plans on a communicator share, so threads may run several plans at once.
 
-Cost: log2 P rounds of 24 bytes. The texts follow only after a failure.
+Cost: log2 P rounds of 24 bytes. The texts follow only when a rank has failed.
 """
 
 import os
@@ -108,7 +108,7 @@ class Team:
         return bool(self._MPI.Is_finalized())
 
     def leave(self) -> None:
-        """Leave the team after the end of its plan. Collective."""
+        """Leave the team when its plan has ended. Collective."""
         self._duplicate.teams -= 1
         self._duplicate.end_if_unused()
 

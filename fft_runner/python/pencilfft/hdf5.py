@@ -6,9 +6,9 @@
 >>> with h5py.File("fields.h5", "r", driver="mpio", comm=comm) as file:                        # doctest: +SKIP
 ...     f_hat = load(file, "f_hat", plan, "output")
 
-The data set holds the global array in natural order, whatever the grid, the layout, and the parts of the plan. So a plan
-with another grid, or a program on one rank, reads the same array. h5py must be built with the MPI of mpi4py; on Debian
-``python3-h5py-mpi`` is, with Open MPI, for ``/usr/bin/python3``.
+The data set holds the global array in natural order, whatever the grid, the layout, and the parts of the plan. So you can
+read the array with another plan than wrote it, for example with another grid or on one rank. h5py must be built with the MPI
+of mpi4py; on Debian ``python3-h5py-mpi`` is, with Open MPI, for ``/usr/bin/python3``.
 """
 
 from collections.abc import Iterator

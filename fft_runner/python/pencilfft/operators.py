@@ -6,9 +6,9 @@
 ...     slopes = [plan.backward(part) / plan.scale for part in gradient(plan, plan.forward(f))]
 
 All functions take the output of a plan of type ``c2c`` or ``r2c`` that transforms all axes, and are local. Plans of two
-dimensions have x and y in place of x, y and z. `lengths` are the
-periods of x, y and z. Odd derivatives of the wave with two points a period, which exists for even extents, are 0. If the
-output has several parts (schedules ``two-way`` and ``opposite``), the arrays are those of part `part`; see `Plan.split`.
+dimensions have x and y in place of x, y and z. `lengths` are the periods of x, y and z. Odd derivatives of the wave with two
+points a period, which exists for even extents, will be 0. If the output has several parts (schedules ``two-way`` and
+``opposite``), the arrays are those of part `part`; see `Plan.split`.
 """
 
 from collections.abc import Sequence
@@ -132,8 +132,8 @@ def curl(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out:
 def solenoidal(plan: Plan, v_hat: Array, lengths: Lengths = WHOLE, part: int = 0, out: Array | None = None) -> Array:
     """Return the spectra of the part of a vector field without divergence, of the shape (3, nx, ny, nz) of `v_hat`.
 
-    `out` takes the result and may be `v_hat`. The waves are those of `divergence`, so its result for this part is 0, also
-    if the field has waves of two points a period; v - gradient(inverse_laplacian(divergence(v))) leaves these.
+    `out` takes the result and may be `v_hat`. The waves are those of `divergence`, so its result for this part will be 0,
+    also if the field has waves of two points a period; v - gradient(inverse_laplacian(divergence(v))) leaves these.
     """
     k = _odd(plan, v_hat, True, lengths, part)
     squares = np.asarray(sum(one**2 for one in k))

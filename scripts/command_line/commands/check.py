@@ -71,8 +71,8 @@ from pencilmap.scripts.pictures.loads_table import before_and_after
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None,
-            cores_per_task: int, hwloc: str | None, routing: str | None, exchange: str, schedule: str, traffic: str | None, draw: bool, wide: bool,
-            all_notes: bool, as_json: bool) -> None:
+            cores_per_task: int, hwloc: str | None, routing: str | None, exchange: str, schedule: str,
+            traffic: str | None, draw: bool, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
     The file may have any format of `pencilmap help formats`. It is checked against the machine and the grid. Without grid

@@ -11,11 +11,11 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
 ``alone``
     optional: true if rank 0 does all; the other ranks then hold no data and sleep
 ``meet()``
-    optional: return after all threads have met, as the ranks meet at their barrier
+    optional: return when all threads have met, as the ranks meet at their barrier
 ``grid``
     optional: the process grid, if the library chose it
 
-Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
+Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case should raise `NotOffered`.
 """
 
 from dataclasses import dataclass

@@ -32,5 +32,5 @@ class OmpThreads:
         self._parallel(ctypes.cast(settle, c_void_p), None, number, 0)
 
     def meet(self) -> None:
-        """Return after all threads have met, as ranks at a barrier; sleeping threads are then awake for a while."""
+        """Return when all threads have met, as ranks at a barrier; sleeping threads are then awake for a while."""
         self._parallel(self._nothing, None, self._number, 0)

@@ -1,9 +1,9 @@
 """Peers that are installed: their drivers, which this module compiles, and the transforms that the drivers give.
 
 ``benchmark_fft.py --peers DIR`` names a folder with one installed peer, or several in folders of their own; each has
-``include`` and ``lib`` (or ``lib64``). The peers are shared libraries or have position-independent code. Their code is no
-part of this tree. A driver is a small shared library in ``DIR/drivers``; it is compiled if it is missing or older than its
-source. Drivers have double precision only.
+``include`` and ``lib`` (or ``lib64``). The peers should be shared libraries, or have position-independent code. Their code
+is no part of this tree. A driver is a small shared library in ``DIR/drivers``; it is compiled if it is missing or older than
+its source. Drivers have double precision only.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 """The box: a run in its own network, mount and process namespaces, which always end with the run.
 
-If the program in the box ends, or this process is killed, the kernel kills every process in the box. The named namespaces,
-links and files of the run disappear with the last process. Without root, the box adds a user namespace, if Linux allows
+When the program in the box ends, or this process is killed, the kernel kills every process in the box. The named namespaces,
+links and files of the run will disappear with the last process. Without root, the box adds a user namespace, if Linux allows
 this.
 """
 

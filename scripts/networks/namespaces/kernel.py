@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Put this thread into a named network namespace, and back at the end."""
+    """Put this thread into a named network namespace, and back when the block ends."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         there = os.open(NAMED / name, os.O_RDONLY)

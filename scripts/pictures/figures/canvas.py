@@ -1,8 +1,8 @@
 """Common code of all pictures: one style, and files with the same bytes when drawn again.
 
 For papers: vector formats, text kept as text (fonts embedded in PDF), 7 inches wide, and the colours of Okabe and Ito, which
-colour-blind readers can distinguish. Important marks also differ in shape. Matplotlib is imported only to draw a picture,
-because the import takes longer than most commands.
+colour-blind readers can distinguish. Important marks also differ in shape. Matplotlib is imported only when a picture is
+drawn, because the import takes longer than most commands.
 """
 
 import logging
