@@ -83,8 +83,8 @@ def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str =
     """
     shape = tuple(map(int, shape))  # type: ignore[assignment]  # numpy's numbers, too
     if len(shape) != 2 or shape[0] * shape[1] != len(devices) or min(shape) < 1:
-        raise GridError(f"a mesh of {'x'.join(map(str, shape))} is not possible with {len(devices)} devices; give two extents "
-                        "whose product is the number of devices, or for three axes use pencilmap map --grid PxQxS")
+        raise GridError(f"a mesh of {'x'.join(map(str, shape))} is not possible with {len(devices)} devices; give two "
+                        "extents whose product is the number of devices, or for three axes use pencilmap map --grid PxQxS")
     if network is None and not hasattr(devices[0], "coords"):
         return _array(devices).reshape(shape)
     slice_, grid = slice_of(devices, network), ProcessGrid(*shape)
