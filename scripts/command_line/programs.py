@@ -70,19 +70,22 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
         name = placement_name(found.best[1].placement, where.site)
         _show_all_routings(where, path, found, found.best[0], name, {}, all_notes, as_json)
         return
+    best = found.best[1]
+    said = _sentences(where, found, best, "" if best.placement == found.predictions[0].placement else
+                      placement_name(best.placement, where.site), effort if BEST in placements else "")
     if page:
         from pencilmap.scripts.pictures.report.page import page as page_of
 
         seconds = None if found.traffic.shared_cores else found.traffic.seconds
-        runs = ProgramRuns(path, found, (Measured(seconds),))
-        text = page_of([], words, verdict=runs.verdict, programs=[runs])
+        names = {p.placement: placement_name(p.placement, where.site) for p in found.predictions}
+        runs = ProgramRuns(path, found, (Measured(seconds),), names)
+        text = page_of([], words, verdict=said[0], bound=f"{_bound(best).capitalize()}.", programs=[runs])
         write_whole(Path(page), text, FigureError)
     if as_json:
         print_json(_as_dict(path, found))
     else:
-        best = found.best[1]
-        _say_first(where, found, best, "" if best.placement == found.predictions[0].placement else
-                   placement_name(best.placement, where.site), effort if BEST in placements else "")
+        for sentence in said:
+            say(sentence)
         echo()
         show_program(path, where, found)
         show_notes(_notes(where, found), all_notes)
@@ -162,25 +165,31 @@ def _notes(where, found):
 
 
 def _say_first(where, found, p, file, effort=""):
-    """Print the first sentences: the gain of a placement, or that none helps, and the bound."""
+    """Print the first sentences."""
+    for sentence in _sentences(where, found, p, file, effort):
+        say(sentence)
+
+
+def _sentences(where, found, p, file, effort):
+    """Return the first sentences: the gain of a placement, or that none helps, and the bound."""
     first, cannot = found.predictions[0], found.advice.startswith("placement can")
     name = _launch_name(where, first)
     advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
     if cannot:
-        say(advice)
-        say(f"No file is needed: {_bound(p)}.")
-        return
+        return [advice, f"No file is needed: {_bound(p)}."]
+    said = f"{file} is {_compared(p, first, name)} (predicted)."
     if not file:
         slower = f"{placement_name(p.placement, where.site)} is {factor(*(p.gains(first) or (None,)))} than {name}"
         proved = first.certificate and first.certificate < 1 + 1e-6
-        say(f"No file is needed: nothing is faster than {name} (proved)." if proved
-            else f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS.get(effort)
-            else f"No file is needed by a quick look: {name} is as fast." if effort
-            else f"{slower}, which needs no file." if max(p.gains(first) or (1,)) < 1 - SAME
-            else f"No file is needed for {name}: {_carried(p)} (predicted).")
-    else:
-        say(f"{file} is {_compared(p, first, name)} (predicted).")
-    say(f"{_bound(p).capitalize()}. {advice}")
+        if proved:
+            said = f"No file is needed: nothing is faster than {name} (proved)."
+        elif effort:
+            said = (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS[effort]
+                    else f"No file is needed by a quick look: {name} is as fast.")
+        else:
+            said = (f"{slower}, which needs no file." if max(p.gains(first) or (1,)) < 1 - SAME
+                    else f"No file is needed for {name}: {_carried(p)} (predicted).")
+    return [said, f"{_bound(p).capitalize()}. {advice}"]
 
 
 def _launch_name(where, p):
