@@ -18,7 +18,7 @@ from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import DEFAULT, Answer, launched, library_in
+from pencilmap.scripts.command_line.answers import DEFAULT, Answer, Launched, launched, library_in, static_lines
 from pencilmap.scripts.command_line.launching import AS_BEFORE, asked_grid, format_of_launcher, launch_lines
 from pencilmap.scripts.command_line.options import given_options, given_words
 
@@ -80,7 +80,8 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Ans
     forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
     sentences = said.sentences(placement_name(said.best.placement, where.site))
     text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1], verdict=sentences[0],
-                launch=_launch(where, said, form))
+                launch=[*_launch(where, said, form), *((label, line, False) for label, line in static_lines(
+                    where, said.best, said.launch if said.has_gain else Launched(), Question(), "--routing static"))])
     write_whole(Path(path), text, FigureError)
     return sentences
 
