@@ -1,13 +1,14 @@
 """Records of the runs of programs of others: a line for each program, with its traffic and its run in each placement."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.programs import PlacedProgram
 from pencilmap.mapper.traffic_files import parse_traffic
 from pencilmap.model.base.errors import PencilmapError, RecordError
@@ -37,10 +38,15 @@ class ProgramRuns:
     name: str  #: file of its traffic, or name of the program
     found: PlacedProgram
     measured: tuple[Measured, ...] = ()  #: the run in each placement, as far as they are known
+    names: dict[str, str] = field(default_factory=dict)  #: of placements, for a reader
 
     @property
     def title(self) -> str:
         return f"{self.name} on {self.found.mappings[0].network}, {self.found.traffic.n_ranks} ranks"
+
+    def name_of(self, p: ProgramPrediction) -> str:
+        """Return the name of a placement for a reader."""
+        return self.names.get(p.placement, p.placement)
 
     @property
     def rows(self) -> list[tuple[ProgramPrediction, float | None, Measured]]:
@@ -58,7 +64,8 @@ class ProgramRuns:
         best, gain, run = min(others, key=lambda row: (row[0].link_bytes, row[2].seconds or 0.0))
         if not launched.seconds or not run.seconds or gain is None:
             return self.found.advice
-        return (f"{self.name}: the busiest links of {best.placement} carry {1 / gain:.3f} of the bytes of {first.placement}"
+        return (f"{self.name}: the busiest links of {self.name_of(best)} carry {1 / gain:.3f} of the bytes of "
+                f"{self.name_of(first)}"
                 f", and the run takes {run.seconds:.4g} s in place of {launched.seconds:.4g} s")
 
 
@@ -116,7 +123,8 @@ def _program(line, where):
                                                        for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
-        return ProgramRuns(str(record["program"]), found, runs)
+        return ProgramRuns(str(record["program"]), found, runs,
+                           {m.name: placement_name(m.name, Site(network)) for m in mappings})
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, PencilmapError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise RecordError(f"{where} is not a record of {SCHEMA}: {reason}") from error

@@ -9,7 +9,7 @@ FACTOR = r"\d+\.\d\dx"
 TIME = r"[\d.]+(?: \[[\d.e+]+, [\d.e+]+\])? m?s"
 VERDICT = re.compile(rf"{FACTOR} (?:to {FACTOR} )?(?:faster|slower)|as fast as|no file is needed|cannot help|is valid|"
                      rf"\d+ of \d+|{TIME} to {TIME}|nothing is faster|no placement is faster|placements are alike|"
-                     r"takes? [\d.]+ |in the same places", re.IGNORECASE)
+                     r"takes? [\d.]+ |in the same places|, the fastest ", re.IGNORECASE)
 NO_VERDICT = re.compile(r"&& echo|^report .*jsonl|^draw .*(?:-o|--output) ")  # records, files
 RETIRED = {  # words that an answer does not use: the words in their place
     "to limit": "could gain", "proved least": "could gain", "proved limit": "proved", "certificate": "could gain",

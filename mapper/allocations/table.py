@@ -14,7 +14,7 @@ from pencilmap.mapper.allocations.found import Fact, Found, box_facts, from_one,
 from pencilmap.mapper.allocations.name_rules import named_places
 from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
-from pencilmap.mapper.formats.hostlist import hosts_document
+from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.lines import Document, is_integer, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
@@ -85,7 +85,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         by_name = list[str]()
-        for number, line in document.lines():
+        for number, line in _lines(document):
             node, name = _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
             if name in taken:
@@ -124,6 +124,19 @@ def _entry(document, number, line, network):
     if problem:
         raise document.refuse(problem, number)
     return int(network.node(coordinates)), names[0][0] if names else None
+
+
+def _lines(document):
+    """Yield the lines with their numbers; a line with a list of hosts, such as ``c[0-3,7]``, is a line for each host."""
+    for number, line in document.lines():
+        if "[" not in line:
+            yield number, line
+            continue
+        try:
+            hosts = expand_hosts(line.strip())
+        except MapfileError as error:
+            raise document.refuse(str(error), number) from error
+        yield from ((number, host) for host in hosts)
 
 
 def _from_name(document, number, word, network):

@@ -103,8 +103,8 @@ class Costs:
         if ranges is None or message_s is not None:
             start_s = self.message_cost_s if message_s is None else message_s
             if start_s is None or (message_s is None and (self.message_size_cost_s or self.message_hop_cost_s)):
-                raise MachineError("ports say how many messages start at a time, but the time of a start is not known here: "
-                                   "give it with message_cost, such as 2 us")
+                raise MachineError("ports say how many messages start at a time, but the time of a start is not known here; "
+                                   "give it with `message_cost`, such as 2 us")
             ranges = (MessageRange(inf, start_s),)
         return replace(self, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None,
                        messages=tuple(replace(each, ports=ports or each.ports) for each in ranges))

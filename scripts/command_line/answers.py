@@ -42,7 +42,7 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
-STATIC = "static"
+STATIC, STATICALLY = "static", " under static routes, as InfiniBand has them"
 IN_WORDS = ("order ", "pattern ", "tiling ", "the ")  # begin names of placements that are words of a sentence
 
 
@@ -399,8 +399,8 @@ def static_lines(where: Where, found: Prediction, launch: Launched, question: Qu
     command : str
         Options or a command that take these routes into account.
     """
-    p = found.under(STATIC) if found.under and is_static_likely(where, question, found) else None
-    if p is None or p.t_s is None:
+    p = found.under(STATIC) if found.under and is_static_likely(where, question.routing, found.grid.n_tasks) else None
+    if p is None:
         return []
     order = launch.first.under(STATIC) if launch.first and launch.first.under else None
     here, there = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
@@ -408,14 +408,13 @@ def static_lines(where: Where, found: Prediction, launch: Launched, question: Qu
         return []
     beside = "" if order is None or found.placement == order.placement else \
         f", as fast as {launch.name}" if abs(there - 1) < SAME else f", {factor(there)} than {launch.name}"
-    return [(STATIC, f"{value(p)}{beside} under static routes, as InfiniBand has them: {command}")]
+    return [(STATIC, f"{value(p)}{beside}{STATICALLY}: {command}")]
 
 
-def is_static_likely(where: Where, question: Question, found: Prediction) -> bool:
+def is_static_likely(where: Where, routing: str | None, n_tasks: int) -> bool:
     """Return whether switches may have static routes that the question leaves open, and these are soon predicted."""
     kind = kind_of(where.network)
-    return STATIC in kind.routings and not (question.routing or where.robust or kind.bracket) \
-        and found.grid.n_tasks <= MOST_TASKS_ROUTED
+    return STATIC in kind.routings and not (routing or where.robust or kind.bracket) and n_tasks <= MOST_TASKS_ROUTED
 
 
 def _plan_command(grid, question):

@@ -192,7 +192,8 @@ def _next(picture, words, output, asked):
     """Yield the commands that lead to a plan for this job. `words` are the sources that were named to this command."""
     if picture.path == COPY:
         yield f"{' '.join(SCONTROL)} > {COPY}"
-    given = picture.arguments(output or "nodes.txt")
+    free = next(name for name in ("nodes.txt", "job.txt") if name not in words)  # the input is not written over
+    given = picture.arguments(output or free)
     if "nodes" in given and not output:
         words = [COPY] if picture.path == COPY else words
         yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"

@@ -157,9 +157,9 @@ def _levels_of_tree(tree: FatTree) -> Iterator[str]:
         name = tree.levels[i].name
         cables = np.delete(tree.cables_up[i], _implied(tree, i))
         switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
-        upwards = "" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else \
-            f", {_span(cables, 'cable')} upwards each"
-        yield f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}{upwards}"
+        assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
+        yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each"
+               f"{assumed}")
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"

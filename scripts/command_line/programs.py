@@ -11,6 +11,7 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
@@ -22,7 +23,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
-from pencilmap.scripts.command_line.answers import launch_notes
+from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
@@ -46,12 +47,14 @@ def map_program(where: Setting, path: str, placement: str | None, routing: str |
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
                     **_as_dict(path, found)})
         return
-    has_gain = max(best.gains(found.predictions[0]) or (1,)) >= 1 + SAME
+    least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
+    has_gain = most >= 1 + SAME and least > 1 - SAME
     _say_first(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "")
     echo()
     show_launch(launch, form, output, has_gain)
     echo()
     show_program(path, where, found, {best.placement: output})
+    _show_static(where, found, mapping, best, routing)
     show_notes([f"{best.placement}: {note}" for note in mapping.notes] + _notes(where, found), all_notes)
 
 
@@ -70,22 +73,38 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
         name = placement_name(found.best[1].placement, where.site)
         _show_all_routings(where, path, found, found.best[0], name, {}, all_notes, as_json)
         return
+    best = found.best[1]
+    said = _sentences(where, found, best, "" if best.placement == found.predictions[0].placement else
+                      placement_name(best.placement, where.site), effort if BEST in placements else "")
     if page:
         from pencilmap.scripts.pictures.report.page import page as page_of
 
         seconds = None if found.traffic.shared_cores else found.traffic.seconds
-        runs = ProgramRuns(path, found, (Measured(seconds),))
-        text = page_of([], words, verdict=runs.verdict, programs=[runs])
+        names = {p.placement: placement_name(p.placement, where.site) for p in found.predictions}
+        runs = ProgramRuns(path, found, (Measured(seconds),), names)
+        text = page_of([], words, verdict=said[0], bound=f"{_bound(best).capitalize()}.", programs=[runs])
         write_whole(Path(page), text, FigureError)
     if as_json:
         print_json(_as_dict(path, found))
     else:
-        best = found.best[1]
-        _say_first(where, found, best, "" if best.placement == found.predictions[0].placement else
-                   placement_name(best.placement, where.site), effort if BEST in placements else "")
+        for sentence in said:
+            say(sentence)
         echo()
         show_program(path, where, found)
+        _show_static(where, found, *found.best, routing)
         show_notes(_notes(where, found), all_notes)
+
+
+def _show_static(where, found, mapping, p, routing):
+    """Print a line if the gain of a placement differs under static routes, which most networks of switches may have."""
+    own, first = found.mappings[0], found.predictions[0]
+    if not is_static_likely(where, routing, found.traffic.n_ranks) or p.placement == first.placement:
+        return
+    mine, theirs = (predict_program(m, found.traffic, STATIC) for m in (mapping, own))
+    here, there = (max(a.gains(b) or (1.0,)) for a, b in ((p, first), (mine, theirs)))
+    if max(here / there, there / here) >= MUCH:
+        gain = "as fast as" if abs(there - 1) < SAME else f"{factor(there)} on the links than"
+        labelled(STATIC, f"{gain} {_launch_name(where, first)}{STATICALLY}: --routing static")
 
 
 def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_json):
@@ -162,25 +181,33 @@ def _notes(where, found):
 
 
 def _say_first(where, found, p, file, effort=""):
-    """Print the first sentences: the gain of a placement, or that none helps, and the bound."""
+    """Print the first sentences."""
+    for sentence in _sentences(where, found, p, file, effort):
+        say(sentence)
+
+
+def _sentences(where, found, p, file, effort):
+    """Return the first sentences: the gain of a placement, or that none helps, and the bound."""
     first, cannot = found.predictions[0], found.advice.startswith("placement can")
     name = _launch_name(where, first)
     advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
     if cannot:
-        say(advice)
-        say(f"No file is needed: {_bound(p)}.")
-        return
+        return [advice, f"No file is needed: {_bound(p)}."]
+    said = f"{file} is {_compared(p, first, name)} (predicted)."
     if not file:
         slower = f"{placement_name(p.placement, where.site)} is {factor(*(p.gains(first) or (None,)))} than {name}"
         proved = first.certificate and first.certificate < 1 + 1e-6
-        say(f"No file is needed: nothing is faster than {name} (proved)." if proved
-            else f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS.get(effort)
-            else f"No file is needed by a quick look: {name} is as fast." if effort
-            else f"{slower}, which needs no file." if max(p.gains(first) or (1,)) < 1 - SAME
-            else f"No file is needed for {name}: {_carried(p)} (predicted).")
-    else:
-        say(f"{file} is {_compared(p, first, name)} (predicted).")
-    say(f"{_bound(p).capitalize()}. {advice}")
+        if proved:
+            said = f"No file is needed: nothing is faster than {name} (proved)."
+        elif (least_most := p.gains(first) or (1.0, 1.0))[0] < 1 - SAME < 1 + SAME <= least_most[1]:
+            said = f"No file is needed: the best is {factor(*least_most)} on the links than {name} (predicted)."
+        elif effort:
+            said = (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}." if EFFORTS[effort]
+                    else f"No file is needed by a quick look: {name} is as fast.")
+        else:
+            said = (f"{slower}, which needs no file." if max(p.gains(first) or (1,)) < 1 - SAME
+                    else f"No file is needed for {name}: {_carried(p)} (predicted).")
+    return [said, f"{_bound(p).capitalize()}. {advice}"]
 
 
 def _launch_name(where, p):
@@ -220,6 +247,7 @@ def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, r
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
     show_program(path, where, found)
+    _show_static(where, found, mapping, p, routing)
     for line in verdicts:
         labelled(*line)
     show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

@@ -8,8 +8,8 @@ from pencilmap.model.base import errors
 from pencilmap.model.base.errors import PencilmapError
 
 _VERBS = ("add|allow|ask|begin|build|choose|confirm|copy|correct|delete|draw|end|give|install|keep|label|leave|let|list|"
-          "make|mark|measure|mend|move|name|print|put|quote|raise|read|remove|rename|repeat|request|round|run|save|say|see|set|"
-          "split|start|take|try|unset|use|wait|write")
+          "make|mark|measure|mend|move|name|print|put|quote|raise|read|remove|rename|repeat|request|round|run|save|say|see|"
+          "set|split|start|take|try|unset|use|wait|write")
 _LISTS = r"(?:known|known names|types|allowed|available|classes|the (?:next|nearest) sizes) are"
 _ADVICE = re.compile(rf"; (?=(?:{_VERBS}|{_LISTS})\b)")
 _AFTER_A_COLON = re.compile(r": (?=(?:give|leave out|list|measure|run|take|use|(?:name|write) (?:it|them|the))\b)")

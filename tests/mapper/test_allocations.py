@@ -17,6 +17,7 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
+from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus, format_torus
@@ -834,3 +835,13 @@ def test_numbers_of_hosts_that_may_be_tasks_are_told_so(tmp_path):
     (tmp_path / "hosts").write_text("a 4\nb 8\n")
     assert any("if the numbers are tasks of hosts, write HOST:TASKS" in fact.value
                for fact in read_description(tmp_path / "hosts").facts)
+
+
+def test_a_line_of_a_file_of_nodes_may_be_a_list_of_hosts():
+    lines = "".join(f"SwitchName=l{k} Nodes=n[{4 * k}-{4 * k + 3}]\n" for k in range(3)) + "SwitchName=t Switches=l[0-2]\n"
+    network = parse_graph(Document(lines.encode(), "tree"))
+    found = parse_table(Document(b"n[1-3]\nn8,n[5-6]\n", "nodes"), network)
+    assert [network.host_names[node] for node in found.nodes.tolist()] == ["n1", "n2", "n3", "n8", "n5", "n6"]
+    for text, said in ((b"n[1-3\n", "nodes line 1: host list"), (b"n1\nn[1-2]\n", "nodes line 2: host n1 is also in")):
+        with pytest.raises(MapfileError, match=said):
+            parse_table(Document(text, "nodes"), network)

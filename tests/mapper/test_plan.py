@@ -358,7 +358,7 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
 
 
 @pytest.mark.parametrize("words, part", [
-    (("--fft", "16"), "no network: give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
+    (("--fft", "16"), "no network; give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
                                                            "no partition of 500"),
     (("--machine", "bluegene-x", "--fft", "64"), "is unknown"),
     (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),

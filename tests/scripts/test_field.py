@@ -33,7 +33,7 @@ def detour(wide):
 
 CASES = {  # name: text of the file f, options, words of the answer
     "the order of Slurm is by name": (SLURM, "map --network f,taper=4 --traffic pairs,sparse -f slurm -o out",
-                                      "4.00x faster than Slurm's block order: 1 MB on the busiest link, not 4 MB"),
+                                      "4.00x faster on the links than Slurm's block order: 1 MB on the busiest link, not"),
     "check knows this order": (SLURM, "check hosts --network f,taper=4 --traffic pairs,sparse -f slurm",
                                "hosts is valid and as fast as Slurm's block order: 4 MB"),
     "a backbone carries all": (CLUSTER.format(' bb_bw="1GBps" bb_lat="0"'), "predict --network f --fft 256 -g 2x4",

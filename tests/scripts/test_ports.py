@@ -41,7 +41,7 @@ def test_simulated_exchanges_with_ports_take_the_predicted_time(pencilmap_json, 
 
 def test_ports_need_the_time_of_a_start(pencilmap):
     status, out, err = pencilmap("predict", *NETWORK[:-2], "--grid", "4x4", "--ports", "2")
-    assert status == 1 and out == "" and "the time of a start is not known here: give it with message_cost" in " ".join(
+    assert status == 1 and out == "" and "the time of a start is not known here; give it with --message-cost" in " ".join(
         err.split())
 
 

@@ -135,7 +135,7 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
     assert status == 0, err
     text = page.read_text()
     data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
-    assert [view["title"].split(", ")[1] for view in data["views"]] == ["default", "best"]
+    assert [view["title"].split(", ")[1] for view in data["views"]] == ["block order", "best"]
     assert (data["first"], data["second"]) == (0, 1)
     assert list(data["views"][0]["loads"]) == ["all phases", "phase 1", "phase 2"]
     largest = [sum(np.nanmax(np.frombuffer(b64decode(view["loads"][name]), "<f4")) for name in ("phase 1", "phase 2"))
@@ -144,6 +144,8 @@ def test_page_shows_the_launch_order_and_the_placement(pencilmap, tmp_path):
              for row in out.splitlines() if row.startswith(name)]
     assert largest == pytest.approx(links, rel=1e-3)  # kB in the table, MB on the page
     assert "measured run" in text and "2500" in text
+    heading = text.partition("<h1>")[2].partition("</h1>")[0]
+    assert " ".join(out.split()).lower().startswith(heading.lower())
 
 
 def test_a_limit_far_below_one_message_is_explained(pencilmap, tmp_path):

@@ -920,6 +920,30 @@ class TestInABrowser:
                                      "(p) => p.getBoundingClientRect().width)")
         assert ends[1] / ends[0] == pytest.approx(6 / 8, abs=0.02)
 
+    @pytest.mark.parametrize("network, grid", [("fat-tree:leaves=30,hosts=4,up=2", "12x10"),
+                                               ("dragonfly:a=4,p=2,groups=5,cables=2", "8x5")])
+    def test_pages_of_leaves_and_groups_are_read_in_small_and_large_windows(self, opened, tmp_path, pencilmap, cubes,
+                                                                            network, grid):
+        """Nothing is cut off, no letter is under 12 pixels, and a search finds the ranks of a host."""
+        path = tmp_path / "p.html"
+        pencilmap("report", "--network", network, "--bandwidth", "25 GB/s", "--grid", grid, "--fft", 64, "--effort", "quick",
+                  "-o", path)
+        driver = opened(cubes)
+        for width, scheme in product((400, 1280), ("light", "dark")):
+            window(driver, width, 900, scheme)
+            driver.get(path.as_uri())
+            unfold(driver)
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+            small = ("return [...document.querySelectorAll('body *')].filter((e) => e.innerText && e.offsetParent"
+                     " && parseFloat(getComputedStyle(e).fontSize) < 12).length")
+            assert driver.execute_script(small) == 0
+            assert contrast(driver, ".load .name", ".panel figcaption") >= 4.5
+        assert len(driver.find_elements("css selector", ".panel .load")) <= 2 * 24
+        name = driver.find_element("css selector", "#hosts dt").text
+        driver.find_element("id", "host").send_keys(name)
+        assert driver.find_element("id", "hosts").text.splitlines()[0] == name
+        assert driver.find_element("id", "hosts").text.count("\n") == 1
+
     def test_pointing_at_a_link_or_node_tells_its_load_ranks_and_host(self, opened, cubes):
         from selenium.webdriver.common.action_chains import ActionChains
 

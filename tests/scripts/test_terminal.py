@@ -89,7 +89,7 @@ def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
     assert sentences and [line for line in sentences if " ".join(line.split()) not in whole] == []
 
 
-ECHOES = {"cli.py": 1, "study.py": 1, "help.py": 4, "pages.py": 1, "tables.py": 4, "draw.py": 1, "check.py": 1,
+ECHOES = {"cli.py": 1, "study.py": 1, "help.py": 4, "pages.py": 1, "tables.py": 5, "draw.py": 1, "check.py": 1,
           "job_network.py": 1}  # help, pasted lines, JSON, pictures
 
 
@@ -113,7 +113,8 @@ def test_the_bare_command_lists_the_commands(pencilmap):
 def test_a_missing_choice_is_one_sentence_without_escapes(pencilmap):
     status, out, err = pencilmap("validate")
     assert status in (1, 2) and out == "" and "\\" not in err
-    assert err.splitlines()[0] == "error: Missing argument '{simulated|namespaces}'. Choose from: simulated, namespaces"
+    assert err.splitlines()[0] == ("error: Missing argument '{simulated|namespaces}'. Choose from: simulated, namespaces; "
+                                   "give {simulated|namespaces}; see pencilmap validate --help")
 
 
 @pytest.mark.parametrize("words, said", [
@@ -122,7 +123,7 @@ def test_a_missing_choice_is_one_sentence_without_escapes(pencilmap):
     (("predict", "8x8x8:mesh", "--fft", "64"), "write --network 8x8x8:mesh"),
     (("plan", "4x4", "-n", "8"), "write --network 4x4"),
     (("study", "shapes", "-N", "8", "bluegene-p"), "write --machine bluegene-p"),
-    (("predict", "something", *TORUS), "'something' belongs to no option; this command takes options alone")])
+    (("predict", "something", *TORUS), "'something' belongs to no option; leave it out, this command takes")])
 def test_a_word_without_its_option_is_answered_with_the_option(pencilmap, words, said):
     status, out, err = pencilmap(*words)
     assert status in (1, 2) and out == "" and said in err

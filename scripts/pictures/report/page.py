@@ -78,7 +78,8 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     placed = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
-              *(PlacedTraffic(m, p.placement, p.routing, program.found.traffic, program.name if len(programs) > 1 else "")
+              *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
+                            program.name if len(programs) > 1 else "")
                 for program, m, p in traced)]
     found, of_all = views(placed)
     bars = [*map(bar_of_entry, entries),
@@ -126,9 +127,8 @@ def gain_of_runs(entries: Sequence[Entry]) -> str:
 
 def _headline(groups, forecasts, verdict):
     """Return the answer about predictions, the gain of runs, or else the verdict."""
-    if forecasts and verdict:
-        return verdict[:1].upper() + verdict[1:] if verdict.partition(" ")[0].isalpha() else verdict
-    return groups[0].sentence if groups else verdict
+    said = groups[0].sentence if groups and not (forecasts and verdict) else verdict
+    return said[:1].upper() + said[1:] if said.partition(" ")[0].isalpha() else said
 
 
 def _undrawn(placed):

@@ -77,7 +77,8 @@ class PlacedTraffic:
     """A placement of a program, with the loads of its phases in MB."""
 
     mapping: Mapping
-    name: str  #: of the placement
+    placement: str
+    name: str  #: of the placement, for a reader
     routing: str
     traffic: Traffic
     program: str = ""  #: its name if there are several
@@ -89,7 +90,7 @@ class PlacedTraffic:
         shown = [("all phases", self.traffic.total), *((f"phase {k}", phase) for k, phase in enumerate(phases, 1))]
         loads = {name: link_values(rule.loads(self.mapping.network, phase.exchange, self.mapping.ends), with_bytes=True)
                  for name, phase in (shown if len(phases) > 1 else shown[:1])}
-        return {"title": ", ".join(filter(None, (self.program, str(torus), self.name))), "placement": self.name,
+        return {"title": ", ".join(filter(None, (self.program, str(torus), self.name))), "placement": self.placement,
                 "shape": list(torus.shape), "axes": torus.axes,
                 "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "grid": [], "dimensions": [],
                 "routing": self.routing, "nodes": _base64(self.mapping.node_of_rank, "<i4"), "hosts": {},
