@@ -284,6 +284,19 @@ def test_every_public_function_is_annotated():
     assert bare == []
 
 
+def test_docstrings_describe_no_parameter_that_a_function_lacks():
+    wrong = []
+    for module, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", ast.get_docstring(node) or "", re.DOTALL)
+                names = re.findall(r"(?m)^\**(\w[^:\n]*)", section[1]) if section else []
+                known = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+                wrong += [f"{module}: {node.name}: {name}"
+                          for name in re.findall(r"\w+", " ".join(names)) if name not in known]
+    assert wrong == []
+
+
 def test_every_module_says_what_it_is_for():
     bare = [str(path.relative_to(ROOT)) for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")
             if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text("utf-8")))]

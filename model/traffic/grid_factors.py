@@ -1,9 +1,9 @@
 """Coordinates of ranks in a Cartesian grid, from who talks to whom, whatever the numbers of the ranks.
 
-Idea: the pairs that exchange most are the faces of a halo, a product of rings or paths. In a product two edges at a vertex
-belong to different factors if they are sides of exactly one square; then the opposite sides belong to the same factors. If
-they span no square, or several, they belong to one factor. This closes to classes of edges, the axes. The components without
-the edges of an axis are its positions.
+Idea: the pairs that exchange most are the faces of a halo, a product of rings or paths. In such a product two edges at a
+vertex belong to different factors if they are sides of exactly one square; then the opposite sides belong to the same
+factors. (A ring of 4 counts as two factors of 2.) If they span no square, or several, they belong to one factor. This closes
+to classes of edges, the axes. The components without the edges of an axis are its positions.
 Source: after J. Feigenbaum, J. Hershberger, A. A. Schaeffer, "A polynomial time algorithm for finding the prime factors of
 Cartesian-product graphs", Discrete Appl. Math. 12 (1985), for small degrees.
 Rows and columns of an FFT are a product of two complete graphs. The rank with number 0 and two of its cliques give the

@@ -62,7 +62,7 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
                        seed: int, page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
     """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
 
-    The run times on the page are those in the traces: of the first placement that of `path`.
+    The page has a single run time, that of the trace `path`, beside the first placement.
     """
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")

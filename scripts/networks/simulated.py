@@ -366,8 +366,6 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
         Limit of each simulation, in wall-clock seconds.
     workers
         Simulations at a time; by default, the number of processors that this process may use.
-    progress
-        Called with a line of text. It should be safe to call from several threads.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Suites of `pencilmap validate --network simulated`: a table from a name to its simulations and claims.
+"""Suites of `pencilmap validate simulated`: a table from a name to its simulations and claims.
 
 To add a suite, write a function here and a line in `SUITES`; to add a claim, write a line in `CLAIMS`.
 """

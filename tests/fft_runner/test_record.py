@@ -12,6 +12,7 @@ import pytest
 from pencilmap.mapper.runs.records import grid_of_record, transform_of_record
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.traffic.exchange import exchanges
+from tests.fft_runner.conftest import ROOT
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "algorithm", "order", "input-boxes", "output-boxes", "direction", "type",
@@ -95,6 +96,14 @@ def test_the_plan_is_printed_on_request(mpirun, grid, decomposition, stages):
     plain, told = mpirun(2, *words).stdout, mpirun(2, *words, "--print-plan").stdout
     assert len(told.splitlines()) > len(plain.splitlines()) + len(stages)
     assert all(stage in told for stage in stages) and "pass" in told
+
+
+def test_the_readme_shows_the_plan_that_its_command_prints(mpirun):
+    text = (ROOT / "fft_runner" / "README.md").read_text("utf-8")
+    command = re.search(r"`fft_runner ([^`]* --print-plan)` does", text)[1].split()
+    shown = re.search(r"from array 1\s+to the end of a forward transform:\n\n((?:      .*\n)+)", text)[1]
+    printed = mpirun(4, *command, "--reps", 1).stdout
+    assert re.sub("(?m)^    ", "", shown) in printed
 
 
 def test_help_names_every_option_and_ends_well(mpirun):

@@ -113,6 +113,17 @@ def test_the_reference_lists_the_same_units():
     assert "| " + " | ".join(", ".join(spellings) for spellings in UNITS.values()) + " |" in text
 
 
+def test_the_reference_lists_the_labels_of_answers():
+    text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    table = text.partition("| label |")[2].partition("\n\n")[0]
+    listed = set(re.findall(r"\w+", " ".join(re.findall(r"(?m)^\| ([a-z, ]+) \| ", table))))
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "scripts/command_line/examples").iterdir()]
+    blocks = [block for page in pages
+              for block in re.findall(r"(?m)^\$ pencilmap .*\n((?:(?!```).*\n)*)", page.read_text("utf-8"))]
+    shown = {label for block in blocks for label in re.findall(r"(?m)^  (?=[a-z ]{8}\S)([a-z]+) +\S", block)}
+    assert len(shown) > 10 and shown - listed <= {"others", "node"}  # a row of a tree, a heading
+
+
 def completed(*words):
     """Return the completions of the last word, in this process."""
     from pencilmap.scripts.command_line.cli import pencilmap as group
