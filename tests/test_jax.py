@@ -77,7 +77,7 @@ def test_the_network_can_be_named_and_the_schedule_counts():
 
 
 @pytest.mark.parametrize("given, options, error, problem", [
-    (devices((4, 4, 4)), {"shape": (8, 4)}, GridError, "8x4 does not take 64 devices"),
+    (devices((4, 4, 4)), {"shape": (8, 4)}, GridError, "8x4 is not possible with 64 devices"),
     (devices((4, 4, 4)), {"shape": (4, 4, 4)}, GridError, "two extents"),
     (devices((4, 4, 4))[1:] + devices((4, 4, 4))[:1], {"shape": (8, 8), "network": "4x8x8"}, MachineError, "other extents"),
     (devices((4, 4, 4))[:-1], {"shape": (7, 9)}, MachineError, "do not fill a box of 4x4x4"),

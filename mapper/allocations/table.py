@@ -126,10 +126,13 @@ def _entry(document, number, line, network):
     return int(network.node(coordinates)), names[0][0] if names else None
 
 
+_LIST = re.compile(r"\s*[A-Za-z0-9][^\s\[\]]*\[[0-9]")
+
+
 def _lines(document):
     """Yield the lines with their numbers; a line with a list of hosts, such as ``c[0-3,7]``, is a line for each host."""
     for number, line in document.lines():
-        if "[" not in line:
+        if not _LIST.match(line):
             yield number, line
             continue
         try:

@@ -152,8 +152,9 @@ class Hosts:
             return (f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}, as {self.names([0])[0]} "
                     f"does; name the hosts with `nodes`, a file of lines NAME {' '.join(self.network.axes)}")
         example = next(iter(self.table.values())) if self.table else self.names([0])[0]
-        return (f"host {name[:40]!r} is not a node of {self.network.title}, whose nodes are named {example} and so on; name "
-                "the hosts of the file with `nodes`")
+        return (f"host {name[:40]!r} is not a node of {self.network.title}, whose nodes are named {example} and so on; give "
+                f"names with `hosts`, such as '{_template(name)}', or name the nodes with `nodes`, a file of lines NAME "
+                f"{' '.join(self.network.axes) if self.network.has_coordinates else 'NUMBER'}")
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """Return the last numbers of a name, one for each dimension, or None if there are fewer."""
@@ -211,6 +212,16 @@ def check_even(hosts: dict[str, int], network: Network, line_of: dict[str, int] 
                 f"{name} (line {line_of[name]})" if line_of else name for name in names))
         raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(told)}; correct the coordinates, or use "
                            "only nodes with all of their hosts")
+
+
+def _template(name):
+    """Return a template for names like this one.
+
+    >>> _template("c07"), _template("rack1-n3")
+    ('c{node:02d}', 'rack1-n{node}')
+    """
+    width = len(re.search(r"[0-9]*(?=[^0-9]*$)", name)[0])
+    return re.sub(r"[0-9]+(?=[^0-9]*$)", f"{{node:0{width}d}}" if width > 1 else "{node}", name[:40])
 
 
 def _check_template(template, network):

@@ -99,8 +99,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                              shape=("" if len(shape) == 2 else f"\n    .reshape({', '.join(map(str, shape))})")
                              + (".T" if len(shape) > 1 else ""))
     return Launch(program,
-                  ("all devices of the slice: jax.distributed.initialize on several hosts",
-                   "--fft N:single if the arrays are complex64, which is JAX's default"), is_shell=False)
+                  ("all devices of the slice: jax.distributed.initialize on several hosts",), is_shell=False)
 
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,

@@ -34,7 +34,8 @@ def _even(tree, exchange, ends, level) -> Floats:
 def static_loads(tree: FatTree, exchange: Exchange, ends: np.ndarray) -> LinkLoads:
     """Return the loads if the end that receives a message decides about its cables: D modulo k at each level.
 
-    End d takes cable d mod k of a leaf with k cables upwards, cable d/k mod k' of the switch above, and so on, both ways.
+    End d takes cable d mod k of a leaf with k cables upwards, cable d/w mod k' of the switch above if a leaf has w switches
+    above it, and so on, both ways.
 
     Raises
     ------
@@ -69,11 +70,11 @@ def static_cables(tree: FatTree, end: np.ndarray, level: int) -> np.ndarray:
     rest, switch = np.asarray(end), np.zeros_like(end)
     for i, cables in enumerate(tree.cables_up):
         ports = int(cables[0]) // tree.switches[i]
-        port, rest = rest % ports, rest // ports
+        port = rest % ports
         if i == level:
             return switch * ports + port
-        per = tree.switches[i + 1] // tree.switches[i]
-        switch = switch * per + port % per
+        per = tree.switches[i + 1] // tree.switches[i]  # switches above this one; parallel cables do not divide
+        switch, rest = switch * per + port % per, rest // per
     raise IndexError(level)
 
 

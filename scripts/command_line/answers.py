@@ -151,21 +151,21 @@ class Answer:
         """The same without the schedule."""
         found = spent(self.best, self.by)
         if self.launch.unknown:
-            return (f"{_agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
+            return (f"{agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
         other = self.launch.first
         if self._gains() is None or other is None:  # no launch order, or nothing is sent
-            return f"{_agrees(file, 'takes')} {found} (predicted)."
+            return f"{agrees(file, 'takes')} {found} (predicted)."
         name = self.launch.name
         if self.is_launch:
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
         if self.is_same:
-            return f"{_agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
+            return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
         if self.is_range or self.has_range:
-            return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name} (predicted)."
+            return f"{agrees(file, 'is')} {factor(*self._gains())} than {name} (predicted)."
         times = compared(found, value(other, self.by))
-        return f"{_agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
+        return f"{agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
 
     @property
     def _than_others(self):
@@ -206,7 +206,7 @@ class Answer:
         if not self.effort:
             like = "" if self.is_launch else " as fast as" if self.is_same else \
                 f" {factor(*self._gains())} than"
-            return f"{_agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
+            return f"{agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
         if self.may_search:
             return (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}."
                     if EFFORTS.get(self.effort) else f"No file is needed by a quick look: {name} is as fast.")
@@ -346,7 +346,7 @@ def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL)
     first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
     spent = f"{low} under any rule" if low == high else f"{_between(low, high)}, by the routing"
-    return [f"{_agrees(name, 'takes')} {spent} (predicted).",
+    return [f"{agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 
 
@@ -425,27 +425,39 @@ def _plan_command(grid, question):
     return " ".join(["pencilmap plan", *kind, *schedule])
 
 
-def turned_lines(where: Where, found: Prediction, question: Question, library: Library = USUAL) -> list[tuple[str, str]]:
-    """Return a line if the best placement of grid CxR gains much more than that of RxC: perhaps the grid was turned."""
+def turned_lines(where: Where, found: Prediction, question: Question, library: Library = USUAL,
+                 mapping: Mapping | None = None) -> list[tuple[str, str]]:
+    """Return a line if the placement of grid RxC is not the right one for CxR: perhaps the grid was turned.
+
+    Without a mapping, the line is left out unless the right one gains much more on CxR than this one on RxC.
+    """
     turned = None if found.grid.decomposition.has_bricks else found.grid.turned
-    if turned is None:
+    if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED:
         return []
     best = quick_choice(where, turned, question.schedule, question.routing)
     order = best and launched(where, best, question, is_quick=True).first
-    there = gain(best, order) if best and order else None
-    here = gain(found, launched(where, found, question, is_quick=True).first)
-    if not there or not here or there < MUCH * here:
+    right = gain(best, order) if best and order else None
+    if not right or best is None:
         return []
-    typed = words_of(turned, library) if turned.decomposition is PENCIL else turned
-    return [("check", f"if your code has {typed}, type that: its file gains {there:.2f}x, this one {here:.2f}x")]
+    typed = f"if your code has {words_of(turned, library) if turned.decomposition is PENCIL else turned}, type that"
+    if mapping is None:
+        here = gain(found, launched(where, found, question, is_quick=True).first)
+        return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \
+            if here and right >= MUCH * here else []
+    there = gain(where.answer(replace(mapping, grid=turned), replace(question, schedule=best.schedule_name)), order)
+    return [("check", f"{typed}: there this file gains {there:.2f}x, the right one {right:.2f}x")] \
+        if there and right >= MUCH * there else []
 
 
-def code_note(where: Where, placed: Product | Mapping, grid: ProcessGrid) -> str:
-    """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file."""
+def code_note(where: Where, placed: Product | Mapping, grid: ProcessGrid, file: str = "") -> str:
+    """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file.
+
+    `file` names the host of each rank.
+    """
     text = str(placed) if isinstance(placed, Product) else placed.name if placed.name.startswith("lattice:") else ""
     tasks = f" tasks={where.tasks_per_node}" if where.tasks_per_node > 1 else ""
-    place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else "hosts:FILE"
-    wrote = "" if text else "; --format hostfile writes FILE"
+    place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else f"hosts:{file or 'FILE'}"
+    wrote = "" if text or file else "; --format hostfile writes FILE"
     return f'for a code without a file: pm_comm_reorder(comm, "{place}", "{grid}", &placed){wrote} (docs/formats.md)'
 
 
@@ -570,10 +582,10 @@ def each_exchange(p: Prediction, other: Prediction | None) -> str:
     return f"{_begin('; '.join(said))} (predicted)."
 
 
-def _agrees(name, verb):
+def agrees(name: str, verb: str) -> str:
     """Return the name of a placement as the subject of a sentence with its verb, "is" or "takes".
 
-    >>> _agrees("rows on 2x2x2 cubes", "is"), _agrees("ranks.map", "takes"), _agrees("order nt", "is")
+    >>> agrees("rows on 2x2x2 cubes", "is"), agrees("ranks.map", "takes"), agrees("order nt", "is")
     ('Rows on 2x2x2 cubes are', 'ranks.map takes', 'Order nt is')
     """
     if name.startswith("rows on "):
@@ -613,9 +625,9 @@ def _fastest(rows):
         return f"{best} and {other} took the same time, within 1 %"
     if len(found) == 1:
         predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
-        faster = f"{_agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
+        faster = f"{agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
         return f"{faster}: exchanges of {milliseconds(seconds[0])}{predicted}"
-    return f"{_agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
+    return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
 def _gain(runs):

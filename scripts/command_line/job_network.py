@@ -20,6 +20,7 @@ from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted
 from pencilmap.scripts.command_line.network_picture import about_routes, network_lines, on_each, where_is_the_job
 from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.predictions import listed
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
@@ -29,6 +30,7 @@ TIMEOUT_S = 20         # of a command that is asked
 LAUNCH_ORDER = "launch order"  # a fact
 EXAMPLE = "512"        # transform in the command to type next
 BANDWIDTH = "12.5 GB/s"  # of a cable there, if it is not known: 100 Gbit/s
+TASKS = 4  # on a host, in an example
 
 
 def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output: str | None, order: str,
@@ -151,7 +153,7 @@ def _show(picture, words, output, wide):
     if picture.missing:
         say(f"Not known: {spelled(picture.missing)}.")
     elif asked:
-        say(f"Ask for {' and '.join(asked.values())}.")
+        say(f"Ask for {listed(list(asked.values()))}.")
     echo()
     if picture.network is not None and (drawn := list(network_lines(picture.network, picture.nodes))):
         echo("\n".join(drawn) + "\n")  # as it is, for the picture has columns
@@ -184,8 +186,11 @@ def _asked(picture):
     if network is None:
         return {}
     is_assumed = picture.graph is not None and any(note.startswith(UNKNOWN_CABLES) for note in picture.graph.notes)
-    cables = {"taper": "the cables above a leaf (taper=2: half as many as hosts)"} if is_assumed else {}
-    return cables | ({"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
+    above = " and on the levels above (core-taper=K)" if is_assumed and picture.graph and len(picture.graph.levels) > 1 else ""
+    cables = {"taper": f"the cables above a leaf (taper=2: half as many as hosts){above}"} if is_assumed else {}
+    tasks = {} if picture.tasks_per_node else {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"}
+    return cables | tasks | (
+        {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
 
 
 def _next(picture, words, output, asked):
@@ -199,6 +204,8 @@ def _next(picture, words, output, asked):
         yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"
     if "taper" in asked:
         given["network"] += ",taper=2"
+    if "tasks_per_node" in asked:
+        given = {"network": given["network"], "tasks_per_node": str(TASKS), **given}
     if "bandwidth" in asked:
         given["bandwidth"] = BANDWIDTH
     options = " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in given.items() if name != "hosts")

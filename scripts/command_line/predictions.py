@@ -246,7 +246,7 @@ def short(notes: Iterable[str]) -> list[str]:
         elif not note.startswith(ONLY_WIDE):
             found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note or len(note) > MOST_SHORT
                          else note)
-    return [*found, *(f"{_listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
+    return [*found, *(f"{listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
                       for name, figures in doubtful.items())]
 
 
@@ -257,10 +257,11 @@ def _of_all_shapes(notes):
         before, word, after = note.partition(" have shape ")
         shape, comma, rest = after.partition(", ")
         shapes.setdefault((f"{before}{word}", f"{comma}{rest}"), []).append(shape)
-    return [f"{before}{_listed(found)}{after}" for (before, after), found in shapes.items()]
+    return [f"{before}{listed(found)}{after}" for (before, after), found in shapes.items()]
 
 
-def _listed(words):
+def listed(words: Sequence[str]) -> str:
+    """Return words with commas and "and"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 

@@ -23,8 +23,8 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
-from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, is_static_likely, launch_notes
-from pencilmap.scripts.command_line.launching import launch_as_dict, show_launch
+from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
+from pencilmap.scripts.command_line.launching import asked_grid, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.progress import hearing
@@ -66,12 +66,15 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
     """
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
+    traffic = traffic_of(where, path)
+    if any(text.startswith("file:") for text in placements):  # the gain is over the order of its launcher
+        where = asked_grid(where, f"{traffic.n_ranks}x1", placements)[0]
     with hearing():
-        found = place_program(where, traffic_of(where, path), placements, None if routing == ALL_ROUTINGS else routing,
+        found = place_program(where, traffic, placements, None if routing == ALL_ROUTINGS else routing,
                               effort, seed)
     if routing == ALL_ROUTINGS:
-        name = placement_name(found.best[1].placement, where.site)
-        _show_all_routings(where, path, found, found.best[0], name, {}, all_notes, as_json)
+        named = found.mappings[-1]  # of several named placements the last
+        _show_all_routings(where, path, found, named, placement_name(named.name, where.site), {}, all_notes, as_json)
         return
     best = found.best[1]
     said = _sentences(where, found, best, "" if best.placement == found.predictions[0].placement else
@@ -118,7 +121,7 @@ def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_js
     least, *_, most = sorted((p for p, _ in pairs), key=lambda p: p.link_bytes) * 2
     low, high = _load(least), _load(most)
     spent = f"{low} under any rule" if low == high else f"{low} to {high}, by the routing"
-    say(f"{name} takes {spent} (predicted).")
+    say(f"{agrees(name, 'takes')} {spent} (predicted).")
     say(f"The least is that of {least.routing}.")
     echo()
     is_own = mapping.name == own.name

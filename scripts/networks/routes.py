@@ -212,7 +212,8 @@ class Ways:
         """Return link and switch of every level on the way up from a leaf; the first link is none."""
         found = [(-1, vertex)]
         while ports := [(link, b) for link, b in self.out[vertex] if vertex < b]:  # switches are numbered upwards
-            digits, port = divmod(digits, len(ports))
+            port = digits % len(ports)
+            digits //= len({b for _, b in ports})  # parallel cables to one switch do not divide
             found.append(ports[port])
             vertex = ports[port][1]
         return found

@@ -88,9 +88,8 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
     job : int array, optional
         Nodes of the job, whose number in the units of a row is told.
     """
-    scale = 1.0 if with_bytes else nodes / found[0].total_bytes
-    bands = [Band(kind, names, which, values * scale, hosts) for kind, names, which, values, hosts in
-             _bands(found[0].network, [np.asarray(loads.bytes(), dtype=float) for loads in found])]
+    bands = [Band(*band) for band in _bands(found[0].network, [
+        np.asarray(loads.bytes(), dtype=float) * (1.0 if with_bytes else nodes / loads.total_bytes) for loads in found])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
     digits = max(0, 2 - int(np.floor(np.log10(top / size)))) if top > 0 else 0
@@ -140,9 +139,9 @@ def loads_of(where: Where, mapping: Mapping, number: int, routing: str | None) -
 
 def busiest_exchange(where: Where, mapping: Mapping, routing: str | None) -> int:
     """Return the number of the exchange with the busiest cable, the first of equal ones."""
-    loads = [cable_loads(loads_of(where, mapping, k, routing)).max(initial=0.0) if tasks > 1 else 0.0
-             for k, tasks in enumerate(mapping.grid.shape)]
-    return loads.index(max(loads))
+    moves = [loads_of(where, mapping, k, routing) if tasks > 1 else None for k, tasks in enumerate(mapping.grid.shape)]
+    shares = [cable_loads(loads).max(initial=0.0) / loads.total_bytes if loads else 0.0 for loads in moves]
+    return shares.index(max(shares))
 
 
 def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,

@@ -449,6 +449,17 @@ def test_the_table_of_loads_is_that_of_each_link():
     assert "hosts" in rows and len(rows) > 1
 
 
+@pytest.mark.parametrize("grid", ["2x8", "8x2", "4x4"])
+@pytest.mark.parametrize("network", ["fat-tree:leaves=4,hosts=4,taper=2", "dragonfly:a=4,p=2,h=1,groups=2", "4x4"])
+def test_loads_without_a_transform_are_in_the_data_of_a_node_for_every_exchange(network, grid, pencilmap):
+    """They have the ratios of the bytes of a transform."""
+    asked = ("draw", "--what", "loads", "--network", network, "--grid", grid, "-p", "default")
+    rows = [[float(word) for line in pencilmap(*asked, *more)[1].splitlines() if "█" in line
+             for word in re.findall(r" ([\d.]+)(?= █|$)", line)] for more in ((), ("--fft", "64"))]
+    ratios = [most / least for least, most in zip(*rows) if least]
+    assert len(rows[0]) == len(rows[1]) > 1 and max(ratios) < 1.05 * min(ratios)
+
+
 @pytest.mark.parametrize("text", ["file", "option"])
 def test_a_file_of_a_placement_is_drawn(text, pencilmap, tmp_path):
     asked = ("--network", "fat-tree:leaves=4,hosts=16,up=8", "--bandwidth", "25 GB/s", "--grid", "8x8", "--fft", "64")

@@ -74,12 +74,18 @@ def test_check_of_a_grid_names_versions_and_shared_slots(told, tmp_path):
 
 
 def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
-    """Around a ring, rows of neighbours load the links by 10, columns of neighbours by 16."""
-    words = ("--network", "16", "-f", "hostfile")
-    told("map", *words, "--grid", "2x8", "-p", "default", "-o", tmp_path / "hosts")
+    words, hint = ("--network", "4x4", "-f", "hostfile"), "check was it made for p_row=8, p_col=2? There it is 1.33x faster"
+    told("map", *words, "--grid", "2x8", "-o", tmp_path / "hosts")
     checked = told("check", tmp_path / "hosts", *words, "--grid", "8x2")
-    assert "on grid 2x8 (p_row=8, p_col=2) this file is 1.60x faster: is --grid in the order of your code?" in checked
-    assert "the order of your code" not in told("check", tmp_path / "hosts", *words, "--grid", "2x8")
+    assert hint in checked and "better pencilmap map " in checked
+    assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "2x8")
+    assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "p_row=2,p_col=8")  # words leave no doubt
+
+
+def test_map_says_what_its_file_does_on_the_grid_in_the_other_order(told, tmp_path):
+    words = ("--network", "4x4", "-f", "hostfile", "-o", tmp_path / "hosts", "--grid")
+    assert "check if your code has p_row=2, p_col=8, type that: there this file gains " in told("map", *words, "2x8")
+    assert " type that: " not in told("map", *words, "p_row=8,p_col=2")
 
 
 def test_check_predicts_a_schedule(told, pencilmap_json, tmp_path):

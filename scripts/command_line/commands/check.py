@@ -10,8 +10,9 @@ from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.units import counted
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import words_of
+from pencilmap.model.placement.grid_words import is_in_words, words_of
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
     Answer,
@@ -50,6 +51,7 @@ from pencilmap.scripts.command_line.predictions import (
     Row,
     factor,
     gain,
+    gains,
     prediction_table,
     show_notes,
     table_notes,
@@ -126,13 +128,14 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         named_rule = None if routing == ALL_ROUTINGS else routing
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
     if routing != ALL_ROUTINGS:
-        turned = [] if READABLE[format_name].says_grid else _turned_lines(where, mapping, best, question)
-        if better and not turned:
+        is_sure = READABLE[format_name].says_grid or is_in_words(grid)
+        turned = [] if is_sure else _turned_lines(where, mapping, said, question)
+        if better:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
             labelled("better", drop or _map_command(format_name, where), shell=not drop)
         for line in static_lines(where, best, launch, question, "--routing static"):
             labelled(*line)
-        for line in turned or faster_lines(where, best, question, placements=False, library=said.library):
+        for line in turned + faster_lines(where, best, question, placements=False, library=said.library):
             labelled(*line)
     for line in verdicts:
         labelled(*line)
@@ -153,8 +156,9 @@ def _sentences(said, file, choice):
     ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
     if ratio and choice:
+        under = f" under {said.best.routing} routing" if said.has_range else ""
         yield if_sent(f"{file} is valid, but a better file is {factor(ratio)}: "
-                      f"{compared(value(choice.prediction), value(said.best))} (predicted).", choice.prediction)
+                      f"{compared(value(choice.prediction), value(said.best))}{under} (predicted).", choice.prediction)
         over = gain(said.best, first)
         order = said.launch.name
         beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
@@ -186,17 +190,16 @@ def _notes(others):
             "is over that launcher's order"] if others else []
 
 
-def _turned_lines(where, mapping, found, question):
-    """Return a line if the same file is much faster on the grid in the other order."""
-    turned = _turned(where, mapping, question)
-    ratio = gain(turned, found) if turned else None
-    if turned is None or not ratio or ratio < MUCH:
-        return []
-    return [("check", f"on grid {turned.grid} ({words_of(turned.grid)}) this file is {factor(ratio)}: is --grid in the "
-             "order of your code?")]
-
-
-def _turned(where, mapping, question):
-    """Return the prediction of the same file for grid CxR, None if there is none."""
+def _turned_lines(where, mapping, said, question):
+    """Return a line if the same file gains much more on the grid in the other order, and something there."""
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
-    return turned and where.answer(replace(mapping, grid=turned), question)
+    if turned is None:
+        return []
+    there = where.answer(replace(mapping, grid=turned), question)
+    launch = launched(where, there, question)
+    most, here = (min(gains(p, order) or (gain(p, order) or 1.0,)) for p, order in (
+        (there, launch.first), (said.best, said.launch.first)))
+    if most < MUCH or most < MUCH * here:
+        return []
+    typed = words_of(turned, said.library) if turned.decomposition is PENCIL else turned
+    return [("check", f"was it made for {typed}? There it is {factor(most)} than {launch.name}")]

@@ -14,6 +14,7 @@ from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid_words import is_in_words
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict.question import Question
@@ -78,7 +79,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     if from_format and from_file is None:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     if routing == ALL_ROUTINGS:
-        raise GridError("`routing` all compares the rules for one placement: write a file, and use pencilmap check")
+        raise GridError("`routing` all compares the rules for one placement; write a file, and use pencilmap check")
     check_writable(output)
     form = format_to_write(format_name, where)
     if from_file is not None:
@@ -115,12 +116,14 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
         say(sentence)
     echo()
     show_launch(how, form, output, said.has_gain)
+    if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
+        labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()
     rows = [Row(best, launch.first, output), *(Row(p, launch.first, name) for name, p in launch.orders)]
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
-    if not says_grid and grid:
-        for line in turned_lines(here, best, question, said.library):
+    if not says_grid and grid and not is_in_words(grid):
+        for line in turned_lines(here, best, question, said.library, mapping):
             labelled(*line)
     for line in faster_lines(here, best, question, "--placement best", placements=placement is not None,
                              library=said.library) if grid else ():
@@ -129,7 +132,8 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if limit.cut_short else []), code_note(here, chosen, best.grid), *launch_notes(here, best.grid)],
+                *([CUT] if limit.cut_short else []), code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
+                *launch_notes(here, best.grid)],
                all_notes)
 
 

@@ -12,6 +12,7 @@ from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
+from pencilmap.model.placement.grid_words import is_in_words
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.predict.results import Prediction
@@ -147,7 +148,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     if terms:
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
-    turned = turned_lines(where, best, question, said.library) if routing != ALL_ROUTINGS and not where.wraps else []
+    is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
+    turned = turned_lines(where, best, question, said.library) if is_bare else []
     static = static_lines(where, best, orders, question, "--routing static") if routing != ALL_ROUTINGS else []
     for label, text in said.idle + static + said.search + turned:
         labelled(label, text)

@@ -51,8 +51,8 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
     if not is_dragonfly and any(" other " in name for name, *_ in table.rows):
         table = rows_of(BUSIEST)
     most, width = table.top or 1.0, len(pair)
-    scale = 1.0 if table.unit else len(set(job.tolist())) / every[0].total_bytes
-    squares = [[scale * _between_groups(each) for each in some] for some in loads] if is_dragonfly else []
+    squares = [[_between_groups(each) * (1.0 if table.unit else len(set(job.tolist())) / each.total_bytes) for each in some]
+               for some in loads] if is_dragonfly else []
     busy = np.max([each.max(axis=axis) for some in squares for each in some for axis in (0, 1)] or [[0.0]], axis=0)
     groups = sorted(np.argsort(-busy, kind="stable")[:min(MOST_GROUPS, np.count_nonzero(busy))].tolist())
     peak = float(busy.max())
