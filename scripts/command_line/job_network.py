@@ -186,9 +186,10 @@ def _asked(picture):
     if network is None:
         return {}
     is_assumed = picture.graph is not None and any(note.startswith(UNKNOWN_CABLES) for note in picture.graph.notes)
-    above = " and on the levels above (core-taper=K)" if is_assumed and picture.graph and len(picture.graph.levels) > 1 else ""
+    several = is_assumed and picture.graph is not None and len(picture.graph.levels) > 1
+    above = " and on the levels above (core-taper=K)" * several
     cables = {"taper": f"the cables above a leaf (taper=2: half as many as hosts){above}"} if is_assumed else {}
-    tasks = {} if picture.tasks_per_node else {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"}
+    tasks = {} if picture.tasks_per_node or picture.nodes is None else {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"}
     return cables | tasks | (
         {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
 
