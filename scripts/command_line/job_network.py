@@ -189,7 +189,8 @@ def _asked(picture):
     several = is_assumed and picture.graph is not None and len(picture.graph.levels) > 1
     above = " and on the levels above (core-taper=K)" * several
     cables = {"taper": f"the cables above a leaf (taper=2: half as many as hosts){above}"} if is_assumed else {}
-    tasks = {} if picture.tasks_per_node or picture.nodes is None else {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"}
+    is_job = "nodes" in picture.arguments() and not picture.tasks_per_node
+    tasks = {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"} if is_job else {}
     return cables | tasks | (
         {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
 
