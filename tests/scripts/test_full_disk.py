@@ -1,4 +1,4 @@
-"""A full disk, a disk that fills during the run, a read-only one, and a quota: a single sentence, no success, nothing half-written."""
+"""A full disk, one that fills during the run, a read-only one, and a quota: a single sentence, nothing half-written."""
 
 import os
 import shutil
@@ -91,4 +91,4 @@ def test_a_set_up_on_a_full_disk_says_so_and_goes_on_where_there_is_room(tmp_pat
                           text=True, timeout=patience(1200))
     *told, status, ready, version = done.stdout.splitlines()
     assert status == "status 1" and ready == "setup: ready" and version.startswith("pencilmap"), done.stdout + done.stderr
-    assert any(line == f"setup: the disk of disk/checkout is full" for line in told), told
+    assert any(line == f"setup: the disk of {disk}/checkout is full" for line in told), told
