@@ -333,58 +333,6 @@ static void refused(pencilfft_desc desc, int status, const char *part)
     CHECK_CONTAINS(pencilfft_error_message(), part);
 }
 
-/* The same refusal although other members depend on extents: bricks chosen for them, boxes. */
-static void extents_below_one_are_refused(void)
-{
-    static const char *const decompositions[] = {NULL, "brick"};
-    pencilfft_box box = {.extent = {1, 1, 1}};
-    for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
-        pencilfft_desc desc = description();
-        int64_t *const n[] = {&desc.nx, &desc.ny, &desc.nz};
-        *n[i % 3] = -(i / 3 % 3) * 4;
-        if (decompositions[i / 9 % 2])
-            desc.decomposition = decompositions[i / 9 % 2];
-        if (i / 18)
-            desc.input_box = desc.output_box = &box;
-        refused(desc, PENCILFFT_BAD_SIZE, "every extent must be at least 1");
-    }
-}
-
-static void wrong_descriptors_are_refused_on_all_ranks(void)
-{
-    pencilfft_desc desc = description();
-    desc.exchange = "teleport";
-    refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown exchange 'teleport'; known: alltoallv");
-    desc = description();
-    desc.rigor = NULL;
-    refused(desc, PENCILFFT_UNKNOWN_NAME, "known: estimate, measure, patient");
-    desc = description();
-    desc.directions = 0;
-    refused(desc, PENCILFFT_BAD_CALL, "directions");
-    desc = description();
-    desc.nx = desc.ny = desc.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
-    desc.fields = 1 << 24;
-    refused(desc, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
-    desc = description();
-    desc.nx = desc.ny = desc.nz = 1 << 15;
-    desc.fields = (1 << 8) + 1; /* one more than allowed */
-    refused(desc, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
-    desc = description();
-    desc.nx = desc.padded_nz = INT64_MAX;
-    refused(desc, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
-    desc = description();
-    desc.schedule = "teleport";
-    refused(desc, PENCILFFT_UNKNOWN_NAME, "opposite, auto");
-    memset(&desc, 0, sizeof desc);
-    refused(desc, PENCILFFT_BAD_CALL, "not initialised; call pencilfft_desc_init() first");
-    pencilfft_plan plan;
-    CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
-    setenv("PENCILFFT_CHECK_CALLS", "abc", 1);
-    desc = description();
-    refused(desc, PENCILFFT_BAD_CALL, "PENCILFFT_CHECK_CALLS is 'abc'; give 0, 1, or the seconds");
-    unsetenv("PENCILFFT_CHECK_CALLS");
-}
-
 /* A program compiled with an older header, whose descriptor ended earlier; and one with a newer header. */
 static void descriptors_of_other_releases_are_taken(void)
 {
@@ -476,24 +424,11 @@ static void exchanges_in_single_precision_round(const char *type, const char *ex
         pencilfft_plan_destroy(plan[i]);
 }
 
-static void what_cannot_be_rounded_is_refused(void)
-{
-    pencilfft_desc desc = description();
-    desc.exchange_precision = "half";
-    refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown precision 'half'; known: double, single");
-    desc.precision = "single";
-    desc.exchange_precision = "double";
-    refused(desc, PENCILFFT_NOT_POSSIBLE, "exchange_precision double is more than precision single has; give single");
-    CHECK_INT(pencilfft_exchange_error(NULL, NULL), PENCILFFT_BAD_CALL);
-}
-
-/* destroy_input is 0 or 1, and the text of the plan shows the value. */
+/* The text of the plan shows destroy_input. */
 static void destroyed_inputs_are_work_buffers(void)
 {
     pencilfft_desc desc = description();
     const char *text;
-    desc.destroy_input = 2;
-    refused(desc, PENCILFFT_BAD_CALL, "destroy_input is 2; give 1 where the input may be overwritten, else 0");
     desc.destroy_input = 1;
     desc.exchange = "alltoallv";
     pencilfft_plan plan = make_plan(&desc);
@@ -571,21 +506,6 @@ static void wrong_members_are_refused(void)
     CHECK_INT(pencilfft_desc_set_text(desc, "fields", "two"), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_desc_set_text(NULL, "type", "c2c"), PENCILFFT_BAD_CALL);
     pencilfft_desc_free(desc);
-}
-
-static void what_is_wrong_on_one_rank_fails_on_all(void)
-{
-    pencilfft_desc desc = description();
-    desc.ny += rank == ranks - 1;
-    if (ranks > 1)
-        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ");
-    desc = description();
-    desc.type = rank == ranks - 1 ? "r2c" : "dct";
-    if (ranks > 1)
-        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ");
-    desc = description();
-    desc.sync = rank == ranks - 1 ? "wish" : "none";
-    refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown sync 'wish'");
 }
 
 static void refuses_communicator(MPI_Comm comm, const char *part)
@@ -698,17 +618,13 @@ int main(int argc, char **argv)
     exchanges_in_single_precision_round("r2c", "alltoallw", NULL);
     exchanges_in_single_precision_round("c2c", "persistent", "pipelined:2");
     exchanges_in_single_precision_round("c2c", "auto", NULL);
-    what_cannot_be_rounded_is_refused();
     places_must_be_understood();
-    extents_below_one_are_refused();
-    wrong_descriptors_are_refused_on_all_ranks();
     descriptors_of_other_releases_are_taken();
     short_buffers_are_refused_on_all_ranks();
     destroyed_inputs_are_work_buffers();
     threads_must_be_possible();
     descriptors_are_made_by_name();
     wrong_members_are_refused();
-    what_is_wrong_on_one_rank_fails_on_all();
     refuses_communicator(MPI_COMM_NULL, "null communicator");
     communicators_between_groups_are_refused();
     wisdom_needs_a_path();

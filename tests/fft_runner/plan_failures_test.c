@@ -1,4 +1,4 @@
-/* Plans that cannot be made: ranks with different requests, and no room for shared memory. All ranks must get the same
+/* Plans that cannot be made: nonsense, ranks with different requests, no room for shared memory. All ranks must get the same
  * status and message, no plan, and must not wait for each other. Run under mpirun with the grid: plan_failures_test R C.
  * Linked so that the library's calls of posix_fallocate and fstatvfs come here. */
 #include <errno.h>
@@ -68,24 +68,22 @@ static pencilfft_desc description(const char *exchange)
     return desc;
 }
 
-static void expect_mismatch(const char *member, const pencilfft_desc *desc)
+/* All ranks get this status and message, and no plan. */
+static void refused(pencilfft_desc desc, int status, const char *words)
 {
-    pencilfft_plan plan = NULL;
-    char words[64];
-    snprintf(words, sizeof words, "the descriptors differ between ranks: %s is ", member);
-    CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_MISMATCH);
-    CHECK(plan == NULL);
+    pencilfft_plan plan = (pencilfft_plan)&desc;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status);
+    CHECK(plan == NULL && same_message_on_all() && *pencilfft_error_message());
     CHECK_CONTAINS(pencilfft_error_message(), words);
-    CHECK(same_message_on_all());
 }
 
 /* Another value of a member, on the last rank alone. */
-#define DIFFERENT(member, value)                        \
-    do {                                                \
-        pencilfft_desc desc = description("alltoallv"); \
-        if (rank == ranks - 1)                          \
-            desc.member = value;                        \
-        expect_mismatch(#member, &desc);                \
+#define DIFFERENT(member, value)                                                                    \
+    do {                                                                                            \
+        pencilfft_desc desc = description("alltoallv");                                             \
+        if (rank == ranks - 1)                                                                      \
+            desc.member = value;                                                                    \
+        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ between ranks: " #member " is "); \
     } while (0)
 
 static void ranks_that_differ_get_no_plan(void)
@@ -116,52 +114,87 @@ static void ranks_that_differ_get_no_plan(void)
 }
 
 /* A value that no plan has, of a member, on all ranks. */
-#define NONSENSE(member, value, status)                                             \
-    do {                                                                            \
-        pencilfft_desc desc = description("alltoallv");                             \
-        pencilfft_plan plan = NULL;                                                 \
-        desc.member = value;                                                        \
-        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status);     \
-        CHECK(plan == NULL && same_message_on_all() && *pencilfft_error_message()); \
-        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);                      \
+#define NONSENSE(member, value, status, words)          \
+    do {                                                \
+        pencilfft_desc desc = description("alltoallv"); \
+        desc.member = value;                            \
+        refused(desc, status, words);                   \
     } while (0)
 
 static void nonsense_is_refused(void)
 {
     const pencilfft_box outside = {.offset = {INT64_MAX, -1, 0}, .extent = {INT64_MAX, INT64_MIN, 1}};
-    NONSENSE(nx, 0, PENCILFFT_BAD_SIZE);
-    NONSENSE(ny, -1, PENCILFFT_BAD_SIZE);
-    NONSENSE(nz, INT64_MIN, PENCILFFT_BAD_SIZE);
-    NONSENSE(nx, INT64_MAX, PENCILFFT_BAD_SIZE);
-    NONSENSE(R, -R, PENCILFFT_BAD_GRID);
-    NONSENSE(C, -1, PENCILFFT_BAD_GRID);
-    NONSENSE(C, INT_MAX, PENCILFFT_BAD_GRID);
-    NONSENSE(directions, 0, PENCILFFT_BAD_CALL);
-    NONSENSE(directions, 7, PENCILFFT_BAD_CALL);
-    NONSENSE(type, "", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(kinds, "", PENCILFFT_BAD_CALL);
-    NONSENSE(skip, "xx", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(skip, "xyzx", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(skip, "X", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(precision, "", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(layout, "z", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(exchange, "", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(rigor, "", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(sync, "", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(schedule, "overlap:-1", PENCILFFT_UNKNOWN_NAME);
-    NONSENSE(torus, "-1", PENCILFFT_BAD_CALL);
-    NONSENSE(auto_budget_s, -1, PENCILFFT_BAD_CALL);
-    NONSENSE(auto_budget_s, NAN, PENCILFFT_BAD_CALL);
-    NONSENSE(auto_budget_s, INFINITY, PENCILFFT_BAD_CALL);
-    NONSENSE(auto_budget_s, -INFINITY, PENCILFFT_BAD_CALL);
-    NONSENSE(fields, 0, PENCILFFT_BAD_SIZE);
-    NONSENSE(fields, INT_MIN, PENCILFFT_BAD_SIZE);
-    NONSENSE(threads, -2, PENCILFFT_BAD_CALL);
-    NONSENSE(threads, INT_MAX, PENCILFFT_BAD_CALL);
-    NONSENSE(destroy_input, 2, PENCILFFT_BAD_CALL);
-    NONSENSE(nonblocking, 2, PENCILFFT_BAD_CALL);
-    NONSENSE(input_box, &outside, PENCILFFT_BAD_SIZE);
-    NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE);
+    NONSENSE(nx, INT64_MAX, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
+    NONSENSE(R, -R, PENCILFFT_BAD_GRID, "");
+    NONSENSE(C, -1, PENCILFFT_BAD_GRID, "");
+    NONSENSE(C, INT_MAX, PENCILFFT_BAD_GRID, "");
+    NONSENSE(directions, 0, PENCILFFT_BAD_CALL, "directions");
+    NONSENSE(directions, 7, PENCILFFT_BAD_CALL, "directions");
+    NONSENSE(type, "", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(kinds, "", PENCILFFT_BAD_CALL, "");
+    NONSENSE(skip, "xx", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(skip, "xyzx", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(skip, "X", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(precision, "", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(exchange_precision, "half", PENCILFFT_UNKNOWN_NAME, "unknown precision 'half'; known: double, single");
+    NONSENSE(layout, "z", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(exchange, "", PENCILFFT_UNKNOWN_NAME, "unknown exchange ''; known: alltoallv");
+    NONSENSE(rigor, "", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(rigor, NULL, PENCILFFT_UNKNOWN_NAME, "known: estimate, measure, patient");
+    NONSENSE(sync, "", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(sync, rank == ranks - 1 ? "wish" : "none", PENCILFFT_UNKNOWN_NAME, "unknown sync 'wish'");
+    NONSENSE(schedule, "overlap:-1", PENCILFFT_UNKNOWN_NAME, "");
+    NONSENSE(schedule, "teleport", PENCILFFT_UNKNOWN_NAME, "opposite, auto");
+    NONSENSE(torus, "-1", PENCILFFT_BAD_CALL, "");
+    NONSENSE(auto_budget_s, -1, PENCILFFT_BAD_CALL, "");
+    NONSENSE(auto_budget_s, NAN, PENCILFFT_BAD_CALL, "");
+    NONSENSE(auto_budget_s, INFINITY, PENCILFFT_BAD_CALL, "");
+    NONSENSE(auto_budget_s, -INFINITY, PENCILFFT_BAD_CALL, "");
+    NONSENSE(fields, 0, PENCILFFT_BAD_SIZE, "");
+    NONSENSE(fields, INT_MIN, PENCILFFT_BAD_SIZE, "");
+    NONSENSE(threads, INT_MAX, PENCILFFT_BAD_CALL, "");
+    NONSENSE(destroy_input, 2, PENCILFFT_BAD_CALL, "destroy_input is 2; give 1 where the input may be overwritten, else 0");
+    NONSENSE(nonblocking, 2, PENCILFFT_BAD_CALL, "");
+    NONSENSE(input_box, &outside, PENCILFFT_BAD_SIZE, "");
+    NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE, "");
+    CHECK_INT(setenv("PENCILFFT_CHECK_CALLS", "abc", 1), 0);
+    refused(description("p2p"), PENCILFFT_BAD_CALL, "PENCILFFT_CHECK_CALLS is 'abc'; give 0, 1, or the seconds");
+    CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
+    refused((pencilfft_desc){0}, PENCILFFT_BAD_CALL, "not initialised; call pencilfft_desc_init() first");
+}
+
+/* The same refusal although other members depend on extents: bricks chosen for them, boxes. */
+static void extents_below_one_are_refused(void)
+{
+    pencilfft_box box = {.extent = {1, 1, 1}};
+    for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
+        pencilfft_desc desc = description("alltoallv");
+        int64_t *const n[] = {&desc.nx, &desc.ny, &desc.nz};
+        *n[i % 3] = i / 3 % 3 == 2 ? INT64_MIN : -(i / 3 % 3);
+        if (i / 9 % 2)
+            desc.decomposition = "brick";
+        if (i / 18)
+            desc.input_box = desc.output_box = &box;
+        refused(desc, PENCILFFT_BAD_SIZE, "every extent must be at least 1");
+    }
+}
+
+static void members_that_contradict_each_other_are_refused(void)
+{
+    pencilfft_desc large = description("alltoallv"), precise = large;
+    large.nx = large.ny = large.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
+    large.fields = 1 << 24;
+    refused(large, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
+    large.nx = large.ny = large.nz = 1 << 15;
+    large.fields = (1 << 8) + 1; /* one more than allowed */
+    refused(large, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
+    large = description("alltoallv");
+    large.nx = large.padded_nz = INT64_MAX;
+    refused(large, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
+    precise.precision = "single";
+    precise.exchange_precision = "double";
+    refused(precise, PENCILFFT_NOT_POSSIBLE, "exchange_precision double is more than precision single has; give single");
+    CHECK_INT(pencilfft_exchange_error(NULL, NULL), PENCILFFT_BAD_CALL);
 }
 
 /* A swapped grid has as many ranks; a null descriptor belongs to no rank. */
@@ -404,6 +437,10 @@ static void calls_that_differ_fail_on_all_where_they_are_compared(void)
 int main(int argc, char **argv)
 {
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
+    nonsense_is_refused();
+    extents_below_one_are_refused();
+    members_that_contradict_each_other_are_refused();
+    grids_that_differ_and_null_descriptors_get_no_plan();
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
         a_node_reserves_all_that_it_writes();
@@ -412,8 +449,6 @@ int main(int argc, char **argv)
         expect_no_room(1, "too little would be left");
         without_a_name_the_exchange_is_node_inside_a_node();
         a_choice_that_is_not_possible_now_is_made_anew();
-        nonsense_is_refused();
-        grids_that_differ_and_null_descriptors_get_no_plan();
         plans_in_flight_do_nothing_else();
         calls_that_differ_fail_on_all_where_they_are_compared();
     }

@@ -16,7 +16,6 @@ from tests.patience import patience
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
 LINES = ["line-transpose", "line-binary2", "line-dft", "line-dft-reduce"]  # binary4 makes the calls of binary2
 BRICKS = ["bricks-transpose", "bricks-binary2"]
-SLOW_LINES = ("line-transpose", "line-dft", "line-dft-reduce", *BRICKS)  # line-binary2 has an all-to-all and messages
 CASES = [*EXCHANGES, "node-of-one", "halo", *LINES, *BRICKS]
 MOVES_DATA = {  # calls that an exchange needs; a new exchange needs at least one call of this table
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
@@ -39,6 +38,8 @@ BESIDE = {  # the same under schedules; the table has all exchanges that run bes
     "alltoallw@overlap:2:field": {"MPI_Ialltoallw", "MPI_Test", "MPI_Wait"},
     "bruck2@pipelined:2": {"MPI_Isend", "MPI_Irecv", "MPI_Testall", "MPI_Waitall"},
     "persistent@two-way": {"MPI_Startall", "MPI_Request_get_status", "MPI_Waitall"}}
+NEEDED = MOVES_DATA | BESIDE
+SLOW = {*OTHER_RADICES, *LINES, *BRICKS, *BESIDE} - {"line-binary2", "alltoallv@overlap:2", "p2p@opposite"}  # alike
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime", "MPI_Error_class",  # whose errors do not matter
              "MPI_Request_free",  # at the end of a plan
@@ -118,10 +119,6 @@ def first_or_last(calls):
     return [(rank, function, 1 if rank == 0 else last(function, times)) for (rank, function), times in calls.items()]
 
 
-def without_large_counts(names):
-    return {name.removesuffix("_c") for name in names}
-
-
 def mpi_symbols(path, kinds):
     names = subprocess.run(["nm", path], capture_output=True, text=True, timeout=patience(60), check=True).stdout
     return set(re.findall(rf" [{kinds}] (MPIX?_\w+)", names))
@@ -133,20 +130,12 @@ def test_every_function_that_the_library_calls_can_fail_here(mpirun):
     assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
 
 
-@pytest.mark.parametrize("exchange", [
-    pytest.param(name, marks=pytest.mark.slow if name in (*OTHER_RADICES, *SLOW_LINES) else []) for name in CASES])
+@pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else [])
+                                      for name in [*CASES, *BESIDE]])
 def test_first_and_last_call_of_each_kind(mpirun, exchange):
     calls = own_calls(mpirun, exchange)
-    found = without_large_counts(function for _, function in calls)
-    assert MOVES_DATA.get(exchange, set()) <= found and found & set.union(*MOVES_DATA.values())
-    check_failures(mpirun, exchange, first_or_last(calls))
-
-
-@pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name in ("alltoallv@overlap:2", "p2p@opposite")
-                                                   else pytest.mark.slow) for name in BESIDE])
-def test_first_and_last_call_beside_other_work(mpirun, exchange):
-    calls = own_calls(mpirun, exchange)
-    assert {function for _, function in calls} >= BESIDE[exchange]
+    found = {function.removesuffix("_c") for _, function in calls}  # without large counts
+    assert NEEDED.get(exchange, set()) <= found and found & set.union(*MOVES_DATA.values())
     check_failures(mpirun, exchange, first_or_last(calls))
 
 

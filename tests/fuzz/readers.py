@@ -5,9 +5,11 @@ right. Any other outcome is a finding.
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
@@ -228,14 +230,21 @@ TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for targe
 
 
 def seeds(name: str) -> list[bytes]:
-    """Return the inputs to begin with: files of the corpus, of the package, and of all formats that are written."""
+    """Return the inputs to begin with: the corpus, files of the package, written formats, and examples of other tests."""
     own = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
     if name == "machine":
         own += [package_file(machine) for machine in machine_names()]
     if name == "placement":
+        from tests.mapper.test_printed import WHOLE
+
         for name_of_format, form in FORMATS.items():
             site = SITE if name_of_format != "bgq" else BGQ
             own.append(form.write(as_mapping(place("default", site, ProcessGrid(4, 8)), "default"), Job(site)).encode())
+        own += [re.sub(r"\bn(\d)\b", r"node-\1-0-0", text).encode() for _, text in WHOLE]
+    if name == "description":
+        from tests.mapper.test_allocations import BLOCKS, GEMINI, OWN, SHOWN_NODES, SLURM_YAML
+
+        own += [text.encode() for text in (BLOCKS, GEMINI, SHOWN_NODES, SLURM_YAML, *chain(*OWN.values()))]
     return own
 
 

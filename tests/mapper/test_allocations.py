@@ -687,6 +687,7 @@ BROKEN = {
     "yaml count": (TORUS3D.replace("b[00-07]", "b[00-06]"), "7 hosts for a box of 2x2x2"),
     "yaml outside": (TORUS3D.replace("x: 2, y: 0, z: 0", "x: 3, y: 0, z: 0"), "reaches out of the torus"),
     "yaml dims": (TORUS3D.replace("{x: 4, y: 2, z: 2}", "4"), "dims needs x, y and z"),
+    "yaml extent": (TORUS3D.replace("{x: 4, y: 2, z: 2}", "{x: 65536, y: 2, z: 2}"), "dims needs x, y and z"),
     "yaml none": ("torus3d:\n  toruses: []\n", "line 1: torus3d needs a list of toruses"),
     "xml": (xml(1, 1, 2)[:-30], "is not XML"),
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),

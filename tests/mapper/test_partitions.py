@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.compact_groups import blobs, distances, hops_apart, matched, spectral
+from pencilmap.mapper.searches.compact_groups import _affinity, blobs, distances, hops_apart, matched, spectral
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 
@@ -41,3 +41,11 @@ def test_hops_are_those_of_the_links(wrap):
 
 def test_slots_of_a_single_node_are_shared_out_too():
     assert [group.tolist() for group in blobs(Site(Torus((1,)), 5), [2, 3])] == [[0, 1], [2, 3, 4]]
+
+
+def test_slots_of_a_node_belong_together_more_than_neighbours_and_these_more_than_others():
+    torus = Torus((4, 3), (True, False))
+    found = _affinity(torus, 2, np.arange(12).tobytes())
+    apart = distances(Site(torus, 2))
+    assert (np.diag(found) == 0).all() and set(found[apart == 0]) == {0, 2} and set(found[apart == 1]) == {1, 0.99}
+    assert (found[0, :8:2] == [0, 1, 1e-3 / 9, 1]).all() and found[0, 8] == 0.99, "links of later dimensions count less"

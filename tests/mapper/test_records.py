@@ -11,7 +11,7 @@ from pencilmap.mapper.runs.compare import bandwidth_of_record, compare_records
 from pencilmap.mapper.runs.records import SCHEMA, read_records
 from pencilmap.mapper.runs.samples import record_samples
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
@@ -93,6 +93,24 @@ def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path
     with pytest.raises(RecordError) as error:
         read_records(written(tmp_path / "r.jsonl", slab_record() | changes))
     assert words in str(error.value) and "r.jsonl line 1" in str(error.value)
+
+
+@pytest.mark.parametrize("decomposition, names, problem", [
+    ("pencil", "row column", ""), ("pencil", "remap_in row column remap_out", ""), ("pencil", "remap_in row column", ""),
+    ("pencil", "column row", "a pencil decomposition has row, column"), ("brick:4x2x2", "remap_in row column remap_out", ""),
+    *(("brick:4x2x2", names, "a brick:4x2x2 decomposition has remap_in, row, column, remap_out")
+      for names in ("row column", "remap_in row column"))])
+def test_any_run_may_remap_its_boxes_and_one_of_bricks_does(decomposition, names, problem, tmp_path):
+    grid = ProcessGrid(4, 4, decomposition=decomposition_named(decomposition))
+    found = record(as_mapping(place("default", Site(TORUS), grid), "default"), Transform(64, 64, 64), COSTS, LABELS)
+    found["stages"] = [{"name": name, "exchange": "alltoallv"} for name in names.split()]
+    found["phases"] |= {f"exchange_{name}": found["phases"]["total"] for name in names.split()}
+    path = written(tmp_path / "r.jsonl", found)
+    if problem:
+        with pytest.raises(RecordError, match=problem):
+            read_records(path)
+    else:
+        assert read_records(path) == [found]
 
 
 @pytest.mark.parametrize("wrong, words", [

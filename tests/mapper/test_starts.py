@@ -11,17 +11,21 @@ from pencilmap.mapper.searches.starts import (
     _corner,
     _nearest_divisors,
     _shapes,
+    _skipping,
+    _whole_products,
     axis_orders,
     bisections,
     grouped,
     inner_products,
     launchers,
+    likely_product,
     products,
     slots_of,
 )
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.predict import predict
 
 
 @pytest.mark.parametrize("n, largest", [(1, ()), (2, ()), (12, (4, 6)), (12, (3, 3, 3)), (8, (8, 8, 8)), (7, (3, 3)),
@@ -85,6 +89,16 @@ def test_products_skip_what_is_not_there():
     assert set(found) == {"product rows", "product columns"}
     for slots in found.values():
         assert sorted(slots.tolist()) == sorted(set(slots.tolist())) and len(slots) == 12 and slots.max() < 14
+
+
+def test_the_likely_product_costs_least_on_the_whole_torus():
+    torus, grid = Torus((4, 4)), ProcessGrid(7, 8)
+    site = Site(torus, 4, Allocation(torus).without([3]), idle=True)
+    wholes = [(predict(product).cost, product, dimension) for product, dimension in _whole_products(site, grid, None)]
+    least = min(cost for cost, *_ in wholes)
+    assert least < max(cost for cost, *_ in wholes)
+    best = [_skipping(product, site, grid, dimension).tolist() for cost, product, dimension in wholes if cost == least]
+    assert likely_product(site, grid).tolist() in best
 
 
 @pytest.mark.parametrize("shape, T, grid", [((8, 4), 1, ProcessGrid(4, 8)), ((4, 4, 4), 1, ProcessGrid(8, 8)),

@@ -12,6 +12,7 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.bounds import one_exchange as floors, translations
 from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, together_bound
 from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
 from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_other_of_few, least_total
@@ -22,9 +23,10 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.results import worst
+from tests.model.brute_force import messages
 
 
 def machine(rng):
@@ -164,6 +166,17 @@ def test_the_inequality_of_the_frontier_holds_for_uneven_rows_and_columns():
             assert (mu @ (inside @ nu) ** 2) * ((mu @ inside) ** 2 @ nu) <= t**3 * (1 + 1e-12)
     alpha = least_other(Fraction(1, 10), Fraction(2, 5))
     assert (Fraction(3, 5) - Fraction(1, 10)) * (Fraction(3, 5) - alpha) == Fraction(3, 5) ** 3
+
+
+@pytest.mark.parametrize("size", ["8x8x8", "7x9x10", "5x5x11", "9x9x9:r2c"])
+def test_the_least_traffic_of_uneven_blocks_holds_for_every_set_of_tasks(size):
+    """In the direction with more bytes; and it is at least what the shares of the tasks alone give."""
+    grid, transform = ProcessGrid(2, 3), parse_transform(size)
+    crossing, every = Crossing(grid, transform), [some for exchange in messages(grid, transform) for some in exchange]
+    for k, least in enumerate(crossing.least() / crossing.whole):
+        sent = [max(sum(amount for a, b, amount in every if (a in one, b in one) == way) for way in ((1, 0), (0, 1)))
+                for one in map(set, combinations(range(6), k))]
+        assert float(crossing.exactly(k)) - 1e-9 <= least <= min(sent) / transform.total_bytes + 1e-12
 
 
 def test_totals_of_cuts_by_the_frontier_and_by_its_closed_form():

@@ -10,7 +10,7 @@ from pencilmap.mapper.runs.compare import prediction_of_cell
 from pencilmap.mapper.runs.samples import published_samples
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import COSTS, load_machine
-from pencilmap.model.times.calibrate import PRICES, Sample, calibrate, errors, quality, split
+from pencilmap.model.times.calibrate import PRICES, Sample, _percent, calibrate, errors, quality, split
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import computing_divisions
 from pencilmap.model.times.published import bluegene_l_512
@@ -260,3 +260,7 @@ def test_two_tasks_on_a_chip_are_no_gain_at_64_cubed():
     lines, cubes = of[1, (64, 8), "default"], of[2, (16, 64), "cube8"]
     assert (lines.local.time_s, cubes.local.time_s) == pytest.approx((0.090e-3, 0.064e-3), rel=0.08)
     assert lines.total_s / cubes.total_s < 1
+
+
+def test_percentages_of_more_than_ten_times_the_value_are_not_told():
+    assert list(map(_percent, (0.004, 0.999, 10, 10.01))) == ["0 %", "100 %", "1000 %", "more than 1000 %"]

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.lines.brick_lines import brick_line_stages, check_bricks
+from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.times.costs import Costs, MessageRange
+from tests.model.brute_force import dimension_order
 
 POINT = 16  # bytes
 
@@ -132,6 +133,24 @@ def test_messages_of_bricks_are_those_of_what_each_sends(size, bricks, backward)
         sent = np.zeros((prod(bricks),) * 2, dtype=int)
         np.add.at(sent, tuple(ranks.T), elements)
         assert (sent == (stage.sent().T if backward else stage.sent())).all()
+
+
+@pytest.mark.parametrize("size, bricks, algorithm", [
+    ((7, 6, 5), (2, 4, 2), "transpose"), ((16, 8, 4), (4, 2, 2), "binary4"), ((5, 3, 7), (4, 2, 2), "dft")])
+@pytest.mark.parametrize("backward", [False, True])
+def test_times_of_bricks_are_those_of_messages_walked_one_by_one(size, bricks, algorithm, backward):
+    torus, rates = parse_torus("4x4", bandwidth=(1e9, 2e9)), (1e9, 2e9)
+    placed = Mapping(torus, ProcessGrid(8, 2), 1, np.random.default_rng(5).permutation(16), np.zeros(16, dtype=int))
+    costs, stages = Costs(message_cost_s=1e-6), brick_line_stages(size, bricks, algorithm)
+    times = brick_lines_forecast(placed, size, bricks, algorithm, costs=costs, backward=backward)
+    for stage, time in zip(stages, times, strict=True):
+        turned = backward and stage.stage.is_all_to_all  # whole blocks go to the same ranks either way
+        sent = POINT * (stage.sent().T if turned else stage.sent())
+        loads = dimension_order(torus, [(a, b, int(sent[a, b])) for a, b in np.argwhere(sent)], placed.node_of_rank)
+        assert (time.name, time.sent_bytes, time.link_bytes) == (stage.name, sent.sum(), max(loads.values(), default=0))
+        assert time.link_s == pytest.approx(max((float(load) / rates[i] for (_, i, _), load in loads.items()), default=0))
+        assert time.messages == (sent > 0).sum(axis=1).max() and time.points == prod(size) / 16
+        assert time.time_s == pytest.approx(time.link_s + 1e-6 * time.messages)
 
 
 def test_one_point_has_no_stages_whatever_its_ranks():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.model.bounds.all_to_all import may_reach, why_unreachable
+from pencilmap.model.bounds.all_to_all import least_factor, may_reach, why_unreachable
 from pencilmap.model.bounds.certificates import EXHAUSTION, Bounds
 from pencilmap.model.bounds.every_placement import together_bound
 from pencilmap.model.bounds.known_optima import every_case, optima
@@ -149,6 +149,11 @@ def test_grids_that_reach_the_all_to_all_do_so_by_a_product(shape, T, able):
             assert found.schedule.certificate == 1
         else:
             assert f"only R = {', '.join(map(str, able))} can" in why
+
+
+def test_only_the_dimensions_that_take_longest_need_their_factors():
+    assert [R for R in (1, 2, 3, 4, 6, 8, 12, 24) if may_reach(Torus((12, 2)), R, 24 // R)] == [1, 2, 12, 24]
+    assert least_factor(Torus((8, 4), (True, False)), 4, 8) == 1, "a ring and a line that take as long"
 
 
 @pytest.mark.parametrize("shape, T, R, least", [((8, 8, 8), 1, 16, 4.23), ((9, 9), 1, 3, 4.71), ((10, 10), 2, 5, 5.28),

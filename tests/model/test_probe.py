@@ -134,6 +134,14 @@ def test_a_cut_is_told_with_its_streams_and_all_its_links():
     assert all(quality.mean <= quality.largest < 0.02 for quality in fit.quality)
 
 
+@pytest.mark.parametrize("noise, later, ranges", [(0.05, None, 1), (0.3, (65536, 4e-5), 2)])
+def test_noise_makes_no_range_and_hides_none(noise, later, ranges):
+    """A range has two figures more, which have to explain more than as many figures explain of noise."""
+    exact, rng = made(Torus((3, 3, 3)), (1e9,) * 3, 2e-6, 3e-7, 2, later=later), np.random.default_rng(4)
+    trips = [replace(trip, seconds=trip.seconds * float(np.exp(noise * rng.standard_normal()))) for trip in exact.trips]
+    assert len(fit_probe(replace(exact, trips=tuple(trips))).messages) == ranges
+
+
 def line_of_four(rate=1e9, start_s=1e-6, hop_s=1e-7, far=True, times=1.0):
     """Return four nodes in a row, with every pair; two streams share the link in the middle."""
     torus = Torus((4,), (False,))
@@ -151,6 +159,8 @@ def test_streams_that_share_a_link_slow_each_other():
     assert cut.together == pytest.approx(cut.alone, rel=1e-3) and fit.hop_latency_s == pytest.approx(1e-7, rel=0.03)
     assert [messages.ports for messages in fit.messages] == [1] and fit.notes == ()
     assert fit.quality[-1].of == "streams across a cut" and fit.quality[-1].largest < 1e-3
+    for times, slowed in ((0.515, False), (0.55, True)):  # of a rate that two streams fill by 1.03 and 1.1
+        assert fit_probe(line_of_four(times=times)).cuts[0].slowed == slowed
 
 
 def test_the_median_of_equal_streams_counts():

@@ -245,7 +245,7 @@ def test_injection_leaves_little_of_the_gain_on_blue_gene_l_in_co_mode():
 
 
 @pytest.mark.parametrize("nz, R, C, planes", [(256, 8, 64, 128), (64, 8, 8, 32), (64, 8, 64, 1), (129, 8, 64, 65),
-                                               (9, 2, 4, 5)])
+                                               (9, 2, 4, 5), (9, 2, 3, 6)])
 def test_the_rule_for_the_lower_planes(nz, R, C, planes):
     def worth(L):
         a, b = R * -(-L // R), C * -(-(nz - L) // C)

@@ -1,4 +1,4 @@
-"""A full disk, a disk that fills during the run, and a quota: a single sentence, no success, nothing half-written."""
+"""A full disk, one that fills during the run, a read-only one, and a quota: a single sentence, nothing half-written."""
 
 import os
 import shutil
@@ -15,78 +15,52 @@ ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["--network", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4"]
 PENCILMAP = [sys.executable, "-m", "pencilmap"]
 COMMANDS = {
-    "simulate": ["simulate", *SMALL, "--placement", "default", "--output", "{disk}/runs.jsonl"],
-    "report": ["report", "runs.jsonl", "--output", "{disk}/page.html"],
+    "simulate": ["simulate", *SMALL, "--placement", "default", "--output", "disk/runs.jsonl"],
+    "report": ["report", "runs.jsonl", "--output", "disk/page.html"],
     "shapes": ["study", "shapes", "-N", "64", "-d", "2", "--bandwidth", "1 GB/s", "--fft", "64", "--top", "2", "--plot",
-               "{disk}/a.svg"],
+               "disk/a.svg"],
     "convert": ["map", "--from", "a.map", "--network", "32x32", "--from-format", "bgl", "--format", "openmpi4",
-                "--output", "{disk}/b.map"],
+                "--output", "disk/b.map"],
     "map": ["map", "--network", "32x32", "--grid", "32x32", "--placement", "default", "--format", "openmpi4", "--output",
-            "{disk}/a.map"],
-    "draw": ["draw", *SMALL[:4], "--grid", "4x4", "--placement", "default", "--output", "{disk}/a.svg"],
+            "disk/a.map"],
+    "draw": ["draw", *SMALL[:4], "--grid", "4x4", "--placement", "default", "--output", "disk/a.svg"],
 }
-DISK = """set -e
-mount -t tmpfs -o size=4096,nr_inodes=16 tmpfs "$1"
-[ -z "$2" ] || head -c 4096 /dev/zero > "$1/full"
-shift 2
-exec "$@"
-"""
+SMALL_DISK = "mount -t tmpfs -o size=4096,nr_inodes=16 tmpfs disk"
+QUOTA = "export LD_PRELOAD=$PWD/quota.so PENCILMAP_QUOTA_FOLDER=$PWD/disk PENCILMAP_QUOTA_BYTES="  # quotas need the kernel
+DISKS = {  # how each is made, and the words of its error
+    "full": (f"{SMALL_DISK} && head -c 4096 /dev/zero >disk/full", "No space left on device"),
+    "one page left": (SMALL_DISK, "No space left on device"),
+    "read-only": ("mount -t tmpfs -o ro tmpfs disk", "Read-only file system help: name another file"),
+    "quota used up": (f"{QUOTA}0", "Disk quota exceeded"),
+    "100 bytes of a quota left": (f"{QUOTA}100", "Disk quota exceeded")}
 
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory):
     folder = tmp_path_factory.mktemp("disk")
     (folder / "disk").mkdir()
-    for words in (COMMANDS["simulate"], [*COMMANDS["map"][:-4], "--format", "bgl", "--output", "{disk}/a.map"]):
-        subprocess.run([*PENCILMAP, *(word.format(disk=".") for word in words)], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "quota.so", Path(__file__).with_name("quota.c"), "-ldl"],
+                   check=True)
+    for words in (COMMANDS["simulate"], [*COMMANDS["map"][:-4], "--format", "bgl", "--output", "disk/a.map"]):
+        subprocess.run([*PENCILMAP, *(word.replace("disk/", "") for word in words)], cwd=folder, check=True,
+                       capture_output=True)
     return folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("full", ["full", ""], ids=["full", "one page left"])
+@pytest.mark.parametrize("disk", DISKS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk_is_one_sentence(given, name, full):
-    unshare = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
-    words = [word.format(disk="disk") for word in COMMANDS[name]]
-    look = 'status=0; "$@" || status=$?; find disk -type f -size +0; exit $status'
-    done = subprocess.run([*unshare, "sh", "-c", DISK, "-", "disk", full, "sh", "-c", look, "-", *PENCILMAP, *words],
-                          cwd=given, capture_output=True, text=True, timeout=patience(300))
+def test_a_disk_without_room_is_one_sentence(given, name, disk):
+    made, words = DISKS[disk]
+    unshare = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])] if "mount" in made else []
+    look = f'{made} || exit 9; status=0; "$@" || status=$?; find disk -type f -size +0; exit $status'
+    done = subprocess.run([*unshare, "sh", "-c", look, "-", *PENCILMAP, *COMMANDS[name]], cwd=given, capture_output=True,
+                          text=True, timeout=patience(300))
     if "unshare failed" in done.stderr or "mount:" in done.stderr:
-        pytest.skip("NOT TESTED: a full disk, for no file system can be mounted here")
+        pytest.skip(f"NOT TESTED: a disk that is {disk}, for no file system can be mounted here")
     assert done.returncode == 1 and done.stderr.split().count("error:") == 1 and "Traceback" not in done.stderr
-    assert "No space left on device" in " ".join(done.stderr.split())
-    assert [line for line in done.stdout.split() if line.startswith("disk/")] == ["disk/full"] * bool(full)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_folder_that_is_read_only_is_one_sentence(given, name):
-    unshare = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
-    words = [word.format(disk="disk") for word in COMMANDS[name]]
-    done = subprocess.run([*unshare, "sh", "-c", 'mount -t tmpfs -o ro tmpfs disk && exec "$@"', "-", *PENCILMAP, *words],
-                          cwd=given, capture_output=True, text=True, timeout=patience(300))
-    if "unshare failed" in done.stderr or "mount:" in done.stderr:
-        pytest.skip("NOT TESTED: a read-only folder, for no file system can be mounted here")
-    said = " ".join(done.stderr.split())
-    assert done.returncode == 1 and "Read-only file system help: name another file" in said and "Traceback" not in said
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("most", [0, 100], ids=["used up", "100 bytes left"])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_quota_is_one_sentence(given, tmp_path, name, most):
-    """By a preloaded write(), because quotas need support by the kernel."""
-    library, disk = tmp_path / "quota.so", tmp_path / "disk"
-    disk.mkdir()
-    compiled = subprocess.run(["cc", "-shared", "-fPIC", "-o", library, Path(__file__).with_name("quota.c"), "-ldl"],
-                              capture_output=True, text=True)
-    assert compiled.returncode == 0, compiled.stderr
-    words = [word.format(disk=disk) for word in COMMANDS[name]]
-    env = {**os.environ, "LD_PRELOAD": str(library), "PENCILMAP_QUOTA_FOLDER": str(disk), "PENCILMAP_QUOTA_BYTES": str(most)}
-    done = subprocess.run([*PENCILMAP, *words], cwd=given, env=env, capture_output=True, text=True, timeout=patience(300))
-    assert done.returncode == 1 and done.stderr.split().count("error:") == 1 and "Traceback" not in done.stderr
-    assert "Disk quota exceeded" in " ".join(done.stderr.split())
-    assert [path.name for path in disk.iterdir() if path.stat().st_size] == []
+    assert words in " ".join(done.stderr.split())
+    assert [line for line in done.stdout.split() if line.startswith("disk/")] == ["disk/full"] * (disk == "full")
 
 
 SETUP_DISK = """set -e
