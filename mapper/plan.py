@@ -293,7 +293,7 @@ def _of_shapes(wanted, shapes, top):
     """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
     if not shapes:
         return wanted.first(wanted.where), ()
-    found, best, left_out, refusal, computing = [], [], [], None, 0.0
+    found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
     shapes = sorted(shapes, key=lambda here: _extents(here.network))
     order = sorted(shapes, key=_floor)
     same_tasks = len({here.tasks_per_node for here in shapes}) == 1

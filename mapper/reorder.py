@@ -30,7 +30,7 @@ from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Site, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -192,7 +192,7 @@ def _site(network, node, slot, tasks_per_node):
         where = network.node_name(int(node[slot.argmax()]))
         raise ReorderError(f"node {where} runs {int(slot.max()) + 1} processes, not {tasks}; give tasks_per_node")
     order = node[np.sort(np.unique(node, return_index=True)[1])]
-    return Site(network, tasks, Allocation(network, order) if order.size < network.n_nodes else None,
+    return Site(network, tasks, Allocation(network, order) if order.size < network.n_nodes else whole_network(network),
                 idle=node.size < order.size * tasks)
 
 

@@ -280,7 +280,7 @@ class Where:
     def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
         """Return a prediction with the halos and the notes of this setting, also under other routing rules."""
         def under(rule):
-            found = prediction.under(rule)
+            found = prediction.under and prediction.under(rule)
             return found and self._noted(found, placed)
 
         halo = None

@@ -54,9 +54,8 @@ def functions(text):
     found = {}
     for name, parameters in re.findall(r"\bint\s+P?(MPIX?_\w+)\s*\(([^;{}]*)\)\s*;", without_attributes(text)):
         words = [" ".join(parameter.split()) for parameter in parameters.split(",")]
-        named = [(word, re.search(r"(\w+)\s*(\[[^]]*\]\s*)*$", word)) for word in words]
         if name.split("_", 1)[1] not in BY_HAND and any(map(is_communicator, words)):
-            found[name] = [(word, last[1]) for word, last in named]
+            found[name] = [(word, re.findall(r"\w+", word.partition("[")[0])[-1]) for word in words]
     return found
 
 

@@ -53,7 +53,7 @@ def _rings(document, inside):
 def _toruses(document, inside):
     name, torus = next(iter((toruses := units_of(document, inside, "torus3d")).items()))
     dims = _triple(document, torus, "dims")
-    places = {}
+    places: dict[str, tuple[int, ...]] = {}
     if ("regions" in torus) == ("nodes" in torus):
         raise document.refuse(f"torus {short_name(name)} needs either nodes or regions", line_of(document, name))
     whole = {"nodes": torus.get("nodes"), "anchor": dict.fromkeys("xyz", 0), "dims": torus["dims"]}

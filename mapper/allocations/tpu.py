@@ -32,8 +32,8 @@ def _refuse_part(document):
     cut = re.search(r"\.\.\.|\N{HORIZONTAL ELLIPSIS}|TpuDevice(?!\(id=)", document.text)
     whole = sum(1 for _ in _DEVICE.finditer(document.text))
     begun = document.text.count("TpuDevice(")
-    opened = first and document.text[:first.start()].rstrip().endswith("[")
-    if cut or begun > whole or (opened and "]" not in document.text[first.start():]):
+    open_list = first and document.text[:first.start()].rstrip().endswith("[") and "]" not in document.text[first.start():]
+    if cut or begun > whole or open_list:
         at = cut.start() if cut else len(document.text.rstrip())
         raise document.refuse("the list of devices is not complete; print every device, as in "
                               "print(*jax.devices(), sep='\\n')", document.text.count("\n", 0, at) + 1)

@@ -74,7 +74,7 @@ def _read_vector(document, job):
 
 def _expanded(document, job, found):
     """Return the places of the blocks."""
-    index, numbers = [], []
+    index, numbers = list[int](), list[int]()
     for leaf in found:
         _check_block(document, leaf, job)
         more = expand([leaf.values], job.site.n_slots - len(index))
@@ -112,7 +112,7 @@ def _read_raw(document, job):
         column = strange.start() - text.rfind("\n", 0, strange.start())
         raise document.refuse(f"{strange[0]!r} is not expected; the raw form is one line without blanks or comments, such "
                               "as 0-1;2-3 (the ranks of each node)", line, column)
-    entries, column, most = [], 1, job.site.n_slots
+    entries, column, most = list[tuple[int, int, None, int]](), 1, job.site.n_slots
     nodes = job.site.allocation.nodes
     for node, idset in enumerate(text.split(";")):
         if node >= nodes.size:

@@ -76,8 +76,8 @@ def _read_ids(document, found, job):
                 raise document.refuse(f"device {number} is not one of 0..{most - 1}", leaf.line, leaf.column)
         ids += leaf.values
         numbers += [leaf.line] * len(leaf.values)
-    ids = np.array(ids, dtype=np.int64)
-    return Places(ids // T, ids % T, numbers)
+    devices = np.array(ids, dtype=np.int64)
+    return Places(devices // T, devices % T, numbers)
 
 
 def _check(job, place=""):

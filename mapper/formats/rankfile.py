@@ -54,7 +54,7 @@ def read_5(document: Document, job: Job) -> Places:
 
 
 def _read(document, job, version):
-    entries, cpus, column_of, known = [], {}, {}, HostNames(document, job)
+    entries, cpus, column_of, known = [], dict[int, str](), {}, HostNames(document, job)
     document.refuse_marks("Open MPI")
     for number, column, found in _statements(document, version):
         rank, at = int(found[1]), column + found.start(3)
@@ -168,7 +168,7 @@ def _slots(node, cpus, job):
         if len(set(zip(node.tolist(), slot.tolist()))) == slot.size:
             return slot
     first = [tuple(int(n) for n in re.findall(r"[0-9]+", text)[:2 if ":" in text else 1]) for text in cpus]
-    slot, taken = np.zeros_like(node), {}
+    slot, taken = np.zeros_like(node), dict[int, int]()
     for rank in sorted(range(len(cpus)), key=lambda r: (first[r], r)):
         slot[rank] = taken.get(node[rank], 0)
         taken[node[rank]] = slot[rank] + 1

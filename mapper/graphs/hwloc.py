@@ -49,8 +49,8 @@ def _tree(document, kinds):
     if root not in holding:
         raise GraphError(f"{document.label} has no object of type {' or '.join(kinds).replace('PU', 'Core or PU')}")
     notes = [f"{document.label} has no cores: tasks are on its PUs"] if kinds == ("PU",) else []
-    graph, number = nx.Graph(notes=notes), Counter()
-    stack = [(root, None)]
+    graph, number = nx.Graph(notes=notes), Counter[str]()
+    stack: list[tuple[ElementTree.Element, str | None]] = [(root, None)]
     while stack:
         element, above = stack.pop()
         inner = [] if element in hosts else [child for child in element.findall("object") if child in holding]

@@ -208,11 +208,11 @@ class _Reader:
         return tuple(there), tuple(back[::-1])
 
     def route(self, element, zone):
-        src, dst = ends = [self.given(element, key) for key in ("src", "dst")]
+        src, dst = ends = self.given(element, "src"), self.given(element, "dst")
         if strange := next((end for end in ends if self.platform.place.get(end) is not zone), None):
             raise self.refusal(f"a route of zone {zone.name[:40]} ends at {strange[:40]!r}, which is no host, router or "
                                "zone in it")
-        gates = ends if element.tag == "route" else [self.given(element, key) for key in ("gw_src", "gw_dst")]
+        gates = ends if element.tag == "route" else (self.given(element, "gw_src"), self.given(element, "gw_dst"))
         for end, gate in zip(ends, gates):
             if (end in self.platform.zones) != (element.tag != "route") or (end != gate
                                                                             and not self.platform.is_in(gate, end)):
@@ -242,7 +242,7 @@ class _Reader:
         zone.join(name, (self.add_link(f"link_{name}_UP", self.rate(element, "bw_out")),),
                   (self.add_link(f"link_{name}_DOWN", self.rate(element, "bw_in")),))
 
-    def members(self, element, zone):
+    def members(self, element, zone: Zone):
         """Read what joins the hosts of a zone with routing Cluster: a backbone, links of hosts, and cabinets."""
         backbones = [each.get("id") for each in element.iter("backbone")]
         if len(backbones) > 1:
@@ -269,7 +269,7 @@ class _Reader:
         name, radical = self.given(element, "id"), self.given(element, "radical")
         if not _RADICAL.fullmatch(radical):
             raise self.refusal(f"radical {radical[:40]!r} of <{element.tag}> {name[:40]} is not numbers such as 0-63")
-        found = []
+        found: list[tuple[int, str]] = []
         for part in radical.split(","):
             low, high = (int(number) for number in (part.strip().split("-") * 2)[:2])
             if len(self.platform.hosts) + len(found) + high - low >= MAX_VERTICES:
@@ -298,7 +298,7 @@ class _Reader:
         if topology != "FLAT":
             self.tree_or_ring(element, zone, [host for _, host in hosts], link)
             return
-        backbone = ()
+        backbone: tuple[int, ...] = ()
         if element.get("bb_bw"):
             label = f"{name}_backbone"
             self.links[label] = self.add_link(label, self.rate(element, "bb_bw"),

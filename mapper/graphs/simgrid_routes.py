@@ -68,7 +68,7 @@ class Platform:
         self.zones: dict[str, Zone] = {}
         self.links: list[Link] = []
         self._trees: dict[tuple[str, str], tuple[dict[str, str], set[str]]] = {}
-        self._near: dict[str, dict[str, list[tuple[str, int]]]] = {}
+        self._near: dict[str, defaultdict[str, list[tuple[str, int]]]] = {}
 
     def refusal(self, message: str) -> GraphError:
         """Return the error for a platform that cannot be read."""
@@ -163,7 +163,7 @@ class Platform:
         if (zone.name, source) in self._trees:
             return self._trees[zone.name, source]
         if zone.name not in self._near:
-            self._near[zone.name] = near = defaultdict(list)
+            near = self._near.setdefault(zone.name, defaultdict(list))
             for (a, b), route in zone.routes.items():
                 near[a].append((b, len(route.links)))
         near, cost, before, ties, queue = self._near[zone.name], {source: 0}, {source: source}, set(), [(0, source)]

@@ -55,10 +55,10 @@ def _of_conf(document):
 
 
 def _of_yaml(document):
-    entry, plugin = next(((entry, plugin) for entry, plugin in topologies(document) if plugin in ("tree", "block")),
-                         (None, None))
-    if entry is None:
+    found = next((each for each in topologies(document) if each[1] in ("tree", "block")), None)
+    if found is None:
         raise document.refuse("has no topology of kind tree or block")
+    entry, plugin = found
     units = units_of(document, entry[plugin], plugin)
     hosts = {name: hosts_of(document, unit["nodes"], unit, "nodes") if "nodes" in unit else ()
              for name, unit in units.items()}

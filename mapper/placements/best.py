@@ -156,19 +156,19 @@ def _on_whole_torus(site, grid, wanted, share, limit, uneven):
         return [product, tried[1]] if tried[0] < cost else [product]
     if not share or not is_searched(site, grid, uneven) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
         return [product]
-    found, begin = [product], 0.0
+    found, begin = list[Mapping](), 0.0
     if wanted == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
         begin = 0.5
         with part(0, begin):
             tiling = _tiling(torus, grid, T, float(cost), share, limit)
         if tiling is not None:
-            found, share = [product, tiling], share * AFTER_TILING
+            found, share = [tiling], share * AFTER_TILING
     if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not limit.is_over():
         swaps = _swapped if limit.seconds is None else _swapped.__wrapped__
         with part(begin, 1):
-            swapped = swaps(_Swaps(site, grid, wanted, found[1:], share, limit, uneven))
-        found += [swapped] if swapped is not None else []
-    return found
+            swapped = swaps(_Swaps(site, grid, wanted, found, share, limit, uneven))
+        found = found if swapped is None else [*found, swapped]
+    return [product, *found]
 
 
 @lru_cache(maxsize=256)

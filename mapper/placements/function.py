@@ -142,7 +142,7 @@ def _place(name, rank, place, site, widths):
     try:
         numbers = [index(number) for number in place]
     except TypeError:
-        numbers = ()
+        numbers = []
     if len(numbers) not in widths or any(abs(number) >= 1 << 62 for number in numbers):
         optional = "; the slot may be omitted with one task per node" if site.tasks_per_node == 1 else ""
         raise PlacementError(f"{name}, rank {rank}: {str(place)[:60]} is not a place; give {d} integer coordinates and the "

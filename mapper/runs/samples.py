@@ -54,6 +54,7 @@ def _label(cell, what):
 
 def _exchange_of_cell(cell, torus):
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
+    assert exchange.work is not None
     return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
                   measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}",
                   network=str(torus), exchange=exchange.algorithm, direction=FORWARD)
@@ -118,7 +119,7 @@ def _exchanges_of_record(record, label, bandwidth):
     return [Sample(f"{label} {stage.name}", phase=stage.name, size=size, work=stage.work,
                    measured_s=_seconds(record, [f"exchange_{stage.name}"]), bound_s=stage.bound_s,
                    placement=placement, network=str(prediction.network), exchange=stage.algorithm,
-                   direction=record["direction"]) for stage in prediction.stages if stage.work.messages], ""
+                   direction=record["direction"]) for stage in prediction.stages if stage.work and stage.work.messages], ""
 
 
 def _local_of_record(record, phase, label):

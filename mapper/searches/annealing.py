@@ -312,7 +312,7 @@ class _Run:
 
     def _try_starts(self):
         """Evaluate all starts and return the best start of each kind, at most `TRIALS`."""
-        best_of_kind = {}
+        best_of_kind: dict[tuple[str, bool], tuple[tuple[float, float], str, np.ndarray]] = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot, grid in self._starts():
             self._settle_down(slot)
@@ -445,7 +445,7 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     for q in range(Q):
         unit[q, :, q] = shares[:, :, None] * _units(torus, P, half)
     unit = unit.reshape(Q * M, Q * E, d)
-    flows = [np.flatnonzero(some) for some in unit.any(axis=2)]
+    flows = [np.flatnonzero(some) for some in np.any(unit, axis=2)]
     extent = np.repeat(np.arange(d), [2 * (N // n) for n in torus.shape])
     start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
 

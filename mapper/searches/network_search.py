@@ -504,15 +504,15 @@ class _Search:
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps, kept, costs = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform), {}, {}
+        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform)
+        kept, costs = dict[str, Ints](), dict[str, float]()
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
             if len(kept) >= len(LAUNCHED) and self._is_over():
                 break
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
-        found = {name: kept[name] for name in LAUNCHED if name in kept}
-        found |= {name: kept[name] for name in best[:MOST_JUDGED]}
+        found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
         for place, hot in ROUNDS:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
@@ -621,7 +621,7 @@ def _inverse(capacity):
 
 def _different(costs):
     """Return the names with the least costs, one for each cost, the least first."""
-    found = {}
+    found: dict[float, str] = {}
     for name, cost in costs.items():
         found.setdefault(round(cost, 9), name)
     return [found[cost] for cost in sorted(found)]

@@ -191,7 +191,7 @@ def mixed(lines: Ints, unit: Ints, shares: Iterable[float] = MANY.shares) -> Ite
 
 
 def _merged(along, across, sizes):
-    whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))).astype(np.int64), prepend=0)
+    whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))), prepend=0).astype(np.int64)
     units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
     return np.concatenate([along, across])[_ordered(units)]
 

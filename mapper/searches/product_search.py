@@ -132,7 +132,7 @@ def _divide(extents, grid):
 @lru_cache(maxsize=1024)
 def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
     """Return the non-dominated choices of a dimension of `n` nodes."""
-    kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
+    kept, letters = dict[tuple[int, ...], list[_Choice]](), tuple(stage.letters for stage in decomposition.exchanges)
     for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
         vectors = ring_vectors(pattern, letters, ring)
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
@@ -204,7 +204,7 @@ def _combine(places, grid, caps):
     found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
     for choices in places:
         low = [c for c in choices if all(length <= cap for length, cap in zip(c.lengths, caps))]
-        longer = {}
+        longer: dict[tuple[int, ...], _Beginning] = {}
         for extents, beginning in found.items():
             for choice in low:
                 total = tuple(a * b for a, b in zip(extents, choice.extents))

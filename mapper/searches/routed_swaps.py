@@ -215,8 +215,8 @@ def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, 
                 lane_norm[m, lane], lane_top[m, lane] = each, most
         if fallen and top[m] == old:
             top[m] = 0.0
-            for lane in range(len(start)):
-                top[m] = max(top[m], lane_top[m, lane])
+            for other in range(len(start)):
+                top[m] = max(top[m], lane_top[m, other])
 
 
 def refresh(s: State) -> None:

@@ -150,7 +150,7 @@ def _seated(site, grid, wanted):
         open_nodes = np.flatnonzero(free)
         node[rank] = open_nodes[_apart(network, open_nodes, max(int(wanted[rank]), 0)).argmin()]
         free[node[rank]] -= 1
-    slot, seen = np.empty_like(node), {}
+    slot, seen = np.empty_like(node), dict[int, int]()
     for rank, at in enumerate(node.tolist()):
         slot[rank] = seen.get(at, 0)
         seen[at] = seen.get(at, 0) + 1

@@ -59,8 +59,8 @@ def _targets(site, folder):
     """Write files that describe the site, and yield their names."""
     network = site.network
     kind = None
-    if network.has_products and site.allocation.is_complete:
-        kind = {True: "torus", False: "mesh"}.get(network.wrap[0] if len(set(network.wrap)) == 1 else None)
+    if network.has_products and site.allocation.is_complete and len(set(network.wrap)) == 1:
+        kind = "torus" if network.wrap[0] else "mesh"
     if kind:
         (folder / "built-in").write_text(f"{kind}XD {network.n_dimensions} {' '.join(map(str, network.shape))}\n")
         yield "built-in"

@@ -97,7 +97,7 @@ def _improved(swaps, starts, steps, seed, is_over):
     """
     found = list(starts)
     each = 3 * steps // (4 * FRESH_RUNS)
-    again = [(None, FRESH, HOT, each)] * FRESH_RUNS
+    again: list[tuple[None, tuple[int, ...], float, int]] = [(None, FRESH, HOT, each)] * FRESH_RUNS
     if each < SWAPS_OF_FRESH * swaps.P:
         again = [(None, HEATED, 1.0, steps // 3), (None, HEATED, 0.2, steps // 6)]
     for number, (start, stages, hot, share) in enumerate([*((start, COOL, WARM, steps // 16) for start in starts), *again,

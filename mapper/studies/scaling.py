@@ -89,7 +89,7 @@ def _line(cells, path, number):
         raise RecordError(f"{where}: extents, ranks and times must be above 0, extents and ranks at most {MOST_POINTS:,}, "
                           "and a grid must have as many tasks as there are ranks")
     array = prod(size) * numbers.get("point_bytes", COMPLEX_DOUBLE)
-    return Point(f"{Path(path).name}:{number}", size=tuple(size), ranks=ranks, time_s=numbers["time_s"],
+    return Point(f"{Path(path).name}:{number}", size=(size[0], size[1], size[2]), ranks=ranks, time_s=numbers["time_s"],
                  decomposition=cells.get("decomposition", "pencil"), grid=grid, array_bytes=array, transforms=transforms,
                  mean_s=numbers.get("mean_s"), deviation_s=numbers.get("deviation_s"))
 

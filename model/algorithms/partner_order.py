@@ -139,7 +139,7 @@ def _offsets_of_phases(extent, loads):
 
 def _offsets(extent, loads):
     """Return each offset with its opposite, and the loads of both: the largest first."""
-    found, load = [], []
+    found, loads_of = [], []
     for v in range(1, int(np.prod(extent))):
         index = np.unravel_index(v, extent, order="F")
         opposite = int(np.ravel_multi_index([-i % n for i, n in zip(index, extent)], extent, order="F"))
@@ -147,9 +147,9 @@ def _offsets(extent, loads):
             continue
         both = (v,) if opposite == v else (v, opposite)
         found.append(both)
-        load.append(sum(np.array([loads[i][s] for i, s in enumerate(np.unravel_index(o, extent, order="F")[1:])]).ravel()
-                        for o in both))
-    load = np.array(load, dtype=np.int64).reshape(len(found), 2 * len(loads))
+        loads_of.append(sum(np.array([loads[i][s] for i, s in enumerate(np.unravel_index(o, extent, order="F")[1:])]).ravel()
+                            for o in both))
+    load = np.array(loads_of, dtype=np.int64).reshape(len(found), 2 * len(loads))
     order = np.argsort(-load.max(axis=1, initial=0), kind="stable")
     return [found[k] for k in order], load[order]
 

@@ -7,12 +7,12 @@ half a gigabyte, and larger files in proportion. Every exception of a parser bec
 """
 
 import contextlib
-import inspect
 import json
 import os
 import select
 import signal
 import stat
+import sys
 import threading
 import time
 import tomllib
@@ -109,7 +109,7 @@ def _limited(seconds):
         if not leaves and not _is_import(frame):
             raise _TooLong
 
-    here = inspect.currentframe().f_code
+    here = sys._getframe().f_code
     before = signal.signal(signal.SIGVTALRM, too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:

@@ -235,8 +235,8 @@ def _rows_and_columns(graph, site, grid, sizes, ordered, split, brief):
     rows, columns = (_alone(graph, site, grid, size, ordered, split) for size in sizes)
     yield rows + columns, "rows and columns, each alone"
     if site.allocation.is_complete and site.n_slots == P:
-        cuts = [([Cut(nodes * T, nodes * T, cables)], f"a cut with {nodes} nodes on one side")
-                for nodes, cables in (plane_cuts if isinstance(graph, TwistedTorus) else all_to_all_cuts)(graph)]
+        cuts = iter([([Cut(nodes * T, nodes * T, cables)], f"a cut with {nodes} nodes on one side")
+                     for nodes, cables in (plane_cuts if isinstance(graph, TwistedTorus) else all_to_all_cuts)(graph)])
     else:
         cuts = cuts_of_graph(graph, Room(site, grid))
     yield from _across_cuts(site, cuts, sizes, rows, columns, BRIEF_STEPS if brief else MOST_STEPS)
@@ -289,8 +289,8 @@ def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
                            rows=rows, columns=columns, units=units),
                    f"rows and columns across the middle of {torus.axes[i]}")
     if not brief:
-        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units,
-                                 None if is_whole else site.allocation.is_usable()),
+        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, sizes[0], sizes[1], rows, columns,
+                                 units, None if is_whole else site.allocation.is_usable()),
                "rows and columns across the middles, over all translations")
 
 
@@ -305,7 +305,7 @@ def _across_cuts(site, cuts, sizes, rows, columns, most=MOST_STEPS):
             continue
         found = []
         for low, high, cables in widest(some):
-            k = low if len(some) == 1 and low == high and steps(*sizes, low) <= most else None
+            k = low if len(some) == 1 and low == high and steps(sizes[0], sizes[1], low) <= most else None
             found.append(_across(cables / (4 * N), share=Fraction(min(low, P - high), P), k=k, sizes=sizes, rows=rows,
                                  columns=columns, units=None))
         yield min(found), f"rows and columns across {argument}"
@@ -333,8 +333,8 @@ def _across(carried, share, k, sizes, rows, columns, units):
     """Return the least sum of both lengths across a cut, with `k` tasks on one side, or at least a share of the tasks."""
     value = least_total(carried, share, rows, columns)
     if units is not None:
-        value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),
-                                                    tuple(map(float, units)))))
+        value = max(value, rounded_down(least_whole(float(carried), float(share), (float(rows), float(columns)),
+                                                    (float(units[0]), float(units[1])))))
     exact = None if k is None else exact_frontier(*sizes, k)
     if exact is not None:
         total = exact_total(exact, float(carried), float(rows), float(columns), units and tuple(map(float, units)))
@@ -428,8 +428,7 @@ class _Part:
 
 def _fixed_cuts(part):
     """Yield every box of the torus against the rest, with every k that the slots inside and outside allow."""
-    held = [part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)]
-    held = np.array(held)
+    held = np.array([part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)])
     for which, arcs in _families(part.torus):
         inside = _inside(part, arcs)
         capacity = _capacities(part, arcs)

@@ -146,7 +146,7 @@ class _Program:
         waves = [np.cos(2 * np.pi * np.outer(np.arange(n), np.arange(n)) / n) for n in shape]
         transform = np.array([by_kind(np.prod([waves[i][w[i]][z[:, i]] for i in range(len(shape))], axis=0)) for w in kinds])
         one, nothing, level = np.eye(m), np.zeros((m - 1, m)), np.zeros(m - 1)
-        zero = ~kinds.any(axis=1)
+        zero = ~np.any(kinds, axis=1)
         f, g, h = transform[~zero] / R, transform[~zero] / C, transform[~zero] / P
         below = [(-f, nothing, h, level), (nothing, -g, h, level), (nothing, nothing, -h, level),
                  (f, g, -h, np.ones(m - 1)), (one, one, -one, np.where(zero, 1.0, 0.0))]
@@ -216,7 +216,7 @@ def _regions(R, C, inside, slots):
 
     The least share of the tasks is on one side. Exact frontiers with all their points are None if they would take too long.
     """
-    P, found = R * C, {}
+    P, found = R * C, dict[tuple[int, ...], int]()
     for some, cuts in zip(*np.unique(inside, return_counts=True)):
         low, high = max(0, P - (slots - int(some))), min(P, int(some))
         sides = tuple(sorted({min(k, P - k) for k in range(low, high + 1)}))
@@ -257,10 +257,10 @@ def _facets(regions, rows, columns):
 
     None if no traffic is possible.
     """
-    chains = [_chain(share, frontier, rows, columns) for _, share, frontier in regions]
-    if any(chain is None for chain in chains):
+    chains = [chain for _, share, frontier in regions if (chain := _chain(share, frontier, rows, columns)) is not None]
+    if len(chains) < len(regions):
         return None
-    normals = {}
+    normals: dict[float, tuple[float, float]] = {}
     for chain in chains:
         for (r0, c0), (r1, c1) in pairwise(chain):
             p, q = c0 - c1, r1 - r0

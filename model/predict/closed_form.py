@@ -70,13 +70,13 @@ class ClosedForm:
         return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
 
     def _predicted(self, stage, load, algorithm):
-        case = self.case
+        case, transform = self.case, self.case.transform
         link_s = case.seconds(load.load)
-        work = None if link_s is None else self.work(stage, case.transform, link_s, load.hop_length)
+        work = None if link_s is None or transform is None else self.work(stage, transform, link_s, load.hop_length)
         return ExchangePrediction(
             name=stage.name, lengths=partial(effective_lengths, self.product, stage.letters), load=load.load,
             hop_length=load.hop_length, t_s=link_s, seconds=case.seconds, busiest=load.busiest, work=work,
-            rounds=work and terms_in_turn([work], case.costs), algorithm=algorithm)
+            rounds=None if work is None else terms_in_turn([work], case.costs), algorithm=algorithm)
 
     def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""

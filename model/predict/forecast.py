@@ -12,7 +12,7 @@ links. All shares together are both exchanges whole. So T is never below the bou
 any transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -147,7 +147,7 @@ class Forecaster:
         """Return the numbers of chunks, axes and sizes that could be best, at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
-            block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
+            block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform and axis else MOST_SIZE
             for chunks in cuts(block, MOST_CHOSEN):
                 found.append(Schedule("overlap", (1,) * chunks, axis))
                 if len(self.stages) == 2:
@@ -214,10 +214,8 @@ class Forecaster:
         """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
-        t_s, time_s = (None if None in times else sum(times) for times in (
-            [stage.t_s for stage in self.stages], [stage.time_s for stage in self.stages]))
-        computing = self.case.local and self.case.local.time_s
-        total_s = None if time_s is None or computing is None else time_s + computing
+        t_s, time_s = summed(stage.t_s for stage in self.stages), summed(stage.time_s for stage in self.stages)
+        total_s = summed((time_s, None if self.case.local is None else self.case.local.time_s))
         return ScheduleForecast(schedule, sizes=(1,), axis=None, joint_load=self._joint_load, seconds=self._seconds,
                                 cost=cost, t_s=t_s, time_s=time_s, total_s=total_s,
                                 hidden_s=None if total_s is None else 0.0, bounds=self.bounds, alone=Fraction(1),
@@ -264,22 +262,22 @@ class Forecaster:
         if self.case.contends:
             adaptive_s = self._adaptive_s(phase, course, resources, link_s)
         shares = np.array([float(share) for share in phase.shares])
-        bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
-                                                              resources.inside_bytes)]
+        task, node, inside = (float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
+                                                                        resources.inside_bytes))
         works = [self._stage(i).work for i in phase.starts]
         in_flight = [self._stage(part.stage) for part, share in zip(course.parts, phase.shares) if share]
         hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
-        terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of[:2], sum(w.messages for w in works),
+        terms = exchange_terms(ExchangeWork(link_s, adaptive_s, task, node, sum(w.messages for w in works),
                                             max(hops, default=0.0), sum(w.tasks for w in works),
                                             self._roots("message_roots", phase, course, resources),
-                                            self._roots("hop_roots", phase, course, resources), bytes_of[2]),
+                                            self._roots("hop_roots", phase, course, resources), inside),
                                self.costs)
         routed = link_s + float(terms.contention_s or 0.0)
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
     def _roots(self, which, phase, course, resources):
         """Return `message_roots` or `hop_roots` of the started exchanges, whose messages are shares of the whole."""
-        flying, times = Counter(), Counter(phase.starts)
+        flying, times = defaultdict[int, Fraction](Fraction), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
         return sum(n * getattr(self._stage(i).work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
@@ -322,11 +320,11 @@ class Forecaster:
         if links is None:
             links = routed_joint(self.network, self._exchanges, self.case.mapping.ends, self.case.rule, self.loads)
         if self.stages[0].work is None:
-            return _Resources(links, None, *[np.zeros((1, n))] * 3, (Fraction(1),) * n)
+            return _Resources(links, None, nothing := np.zeros((1, n)), nothing, nothing, (Fraction(1),) * n)
         if self.closed:
-            rows = [np.array([[getattr(stage.work, name) for stage in self.stages]])
-                    for name in ("task_bytes", "node_bytes", "inside_bytes")]
-            return _Resources(links, None, *rows, (Fraction(1),) * n)
+            task, node, inside = (np.array([[getattr(stage.work, name) for stage in self.stages]])
+                                  for name in ("task_bytes", "node_bytes", "inside_bytes"))
+            return _Resources(links, None, task, node, inside, (Fraction(1),) * n)
         return self._measured(self._exchanges, links)
 
     def _closed_joint(self):

@@ -58,7 +58,7 @@ def _routed(case, exchange, algorithm):
     link_s = [case.seconds(each.load) for each in found]
     stage = ExchangePrediction(
         name=exchange.name, lengths=partial(_lengths, case, exchange),
-        load=tuple(map(sum, zip(*(each.load for each in found)))), hop_length=hops,
+        load=tuple(sum(some, Fraction(0)) for some in zip(*(each.load for each in found))), hop_length=hops,
         t_s=summed(link_s), seconds=case.seconds,
         busiest=max(found, key=lambda each: worst(each.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
     if stage.t_s is None:

@@ -208,7 +208,7 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
     targets = _bytes_by_place(torus, coordinates, [i, *before], None if even else exchange.receive_weight[None, :],
                               dense)
     loads = np.empty((sources.shape[1] // n, targets.shape[1] // n, 2, n), dtype=np.int64)
-    for some_after, some_before in _blocks(*loads.shape[:2], n):
+    for some_after, some_before in _blocks(loads.shape[0], loads.shape[1], n):
         legs = _columns(sources, some_after, n).T @ _columns(targets, some_before, n)
         legs = (legs.astype(np.int64) if dense else legs.toarray()).reshape(-1, n, some_before.stop - some_before.start, n)
         loads[some_after, some_before] = ring_link_loads(legs.transpose(0, 2, 1, 3), torus.is_ring(i), tie)

@@ -144,7 +144,7 @@ def _legs(pattern, letters, ring):
     legs = np.zeros((2, n, _longest(n, ring) + 1))
     for direction, hops, part in ((0, up, upwards), (1, down, 1 - upwards)):
         taken = part > 0
-        np.add.at(legs, (direction, source[taken], hops[taken]), part[taken])
+        np.add.at(legs[direction], (source[taken], hops[taken]), part[taken])
     return legs
 
 

@@ -50,9 +50,9 @@ def _through_groups(network, found, used, traffic):
     shares = found.add_to_group(used, first)                                   # (U, n, G, K)
     links, inside = network.cables_of_pair
     if links.shape[2] == 1:                                                    # all switches of a group use the same cable
-        third, i = np.nonzero(links[used, :, 0].T >= 0)
+        third, of = np.nonzero(links[used, :, 0].T >= 0)
         arrives = np.zeros((G * n, U))
-        arrives[third * n + inside[third, used[i], 0], i] = 1
+        arrives[third * n + inside[third, used[of], 0], of] = 1
         second = (arrives @ traffic.sum(axis=1).reshape(U, U * n)).reshape(G, n, U, n) * part
         second[used, :, np.arange(U)] = 0                                      # not through the target group
         return second

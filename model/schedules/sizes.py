@@ -54,7 +54,7 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
 
     def least(t):
         """Return the least T minus t times all sizes if the first chunk is 1, and the ratios of neighbours."""
-        worth, found = most_column - t, []
+        worth, found = most_column - t, list[float]()
         for _ in range(chunks - 1):
             if worth < -most_row:
                 return -np.inf, found  # the next chunk is worth any size

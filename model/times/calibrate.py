@@ -213,7 +213,7 @@ class _Fit:
 
     def run(self, keys):
         """Return the figures, and the reason for each omitted figure."""
-        left_out = {}
+        left_out: dict[str, str] = {}
         keys = self._without_the_unused(keys, left_out)
         keys = self._without_the_proportional(keys, left_out)
         while keys and len(keys) >= self._priced(keys).sum():
@@ -262,7 +262,8 @@ class _Fit:
     def _times(self, keys, prices):
         of = dict(zip(keys, prices))
         work = _slower_links(self.work, of.pop("link_bandwidth", 1.0))
-        costs = replace(self.known, **{PRICES[k].field: _figure(k, price) for k, price in of.items() if price > 0})
+        costs = replace(self.known, **{field: _figure(k, price) for k, price in of.items()
+                                       if price > 0 and (field := PRICES[k].field)})
         time = _terms(work, costs).time_s
         return np.zeros_like(self.measured) if time is None else time
 
@@ -287,7 +288,7 @@ class _Fit:
         return used
 
     def _without_the_proportional(self, keys, left_out):
-        kept = []
+        kept: list[str] = []
         for key in keys:
             twin = next((k for k in kept if self._proportional(k, key)), None)
             if twin is None:
@@ -328,7 +329,7 @@ class _Fit:
             others = [k for k in solution.keys if k != key]
             if others and key != "link_bandwidth" and (self._priced(others) == self._priced(solution.keys)).all():
                 gains[key] = 2 * (self.solve(others, solution).cost - solution.cost) / solution.variance
-        least = min(gains, key=gains.get, default=None)
+        least = min(gains, key=gains.__getitem__, default=None)
         if least is None or gains[least] >= WORTH:
             return None, ""
         return least, "the times are explained equally well without it"

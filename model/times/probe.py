@@ -150,6 +150,7 @@ class _Links:
         self.vector = cache(self._vector)
 
     def _vector(self, start, to):
+        assert self.network and self.rule  # only `busiest` asks
         one = np.ones(1, dtype=np.int64)
         message = Exchange("probe", letters="", members=np.array([[start, to]]), group_weight=one,
                            send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=1)
@@ -277,7 +278,7 @@ def _streams_s(fit, streams, links):
 
 def _fit_bursts(probe, fit, links):
     """Return the ranges with ports and joint rates. If only a lower limit of the ports is known, a note says so."""
-    ranges, notes, before = [], [], None
+    ranges, notes, before = list[MessageRange](), [], None
     for each in fit.messages:
         lower = ranges[-1].up_to if ranges else -1.0
         bursts = _Bursts([b for b in probe.bursts if lower < b.size <= each.up_to], fit, links)

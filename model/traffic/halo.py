@@ -114,7 +114,7 @@ def _array(grid, transform, array):
     """Return the blocks of each axis with their step in ranks, the extents, and the bytes of an element."""
     stages = list(grid.decomposition.layouts())
     divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]
-    numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1, **dict(enumerate(range(len(divisions))))}
+    numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1} | dict(enumerate(range(len(divisions))))
     if array not in numbers:
         raise GridError(f"array {array!r} is unknown; known are {', '.join(map(str, numbers))}")
     halved, is_input = TYPES[transform.type].half, array in ("input", "inner input")

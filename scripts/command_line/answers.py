@@ -525,8 +525,7 @@ def _ends(best, other, by):
 def _likely(best, other, by):
     """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
     mine, theirs = exchanges_of(best).time_s, exchanges_of(other).time_s
-    likely = likely_ratio(theirs / mine, other.likely) if mine and theirs and best.likely else None
-    if likely is None:
+    if not (mine and theirs and best.likely and (likely := likely_ratio(theirs / mine, other.likely))):
         return None
     low, high = likely
     whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs

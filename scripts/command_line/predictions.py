@@ -401,9 +401,9 @@ def _once(rows, by):
         key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
         placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
     found: dict[tuple, list[Row]] = {}
-    for (_, _, shape, *key), same in placed.items():
+    for (_, _, shape, *rest), same in placed.items():
         names = ", ".join(dict.fromkeys(row.title for row in same))
-        found.setdefault((names, tuple(sorted(shape)), *key), []).append(same[0])
+        found.setdefault((names, tuple(sorted(shape)), *rest), []).append(same[0])
     return [(",\n".join(dict.fromkeys(marked_grid(row.prediction) for row in same)), names, same[0])
             for (names, *_), same in found.items()]
 

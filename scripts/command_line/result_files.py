@@ -65,7 +65,7 @@ def _columns(name, cells):
     if len(units) == 1 and None not in units:
         return [(f"{name} {units.pop()}", ["" if cell == NOTHING else cell.split(" ")[0] for cell in cells])]
     if there and all(map(WITH_SPREAD.fullmatch, there)):
-        parts = [("", "", "") if cell == NOTHING else WITH_SPREAD.fullmatch(cell).groups() for cell in cells]
+        parts = [found.groups() if (found := WITH_SPREAD.fullmatch(cell)) else ("", "", "") for cell in cells]
         return [(name + suffix, [part[i] for part in parts]) for i, suffix in enumerate(("", " lowest", " highest"))]
     return [(name, ["" if cell == NOTHING else cell for cell in cells])]
 

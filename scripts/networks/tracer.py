@@ -180,8 +180,8 @@ def _compiler(launch):
     else:
         first = launch.command[launch.launcher]
         folder, name = Path(shutil.which(first) or first).parent, _LAUNCHER.fullmatch(Path(first).name)
-        missing = folder / f"mpicc{name[2] or '' if name else ''}"
-        path = missing if missing.exists() else None
+        missing = str(folder / f"mpicc{name[2] or '' if name else ''}")
+        path = missing if Path(missing).exists() else None
     if path is None:
         raise TrafficError(f"the tracer for {launch.mpi} is not built, and {missing} to compile it is missing; install it, "
                            "or name a tracer with `library`")

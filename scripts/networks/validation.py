@@ -196,6 +196,7 @@ def _rows(case, record):
                                                      network.stages, model.stages):
         if exchange.size == 1:
             continue
+        assert predicted.work is not None and predicted.time_s is not None  # every case has a bandwidth
         terms = exchange_terms(predicted.work, where.costs)
         yield Row(case, stage=stage.name, network_s=with_envelopes(simulated, exchange, mapping),
                   simulated_s=record["phases"][f"exchange_{stage.name}"]["max_s"][0],
@@ -233,6 +234,7 @@ def _joint_rows(case, record):
     placed = where.place(case.placement, grid, case.schedule)
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
                        direction=case.direction).schedule
+    assert forecast and forecast.t_s is not None and forecast.time_s is not None
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
     yield Row(
         case, stage="+".join(grid.decomposition.names),

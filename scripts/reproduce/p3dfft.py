@@ -270,11 +270,11 @@ def _flat(tasks, size, text):
     say(f"{size} with {tasks} on a node")
     where = setting(machine="bluegene-l", network="x".join(map(str, FLAT_NODES)), tasks_per_node=tasks, fft=size)
     grid = parse_grid(text, PENCIL)
-    usual = where.predict(where.place("default", grid))
-    placed = min((where.predict(best_product_of(as_torus(where.network), grid, tasks, where.transform)), usual),
-                 key=lambda p: p.total_s)
-    return [tasks, size, text, 1e3 * usual.total_s, 1e3 * placed.total_s, 100 * (usual.time_s / placed.time_s - 1),
-            100 * (usual.total_s / placed.total_s - 1)]
+    found = best_product_of(as_torus(where.network), grid, tasks, where.transform), where.place("default", grid)
+    best, usual = ((p.total_s or 0.0, p.time_s or 0.0) for p in map(where.predict, found))
+    placed = min(best, usual)
+    return [tasks, size, text, 1e3 * usual[0], 1e3 * placed[0], 100 * (usual[1] / placed[1] - 1),
+            100 * (usual[0] / placed[0] - 1)]
 
 
 _GONE = "the machine is gone: whole transforms by the time model, with rates from other publications"

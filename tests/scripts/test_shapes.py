@@ -228,6 +228,12 @@ def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_jso
     assert (tmp_path / "b.svg").read_text() == text
 
 
+def test_a_plot_without_an_efficiency_is_drawn(pencilmap, tmp_path):
+    status, out, _ = pencilmap("study", "shapes", "-d", "3", "--nodes", "1,8", "--fft", "64", "--bandwidth", "1 GB/s",
+                               "--plot", tmp_path / "a.svg")  # a node alone exchanges nothing
+    assert status == 0 and "0 ms           -" in out and "efficiency, %" in (tmp_path / "a.svg").read_text()
+
+
 def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
     status, _, _ = pencilmap("study", "shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()

@@ -42,7 +42,7 @@ from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
-from pencilmap.scripts.networks.validation import ROUTING, validate_simulated
+from pencilmap.scripts.networks.validation import ROUTING, Row, validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
 LINES = "lines"  # a separate suite: break-evens, not exchanges
@@ -122,7 +122,7 @@ def _lines(given):
     part = Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
                 (">start, us", ">n* formula", "order", ">ranks"), file="break-evens")
     bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"], given["records"])
-    holds = all(row.holds for row in (*rows, *bricks))
+    holds = all(row.holds for row in rows) and all(row.holds for row in bricks)
     each = [ratio for row in bricks for ratio in row.ratios]
     ratios = [row.ratio for row in rows]
     said = (f"the simulated break-even is {min(ratios):.3f} to {max(ratios):.3f} of the predicted one in {len(rows)} cases, "
@@ -202,7 +202,7 @@ def _times(value):
 
 def _published_part(rows):
     """Errors of simulation and model compared with the published times, by mode and size."""
-    groups = {}
+    groups: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
         if row.published_s:
             groups.setdefault((row.case.tasks_per_node, row.case.fft), []).append(row)

@@ -150,8 +150,8 @@ def _of_records(paths, machine, name):
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
     said = {bandwidth_of_record(record) for record in records}
-    fit = machine is None and (None in said or len(said) > 1)
-    bandwidth = ANY_BANDWIDTH if fit else said.pop()
+    common = said.pop() if len(said) == 1 else None
+    fit, bandwidth = machine is None and common is None, ANY_BANDWIDTH if common is None else common
     base = load_machine(machine) if machine else machine_of_records(records, _machine_name(name), bandwidth)
     if machine:
         bandwidth = base.torus.bandwidth if len(set(base.torus.bandwidth)) > 1 else base.torus.bandwidth[:1]

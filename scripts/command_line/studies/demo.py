@@ -133,7 +133,7 @@ class _AtOnce:
         [record] = records
         rows, schedule, grid = compare_records(records, "demo"), schedule_of_record(record), where.grid(PART_GRID)
         forecast = where.predict(where.place(rows[0].placement, grid), schedule=schedule).schedule
-        return cls(rows[0].placement, schedule, float(max(forecast.load_joint)), sum(row.t_s for row in rows),
+        return cls(rows[0].placement, schedule, float(max(forecast.load_joint)), sum(row.t_s or 0.0 for row in rows),
                    sum(row.measured_s for row in rows), forecast.t_s / forecast.certificate_any)
 
 

@@ -212,7 +212,7 @@ class _Shown:
         long = [s for p in self.points for s in p.shapes if max(s.torus.shape) > LONGEST_RING]
         if long:
             yield (f"{len(long)} shapes with more than {LONGEST_RING} nodes in a dimension were not searched"
-                   + (f"; they need at least {milliseconds(min(s.bound_s for s in long))}" if long[0].bound_s else ""))
+                   + (f"; they need at least {milliseconds(min(s.bound_s or 0 for s in long))}" if long[0].bound_s else ""))
         yield from dict.fromkeys(self.where.notes([p.network for p in predictions], self.points[0].transform))
 
     def ranking(self):
@@ -271,8 +271,8 @@ class _Shown:
         columns = [">nodes", *(["transform"] if grows else []), "best torus", "grid",
                    *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
                    *([">worst shape at least"] if wide else [])]
-        print_table(self.title(), *(columns, rows) if wide else fitted(columns, rows, [">computing"]),
-                    new_notes(self.notes([p.best for p in self.points]), wide))
+        columns, rows = (columns, rows) if wide else fitted(columns, rows, [">computing"])
+        print_table(self.title(), columns, rows, new_notes(self.notes([p.best for p in self.points]), wide))
 
 
 def _exchanges(prediction):

@@ -183,7 +183,7 @@ def _row(network, name, placement, mapping, traffic, run, printed):
     prediction = predict_program(mapping, traffic, network.routing)
     bare = largest_loads(network.network, rule.loads(network.network, traffic.total.exchange, mapping.ends))
     return Row(name, placement, bare, max(link.carried_bytes for link in links),
-               [link.ratio for link in links if link.predicted_bytes > BUSY * most],
+               [link.ratio for link in links if link.ratio is not None and link.predicted_bytes > BUSY * most],
                prediction.link_bytes / network.payload_bytes_per_s, run["seconds"], program.tolerance,
                results[0] == results[1] != [])
 

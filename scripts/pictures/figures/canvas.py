@@ -75,7 +75,7 @@ def heading(text: str, width: float) -> tuple[str, float]:
 
 
 @contextmanager
-def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
+def figure(height: float, width: float = WIDTH, layout: str | None = "constrained") -> Iterator["Figure"]:
     """Yield an empty figure of that height in inches, in our style. Matplotlib does not print about its caches.
 
     Raises

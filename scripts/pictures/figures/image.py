@@ -23,7 +23,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 
 MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
@@ -143,7 +143,7 @@ def _slant(depth: int) -> tuple[float, float]:
     return max(candidates, key=lambda step: (round(clearance(step), 3), -hypot(*step)))
 
 
-def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
+def draw_image(mapping: Mapping, numbers: dict[str, int], path: Target, title: str) -> None:
     """Draw the nodes of a group along each dimension of the grid.
 
     `numbers` selects the group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
@@ -243,12 +243,12 @@ def _nodes(axes, lattices, groups, empty):
     """Draw the marks of all nodes: of each group, of other nodes, and of nodes without a task."""
     kinds, looks = kinds_of_nodes(groups), _looks(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
-    _scatter(axes, lattices, rest, "other-nodes", *looks["other"], 2)
-    _scatter(axes, lattices, empty, "empty-nodes", *looks["empty"], 2)
+    _scatter(axes, lattices, rest, "other-nodes", 2, *looks["other"])
+    _scatter(axes, lattices, empty, "empty-nodes", 2, *looks["empty"])
     for level, what in enumerate(reversed(groups)):
         _links_between(axes, lattices, np.unique(groups[what][1]), looks[what][0], f"{what}-links", 3 + level)
     for what, nodes in kinds.items():
-        _scatter(axes, lattices, nodes, f"{what}-nodes", *looks[what], 6 if what == "both" else 5)
+        _scatter(axes, lattices, nodes, f"{what}-nodes", 6 if what == "both" else 5, *looks[what])
 
 
 def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
@@ -258,7 +258,7 @@ def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
     return {**alone, "both": nodes[count > 1]}
 
 
-def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
+def _scatter(axes, lattices, nodes, name, level, colour, marker, size):
     """Draw the marks of a kind; marks of equal depth are a group, so that the file holds their shape once."""
     coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
     where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
@@ -280,9 +280,9 @@ def _links_between(axes, lattices, nodes, colour, name, level):
         linked = inner[np.isin(inner + torus.strides[i], nodes)]
         ends = np.stack([linked, linked + torus.strides[i]], axis=1)
         segments.append(lattices.screen(torus.coordinates(ends)))
-    segments = np.concatenate(segments)
-    if len(segments):
-        axes.add_collection(LineCollection(segments, colors=colour, linewidths=1.3, zorder=level, gid=name))
+    lines = np.concatenate(segments)
+    if len(lines):
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=1.3, zorder=level, gid=name))
 
 
 def _labels(axes, lattices):

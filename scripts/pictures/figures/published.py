@@ -52,7 +52,7 @@ def _n(cell):
 
 def _by_series(cells):
     """Return cells by grid, placement and tasks on a node, with the name for the legend."""
-    series = {}
+    series: dict[str, list[Comparison]] = {}
     for cell in sorted(cells, key=lambda c: (c.tasks_per_node, _n(c))):
         mode = "1 task/node" if cell.tasks_per_node == 1 else f"{cell.tasks_per_node} tasks/node"
         series.setdefault(f"{cell.grid} {cell.placement.removeprefix('box:')}, {mode}", []).append(cell)

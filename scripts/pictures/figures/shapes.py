@@ -89,7 +89,7 @@ def _plain(value, _):
 
 
 def _efficiency(axes, points, kind):
-    axes.plot([p.n_nodes for p in points], [100 * e for e in efficiency(points, kind)], "o-", color=canvas.BLUE,
+    axes.plot([p.n_nodes for p in points], [e and 100 * e for e in efficiency(points, kind)], "o-", color=canvas.BLUE,
               markersize=4, gid="efficiency")
     axes.axhline(100, linestyle="--", color=canvas.GREY)
     axes.set_ylim(0, 1.08 * max(axes.get_ylim()[1], 100))

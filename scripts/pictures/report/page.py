@@ -1,13 +1,14 @@
 """The page: a template, a style and a script, filled with the records, in a single file."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import count
 from math import inf
+from typing import Any
 
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.placement_names import placement_name
@@ -285,9 +286,8 @@ def _environment():
 
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters |= {"capitalize_first": lambda text: text[:1].upper() + text[1:],
-                            "ms": milliseconds, "rate": megabytes_per_second,
-                            "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
-                            "ratio": lambda value: "-" if value is None else f"{value:.3f}",
-                            "could": could_gain, "bytes": amount}
+    environment.filters |= dict[str, Callable[..., Any]](
+        capitalize_first=lambda text: text[:1].upper() + text[1:], ms=milliseconds, rate=megabytes_per_second,
+        plain_ms=lambda seconds: f"{1e3 * seconds:.5f}", ratio=lambda value: "-" if value is None else f"{value:.3f}",
+        could=could_gain, bytes=amount)
     return environment

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def _of_torus(placed, number):
         what = name if name == AT_ONCE else f"{name} exchange"
         title = f"{where}, {what}, routing {placed.routing}"
         yield Picture(f"loads-{'joint' if name == AT_ONCE else name}-{number}", title,
-                      lambda path, name=name, title=title: draw_loads(placed.link_loads(name), path, title, False))
+                      partial(lambda name, title, to: draw_loads(placed.link_loads(name), to, title, False), name, title))
 
 
 def make_folder(path: str | PathLike[str]) -> None:
