@@ -220,8 +220,10 @@ def _template(name):
     >>> _template("c07"), _template("rack1-n3")
     ('c{node:02d}', 'rack1-n{node}')
     """
-    width = len(re.search(r"[0-9]*(?=[^0-9]*$)", name)[0])
-    return re.sub(r"[0-9]+(?=[^0-9]*$)", f"{{node:0{width}d}}" if width > 1 else "{node}", name[:40])
+    def field(number: re.Match[str]) -> str:
+        return f"{{node:0{len(number[0])}d}}" if len(number[0]) > 1 else "{node}"
+
+    return re.sub(r"[0-9]+(?=[^0-9]*$)", field, name[:40])
 
 
 def _check_template(template, network):
