@@ -445,7 +445,7 @@ def turned_lines(where: Where, found: Prediction, question: Question, library: L
         return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \
             if here and right >= MUCH * here else []
     there = gain(where.answer(replace(mapping, grid=turned), replace(question, schedule=best.schedule_name)), order)
-    return [("check", f"{typed}: there this file gains {there:.2f}x, the right one {right:.2f}x")] \
+    return [("check", f"{typed}: there this file is {factor(there)}, the right one {factor(right)}")] \
         if there and right >= MUCH * there else []
 
 

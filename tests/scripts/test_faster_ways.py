@@ -84,7 +84,7 @@ def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
 
 def test_map_says_what_its_file_does_on_the_grid_in_the_other_order(told, tmp_path):
     words = ("--network", "4x4", "-f", "hostfile", "-o", tmp_path / "hosts", "--grid")
-    assert "check if your code has p_row=2, p_col=8, type that: there this file gains " in told("map", *words, "2x8")
+    assert "check if your code has p_row=2, p_col=8, type that: there this file is " in told("map", *words, "2x8")
     assert " type that: " not in told("map", *words, "p_row=8,p_col=2")
 
 
