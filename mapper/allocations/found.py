@@ -21,7 +21,8 @@ from pencilmap.model.placement.allocation import Allocation
 
 MOST_PLACES = 1 << 22  # of a box around nodes; the largest machines have 160,000 nodes
 NO_NETWORK = ("the network: give the shape of a torus or the text of another network with `network`, e.g. 8x8x8 or "
-              "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument")
+              "fat-tree:leaves=32,hosts=16,up=8, or a file of it as an argument, such as topology.conf or the output of "
+              "scontrol show topology")
 NO_TORUS = "the shape of a torus, which a network of switches does not have; "  # the remedy follows
 
 

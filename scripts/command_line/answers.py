@@ -270,6 +270,8 @@ class Answer:
         most, whole = could_gain(self.best, self.by)
         if self.best.all_alike:
             return "all placements are alike (proved)"
+        if self.has_range and (said := self._bounds()):
+            return said
         if most is None:
             return "no bound is known"
         if most < 1 + SAME_TIME:
@@ -277,6 +279,14 @@ class Answer:
         ratio = f"{max(most, 1.01):.2f}x"
         return (f"at most {ratio} more is possible{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
+
+    def _bounds(self):
+        """The bound under the rules between which routers adapt, "" if one is not known."""
+        known = [(could_gain(p, self.by)[0] or 0.0, p.routing) for p in self.best.bracket]
+        (least, lower), (most, upper) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
+        low, high = (f"{ratio:.2f}x" if ratio >= 1.005 else "nothing" for ratio in (least, most))
+        other = f", {low} under {lower}" if low != high else ""
+        return f"at most {high} more is possible under {upper} routing{other} (proved)" if least else ""
 
     @property
     def _under(self):

@@ -16,13 +16,22 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid_words import Library
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, each_exchange, launched
+from pencilmap.scripts.command_line.answers import (
+    DEFAULT,
+    MOST_TASKS_ROUTED,
+    Answer,
+    Launched,
+    each_exchange,
+    launched,
+    library_in,
+)
 from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.network_picture import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
@@ -53,6 +62,7 @@ class Order:
     groups: dict[str, int]
     exchange: str | None
     path: str | None  #: None for a small picture in the terminal
+    library: Library  #: in whose words the grid is repeated
     title: str | None
 
     @cached_property
@@ -79,7 +89,7 @@ class Order:
     @property
     def sentences(self) -> list[str]:
         """The title if one is given, and the sentences of the answer: the placement beside the launch order."""
-        said, launch = Answer(self.found, self.launch), self.launch
+        said, launch = Answer(self.found, self.launch, library=self.library), self.launch
         return [*([self.title] if self.title else []), said.first(placement_name(self.placements[0], self.where.site)),
                 each_exchange(self.found, launch.first) or said.second()]
 
@@ -270,7 +280,8 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
     with hearing():
         where, chosen, _ = asked_grid(where, grid, placement)
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
-    lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
+    lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups,
+                                      library=library_in(grid, where), **options))
     if as_json:
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
                     "lines": lines})

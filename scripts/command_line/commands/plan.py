@@ -190,8 +190,6 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
         names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
     extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
     bound = said.bound.replace("no placement", "no placement of it", 1) + extra
-    if said.has_range and names and not p.all_alike:  # the bound is that of one rule
-        bound = extra.removeprefix(", ")
     is_named = f"{kind.capitalize()} {best.grid}{f' is {names}' if names else ''}"
     yield f"{is_named}{'; ' if names else ': '}{bound}." if bound else f"{is_named}."
 
@@ -259,6 +257,7 @@ def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -
     """Print a row for each choice: its grid in the words of a library, its best time with a file, and without one."""
     rows, library = [], library if library.words else USUAL
     heading, is_launch = f">{', '.join(library.words)}", all(choice.prediction.placement == DEFAULT for choice in shown)
+    rule = next((f",\n{choice.prediction.routing}" for choice in shown if choice.prediction.adapts), "")
     for choice in shown:
         usual = _usual(choice, launches)
         words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL and library.is_turned else ""
@@ -267,7 +266,7 @@ def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -
                      choice.exchange, choice.schedule, _cell(choice.prediction, by),
                      " to ".join(dict.fromkeys(_cell(order, by) for order in (*usual[:1], *usual[-1:]))) or "-"])
     columns = ["shape", ">per node", "kind", "grid", heading, "exchange", "schedule",
-               ">time" if is_launch else ">with its file", ">without"]
+               ">time" if is_launch else f">with its file{rule}", f">without{rule}"]
     usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}
     kept = [k for k, name in enumerate(columns) if k in (3, 7, 8) or len({row[k] for row in rows}) > 1
             or (name in usual_values and rows[0][k] != usual_values[name]) or (k == 4 and any(row[4] for row in rows))]
@@ -305,7 +304,8 @@ def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str
         names = [("" if _where(found, choice) == here else _where(found, choice))
                  + ("" if len(choice.grid.shape) > 1 else f"{choice.decomposition.name} ")
                  + str(choice.grid)
-                 + (" without a file" if needs_file and not _needs_file(found, choice, launches) else "")
+                 + ("" if needs_file == _needs_file(found, choice, launches) else
+                    " without a file" if needs_file else " with its file")
                  for choice in rivals[:MOST_NEAR]]
         others = f" and {len(rivals) - MOST_NEAR} more" if len(rivals) > MOST_NEAR else ""
         lines.append(("near", f"too near to tell: {', '.join(names)}{others}; measure these, too"))
