@@ -7,7 +7,6 @@ its text and gets one table there, of the figures that are not measured.
 
 import re
 import sys
-import time
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -28,13 +27,11 @@ WIDTH = 100  # of a line of the page
 def section(name: str, figure: Figure) -> str:
     """Return the section of a figure: its command, and a table of published and own values."""
     head = f"{HEAD}{name.partition(':')[2]}: {figure.title}\n\n"
-    start = time.monotonic()
     try:
         compared = figure.compute().compared
     except PencilmapError as error:
         return head + _lines(f"Published: {figure.published}. Here: {figure.here}; not computed: {error}.")
-    took = f"{time.monotonic() - start:.0f} s on {date.today()}"
-    return head + _lines(f"`pencilmap study reproduce {name}`, {took}. Published: "
+    return head + _lines(f"`pencilmap study reproduce {name}`, on {date.today()}. Published: "
                          f"{figure.published}. Here: {figure.here}.") + "\n" + table_of(compared)
 
 
@@ -42,7 +39,7 @@ def table_of(compared: Sequence[Compared]) -> str:
     """Return the table of published and own values."""
     rows = [[c.of, _cell(c.published), _cell(c.here), "-" if c.ratio is None else f"{c.ratio:.2f}", c.kind, c.difference]
             for c in compared]
-    return (markdown_table(COLUMNS, rows) if rows else "No number was published.").rstrip() + "\n"
+    return (markdown_table(COLUMNS, rows) if rows else "No number is compared.").rstrip() + "\n"
 
 
 def _lines(text):

@@ -109,5 +109,5 @@ class Figure:
 
     @property
     def takes(self) -> str:
-        """The longest time that the figure takes, in words."""
-        return "2 min" if self.takes_s is None else f"{self.takes_s / 60:.0f} min"
+        """How long the figure takes on two free processors, in words."""
+        return f"under {LONG_S / 60:.0f} min" if self.takes_s is None else f"{self.takes_s / 60:.0f} min"

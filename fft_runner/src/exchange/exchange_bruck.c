@@ -10,7 +10,7 @@
  *         FFTW's recursive transposes are of the same kind.
  * Cost:  (R - 1) log_R p messages a rank instead of p - 1; a block travels (1 - 1/R) log_R p times on average, and is copied
  *        twice each time.
- * Needs: no condition on p or on the extents; memory for up to three times the sent data. */
+ * Needs: no condition on p or on the extents; memory for up to three times the sent data, more if blocks are uneven. */
 #include <stdlib.h>
 #include <string.h>
 
