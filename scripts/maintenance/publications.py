@@ -24,7 +24,8 @@ HEAD = "## "
 PLACE = "published and ours"
 WIDTH = 100  # of a line of the page
 ABOUT = ("Published values, ours, their ratio, their [kind](../../reproduced.md), and the difference. The seconds are "
-         "those of a computation of all figures in turn: measurements that several figures share count in the first of them.")
+         "those of a computation of all figures in turn: measurements that several figures share count in the first of "
+         "them.")
 
 
 def section(name: str, figure: Figure) -> str:
