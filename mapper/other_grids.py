@@ -1,4 +1,4 @@
-"""A quick look around a prediction: is another placement of its grid, or another grid of its ranks, much faster?"""
+"""A quick look around a prediction: is another placement or schedule of its grid, or another grid, much faster?"""
 
 from dataclasses import replace
 

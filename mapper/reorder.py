@@ -76,7 +76,7 @@ def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placemen
         Any network as everywhere, e.g. ``8x8x8``, ``fat-tree:leaves=9,hosts=8,taper=2`` or the name of a file; the processes
         may cover only some of its nodes.
     grid : str or ProcessGrid
-        ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs.
+        ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs; ``PxQxS`` for three exchanges.
     placement : str, Product or Mapping
         As for `pencilmap.mapper.placements.place`; made by rank 0, so files will be read there.
     tasks_per_node : int, optional

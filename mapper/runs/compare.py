@@ -264,7 +264,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     Returns
     -------
     Prediction or None
-        None if the record has no network.
+        None if the network of the run is unknown, or its schedule is impossible there.
     str
         A note about the prediction, or the reason why there is none.
     """
@@ -289,7 +289,7 @@ def _prediction(text, changed):
 
 
 def _placed(record, changes):
-    """Return the mapping of a run on its torus, None if unknown, and a note."""
+    """Return the mapping of a run on its network, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
     if placement["torus"] is None and TOPOLOGY in labels:

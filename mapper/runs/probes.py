@@ -106,7 +106,8 @@ def machine_of_probe(probe: Probe, name: str) -> Machine:
 def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Figure]:
     """Return the figures of a machine file after a probe.
 
-    Figures of the probe replace the figures of the file, and the costs of messages by size in the file.
+    Figures of the probe replace the same figures of the file. The probe's costs of messages by size also replace the figures
+    `message_cost`, `message_size_cost` and `message_hop_cost`.
 
     Parameters
     ----------

@@ -103,7 +103,10 @@ class CoordinateNetwork:
 
     @property
     def link_shape(self) -> tuple[int, ...]:
-        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
+        """Shape of an array with an entry for each link: dimension, direction (up, down), node that the link leaves.
+
+        Entries at the ends of open lines, which have no link, stay 0.
+        """
         return (self.n_dimensions, 2, self.n_nodes)
 
     def links_by_cables(self, i: int) -> list[tuple[int, slice]]:

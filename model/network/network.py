@@ -81,7 +81,7 @@ class Network(Protocol):
 
     @property
     def link_shape(self) -> tuple[int, ...]:
-        """Shape of an array with one entry for each link, first axis the class."""
+        """Shape of an array with an entry for each link, first axis the class; entries without a link stay 0."""
 
     @property
     def bandwidth(self) -> tuple[float, ...] | None:

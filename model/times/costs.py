@@ -43,7 +43,7 @@ class Costs:
     message_size_cost_s: float | None = None  #: seconds for a message of 1 KiB; times the square root of other sizes
     #: seconds for a message of 1 KiB and each of its hops; times the square root of other sizes
     message_hop_cost_s: float | None = None
-    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, instead of the costs before
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, in place of the three above
     #: seconds that every task of a node adds to an exchange of any size: entering, starting, waiting for the last task
     exchange_cost_s: float | None = None
     #: 0 to 1: share of the computing beside an exchange that overlaps, because the MPI or the network makes progress

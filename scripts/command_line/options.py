@@ -75,7 +75,7 @@ ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lam
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
-                      help="Search: quick 0, normal 3 or long 25 s.")
+                      help=f"Search: quick none, normal, long {EFFORTS['long']} times.")
 SEARCH = with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),

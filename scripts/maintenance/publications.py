@@ -22,6 +22,9 @@ COLUMNS = ["of", ">published", ">here", ">ratio", "kind", "difference"]
 HEAD = "## "
 PLACE = "published and ours"
 WIDTH = 100  # of a line of the page
+ABOUT = ("Published values, ours, their ratio, their [kind](../../reproduced.md), and the difference. The seconds are "
+         "those of a computation of all figures in turn: measurements that several figures share count in the first of "
+         "them.")
 
 
 def section(name: str, figure: Figure) -> str:
@@ -48,8 +51,8 @@ def _lines(text):
 
 def page(source: str, sections: dict[str, str]) -> str:
     """Return the page of a source with the sections of all of its figures that are known."""
-    return (f"# {title_of(source)}\n\nPublished values, ours, their ratio, their [kind](../../reproduced.md), "
-            "and the difference.\n\n" + "\n".join(sections[name] for name in SOURCES[source] if name in sections))
+    return f"# {title_of(source)}\n\n{_lines(ABOUT)}\n" + "\n".join(sections[name] for name in SOURCES[source]
+                                                                     if name in sections)
 
 
 def sections_of(text: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.scripts.command_line.studies import reproduce
-from pencilmap.scripts.maintenance.publications import row
+from pencilmap.scripts.maintenance.publications import page as page_of, row, sections_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
 from pencilmap.scripts.reproduce.drawings import FULL, Image, butterflies, image_of, symmetric_images
@@ -83,6 +83,12 @@ def test_the_page_of_a_publication_has_every_figure_and_table(page):
     found = set(re.findall(r"`(?:\w+:)?([\w-]+)`|^## ([\w-]+):", text, re.MULTILINE))
     found = {name for pair in found for name in pair}
     assert [name for name in names if name not in found] == []
+
+
+@pytest.mark.parametrize("source", ["jocksch", "schulz"])
+def test_a_page_of_measured_figures_is_as_the_program_would_write_it(source):
+    text = (PAGES / f"{source}.md").read_text()
+    assert page_of(source, sections_of(text)) == text
 
 
 def test_a_long_figure_says_how_long_it_takes(pencilmap, monkeypatch):

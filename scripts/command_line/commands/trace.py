@@ -34,7 +34,7 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     """Find out which ranks of any MPI program talk to each other.
 
     The program runs unchanged behind its launch line. The bytes and messages between its ranks are written to a file. The
-    exit status is that of the program.
+    exit status is that of the program; 1 in place of 0 if there is nothing to write.
     """
     if (file is None) == (not launch):
         raise click.UsageError("a launch line or a file is needed; give a launch line behind --, e.g. pencilmap trace -- "

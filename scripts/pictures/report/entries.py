@@ -30,7 +30,7 @@ class Entry:
 
     @cached_property
     def prediction(self) -> Prediction | None:
-        """Return the prediction for the placement of the ranks; None if the run does not know its torus."""
+        """Return the prediction for the real placement, None if there is none, see `prediction_of_record`."""
         return prediction_of_record(self.record)[0]
 
     @property
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def mapping(self) -> Mapping | None:
-        """Return the mapping of the ranks; None if the run does not know its torus."""
+        """Return the mapping of the ranks; None without a prediction."""
         if self.prediction is None:
             return None
         return mapping_of_record(self.record, self.prediction.network, self.placement)
@@ -133,7 +133,7 @@ class Entry:
 
     @property
     def placed(self) -> Placed | None:
-        """Return the placement with link loads; None if the run does not know its torus."""
+        """Return the placement with link loads; None without a prediction."""
         mapping, prediction = self.mapping, self.prediction
         if mapping is None or prediction is None:
             return None
