@@ -223,7 +223,7 @@ def _template(name):
     def field(number: re.Match[str]) -> str:
         return f"{{node:0{len(number[0])}d}}" if len(number[0]) > 1 else "{node}"
 
-    return re.sub(r"[0-9]+(?=[^0-9]*$)", field, name[:40])
+    return re.sub(r"[0-9]+(?=[^0-9]*$)", field, name[:40]) if re.search("[0-9]", name) else "n{node}"
 
 
 def _check_template(template, network):

@@ -133,7 +133,7 @@ def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     (tmp_path / "m").write_text("0 1\n0 0\n")
     status, out, _ = pencilmap("map", "--from", tmp_path / "m", "--network", "1", "-t", "2", "-f", "hydra", "-o",
                                tmp_path / "h")
-    assert status == 0 and "note: hydra does not give slots" in out
+    assert status == 0 and "  note    hydra does not give slots" in out
 
 
 @pytest.mark.parametrize("text, message", [
