@@ -171,8 +171,8 @@ def test_a_lattice_is_searched_up_to_a_number_of_slots(most, words, monkeypatch)
 def test_why_a_host_is_no_node_is_told_with_the_name_of_one():
     for name, template in ("z07", "z{node:02d}"), ("z", "n{node}"):
         assert Hosts(SQUARE, "n{node:02d}").why_not(name) == (
-            f"host '{name}' is not a node of torus 4x4, whose nodes are named n00 and so on; give names with `hosts`, such as "
-            f"'{template}', or name the nodes with `nodes`, a file of lines NAME x y")
+            f"host '{name}' is not a node of torus 4x4, whose nodes are named n00 and so on; give names with `hosts`, such "
+            f"as '{template}', or name the nodes with `nodes`, a file of lines NAME x y")
     assert "whose nodes are named b and so on" in Hosts(SQUARE, table={3: "b"}).why_not("z")
     assert "does not end in 2 coordinates of torus 4x4, as node-0-0 does; name the hosts with `nodes`, a file of" in (
         Hosts(SQUARE).why_not("z1"))
