@@ -49,7 +49,8 @@ def command(output: str, as_json: bool) -> None:
         say(f"1. exchanges predicted: {where.where}, transform {where.transform}", bold=True)
         prediction_table([Row(p, predicted[0], placement_name(p.placement, where.site)) for p in predicted],
                          by=EXCHANGES)
-        print_table("2. mapped", ["placement", "mapfile"], list(zip(PLACEMENTS, mapfiles)))
+        print_table("2. mapped", ["placement", "mapfile"],
+                    [(placement_name(text, where.site), mapfile) for text, mapfile in zip(PLACEMENTS, mapfiles)])
     part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
     records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
                         + _runs(part, part.grid(PART_GRID), SCHEDULES), folder / "records.jsonl")
@@ -93,7 +94,7 @@ def _side_by_side(rows, where):
                  if (r.grid, r.transform, r.tasks_per_node) == (GRID, str(where.transform), where.tasks_per_node)}
     print_table("4. compared with the published measurements (Jagode, Hein, Trew, Appendix A, CO mode)",
                 ["placement", "exchange", ">link time", ">simulated", ">published"],
-                [[r.placement, r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
+                [[placement_name(r.placement, where.site), r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
     return both[PLACEMENTS[0]] / both[PLACEMENTS[1]]
@@ -144,9 +145,10 @@ def _together(runs, where):
     print_table(f"5. both exchanges at once: {where.where}, grid {PART_GRID}, transform {where.transform}, simulated and "
                 "verified as above",
                 ["placement", "schedule", ">joint\nload", ">link time", ">simulated", ">over the\nbound",
-                 ">cubes in\nsequence / this"],
-                [[run.placement, run.schedule, f"{run.joint:.4g}", milliseconds(run.t_s), milliseconds(run.measured_s),
-                  f"{run.measured_s / run.bound_s:.2f}", f"{cubes.measured_s / run.measured_s:.2f}"] for run in runs]
+                 ">gain over\ncubes"],
+                [[placement_name(run.placement, where.site).replace("on ", "on\n"), run.schedule, f"{run.joint:.4g}",
+                  milliseconds(run.t_s), milliseconds(run.measured_s), f"{run.measured_s / run.bound_s:.2f}",
+                  f"{cubes.measured_s / run.measured_s:.2f}"] for run in runs]
                 + [["any", "any", "", milliseconds(runs[0].bound_s), "", "", ""]])
     gains = [f"{run.schedule} {cubes.measured_s / run.measured_s:.2f}x simulated, {cubes.t_s / run.t_s:.2f}x by link time"
              for run in runs if run.schedule != SEQUENCE]
