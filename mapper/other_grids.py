@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pencilmap.mapper.plan import LARGE, Choice, plan
 from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.predict.ranking import worth
@@ -42,7 +43,7 @@ def faster_choices(where: Where, found: Prediction, schedule: str,
         return None, None
     others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (where.transform is None or where.transform.fills(grid))]
-    placement, grid = (_best(where, grids, schedule, routing) for grids in ([like], others))
+    placement, grid = (_best(where, grids, schedule, routing, found.stages[0].algorithm) for grids in ([like], others))
     here = placement if _gain(placement, found) >= MUCH else None
     return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
 
@@ -58,24 +59,25 @@ def faster_schedule(where: Where, found: Prediction, routing: str | None = None)
     """
     if found.grid.n_tasks > LARGE and not where.network.has_products:
         return None
-    best = quick_choice(where, found.grid, ANY_SCHEDULE, routing)
+    best = quick_choice(where, found.grid, ANY_SCHEDULE, routing, found.stages[0].algorithm)
     is_other = best is not None and best.schedule_name != SEQUENCE
     return best if best is not None and is_other and worth(found) / worth(best) >= MUCH else None
 
 
-def quick_choice(where: Where, grid: ProcessGrid, schedule: str, routing: str | None = None) -> Prediction | None:
+def quick_choice(where: Where, grid: ProcessGrid, schedule: str, routing: str | None = None,
+                 exchange: str = DEFAULT_ALGORITHM) -> Prediction | None:
     """Return the prediction of the best placement of a grid by a quick look, None if the grid is not possible."""
-    best = _best(where, [grid], schedule, routing)
+    best = _best(where, [grid], schedule, routing, exchange)
     return best and best.prediction
 
 
-def _best(where, grids, schedule, routing):
+def _best(where, grids, schedule, routing, exchange):
     """Return the best choice of some grids without a search, None if none is possible."""
     if not grids:
         return None
     try:
-        return plan(replace(where, shapes=()), grids=grids, placements=(BEST,), schedules=(schedule,), routing=routing,
-                    effort="quick").best
+        return plan(replace(where, shapes=()), grids=grids, placements=(BEST,), exchanges=(exchange,), schedules=(schedule,),
+                    routing=routing, effort="quick").best
     except PencilmapError:
         return None
 

@@ -10,6 +10,7 @@ from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, 
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.where import BEST, Where
+from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.kinds import kind_of
@@ -43,7 +44,7 @@ MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message 
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
 STATIC, STATICALLY = "static", " under static routes, as InfiniBand has them"
-IN_WORDS = ("order ", "pattern ", "tiling ", "the ")  # begin names of placements that are words of a sentence
+IN_WORDS = ("order ", "pattern ", "tiling ", "the ", "block order")  # begin names of placements that are words of a sentence
 
 
 @dataclass(frozen=True)
@@ -409,7 +410,12 @@ def static_lines(where: Where, found: Prediction, launch: Launched, question: Qu
     command : str
         Options or a command that take these routes into account.
     """
-    p = found.under(STATIC) if found.under and is_static_likely(where, question.routing, found.grid.n_tasks) else None
+    if not found.under or not is_static_likely(where, question.routing, found.grid.n_tasks):
+        return []
+    try:
+        p = found.under(STATIC)
+    except RoutingError:  # of a tree with different numbers of cables no static routes are known
+        return []
     if p is None:
         return []
     order = launch.first.under(STATIC) if launch.first and launch.first.under else None
@@ -444,7 +450,7 @@ def turned_lines(where: Where, found: Prediction, question: Question, library: L
     turned = None if found.grid.decomposition.has_bricks else found.grid.turned
     if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED:
         return []
-    best = quick_choice(where, turned, question.schedule, question.routing)
+    best = quick_choice(where, turned, question.schedule, question.routing, found.stages[0].algorithm)
     order = best and launched(where, best, question, is_quick=True).first
     right = gain(best, order) if best and order else None
     if not right or best is None:

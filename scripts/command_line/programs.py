@@ -1,6 +1,7 @@
 """The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
-from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.predict.program import predict_program
+from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
@@ -103,7 +104,10 @@ def _show_static(where, found, mapping, p, routing):
     own, first = found.mappings[0], found.predictions[0]
     if not is_static_likely(where, routing, found.traffic.n_ranks) or p.placement == first.placement:
         return
-    mine, theirs = (predict_program(m, found.traffic, STATIC) for m in (mapping, own))
+    try:
+        mine, theirs = (predict_program(m, found.traffic, STATIC) for m in (mapping, own))
+    except RoutingError:  # of a tree with different numbers of cables no static routes are known
+        return
     here, there = (max(a.gains(b) or (1.0,)) for a, b in ((p, first), (mine, theirs)))
     if max(here / there, there / here) >= MUCH:
         gain = "as fast as" if abs(there - 1) < SAME else f"{factor(there)} on the links than"
@@ -113,7 +117,10 @@ def _show_static(where, found, mapping, p, routing):
 def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_json):
     """Print the loads of a placement beside those of the launcher's order under each rule of the network."""
     own = found.mappings[0]
-    pairs = [[predict_program(m, found.traffic, rule) for m in (mapping, own)] for rule in all_variants(where.network)]
+    pairs = list[list[ProgramPrediction]]()
+    for rule in all_variants(where.network):
+        with suppress(RoutingError):  # the rule cannot handle the network
+            pairs.append([predict_program(m, found.traffic, rule) for m in (mapping, own)])
     if as_json:
         predictions = [{**p.as_dict(), "gain": p.gain(first)} for p, first in pairs]
         print_json({**more, **_as_dict(path, found), "predictions": predictions})

@@ -82,6 +82,28 @@ def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
     assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "p_row=2,p_col=8")  # words leave no doubt
 
 
+@pytest.mark.parametrize("command", ["map", "predict", "check", "plan", "report", "traffic"])
+def test_a_tree_with_different_numbers_of_cables_has_no_line_about_static_routes(command, told, tmp_path):
+    """Static routes are not known there, and no answer may end with this."""
+    tree, traffic, hosts = tmp_path / "topology.conf", tmp_path / "t", tmp_path / "hosts"
+    tree.write_text("SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=c Nodes=n[7-12]\n"
+                    "SwitchName=t Switches=a,b,c\n")
+    traffic.write_text("".join(f"{a} {(a + 5) % 12} 1000\n" for a in range(12)))
+    hosts.write_text("".join(f"n{k}\n" for k in (7, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)))
+    asked = ("--network", f"{tree},taper=2", "--bandwidth", "1 GB/s")
+    fft, output = ("--grid", "3x4", "--fft", "16"), ("-f", "slurm", "-o", tmp_path / "out")
+    words = {"map": ("map", *asked, *fft, *output), "predict": ("predict", *asked, *fft), "plan": ("plan", *asked, *fft[2:]),
+             "check": ("check", hosts, *asked, *fft), "report": ("report", *asked, *fft, "-o", tmp_path / "page.html"),
+             "traffic": ("map", *asked, "--traffic", traffic, *output)}[command]
+    assert " static " not in told(*words)
+
+
+def test_check_of_a_schedule_that_does_not_fit_the_turned_grid(told, tmp_path):
+    words = ("--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "2x8", "--fft", "64", "--schedule", "overlap:16:z")
+    told("map", *words, "-f", "hostfile", "-p", "default", "-o", tmp_path / "hosts")
+    assert "hosts is valid" in told("check", tmp_path / "hosts", *words)
+
+
 def test_map_says_what_its_file_does_on_the_grid_in_the_other_order(told, tmp_path):
     words = ("--network", "4x4", "-f", "hostfile", "-o", tmp_path / "hosts", "--grid")
     assert "check if your code has p_row=2, p_col=8, type that: there this file is " in told("map", *words, "2x8")

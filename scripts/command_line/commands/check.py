@@ -9,6 +9,7 @@ from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
@@ -195,7 +196,10 @@ def _turned_lines(where, mapping, said, question):
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
     if turned is None:
         return []
-    there = where.answer(replace(mapping, grid=turned), question)
+    try:
+        there = where.answer(replace(mapping, grid=turned), question)
+    except ScheduleError:  # the schedule does not fit the turned grid
+        return []
     launch = launched(where, there, question)
     most, here = (min(gains(p, order) or (gain(p, order) or 1.0,)) for p, order in (
         (there, launch.first), (said.best, said.launch.first)))
