@@ -27,10 +27,10 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict.case import Case
-from pencilmap.model.predict.closed_form import closed_form, recognised
+from pencilmap.model.predict.closed_form import closed_form
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, is_tie, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
@@ -66,7 +66,7 @@ class Choice:
     ----------
     where : Where
         The setting of the plan, with the shape and the decomposition of this choice.
-    placed : Product or Mapping
+    placed : Placement
     prediction : Prediction
         Its `placement` is the name as given, ``best`` or ``default``.
     by : {"transform", "exchanges"}
@@ -76,7 +76,7 @@ class Choice:
     """
 
     where: Where
-    placed: Product | Mapping
+    placed: Placement
     prediction: Prediction
     by: str = TRANSFORM
     is_brief: bool = False
@@ -98,9 +98,8 @@ class Choice:
         """Text of the placement. A product or a search is spelled out, so that the text makes it again."""
         if self.prediction.placement != BEST:
             return self.prediction.placement
-        if isinstance(self.placed, Product):
-            return str(self.placed)
-        return self.placed.name if self.placed.name.startswith(("search:", "lattice:", DEFAULT)) else BEST
+        is_text = self.placed.is_product or self.placed.name.startswith(("search:", "lattice:", DEFAULT))
+        return self.placed.name if is_text else BEST
 
     @property
     def name(self) -> str:
@@ -396,7 +395,7 @@ class _Wanted:
             found = known.get(choice.kind) if name == DEFAULT else None
             if found is None:
                 placed = choice.where.place(name, choice.grid, self.question)
-                if choice.grid.n_tasks > MOST_LAUNCHED and not isinstance(placed, Product) and not product_of(placed):
+                if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
                     return False
                 found = self.choice(choice.where, placed, self.question, name).prediction
             if not is_tie(found, best.prediction, self.by):
@@ -409,7 +408,7 @@ class _Wanted:
         placed, prediction = choice.where.or_launch(choice.placed, choice.prediction, question)
         return replace(choice, placed=placed, prediction=prediction)
 
-    def choice(self, here: Where, placed: Product | Mapping, question: Question, name: str) -> Choice:
+    def choice(self, here: Where, placed: Placement, question: Question, name: str) -> Choice:
         return self._of(here, placed, here.shown(placed, question, name))
 
     def _of(self, here, placed, prediction):
@@ -508,7 +507,7 @@ class _Wanted:
 
     def _slow(self, here, placed):
         """Return whether the launch order needs every message routed where products need not."""
-        case = Case(placed, recognised(placed), here.transform, self.question, here.costs)
+        case = Case(placed, product_of(placed), here.transform, self.question, here.costs)
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
     def _quick(self, here, grid):

@@ -32,8 +32,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation, Site, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Placement
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 HOST_VARIABLE = "PENCILMAP_HOST"
@@ -62,7 +61,7 @@ def _on_all_ranks(function: Function) -> Function:
 
 
 @_on_all_ranks
-def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
+def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placement: str | Placement = "best",
             tasks_per_node: int | None = None, where: str | Callable[[], Sequence[int]] = "auto",
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.

@@ -5,8 +5,6 @@ from fractions import Fraction
 from itertools import count
 from typing import Self
 
-import numpy as np
-
 from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.base.progress import now_and_then, parts, say
 from pencilmap.mapper.placements import as_mapping, check_name, place, takes_objective
@@ -22,8 +20,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_messages, predict_question
 from pencilmap.model.predict.question import Question
@@ -147,7 +144,7 @@ class Where:
     def where(self) -> str:
         return str(self.site)
 
-    def place(self, text: str, grid: ProcessGrid, schedule: str | Question = SEQUENCE) -> Product | Mapping:
+    def place(self, text: str, grid: ProcessGrid, schedule: str | Question = SEQUENCE) -> Placement:
         """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
 
         A placement that searches gives the one that is fastest by all terms of the time model, under the schedule or for
@@ -160,7 +157,7 @@ class Where:
             return place(text, self.site, grid)
         question = _asked(schedule)
         name, _, argument = text.partition(":")
-        found: list[Product | Mapping] = []
+        found: list[Placement] = []
         for wanted in objectives(question.schedule, grid, self.direction):
             found += [search(argument, self.site, grid, wanted, robust=self.robust, transform=uneven)
                       for uneven in self._uneven(grid)] if name == "search" else [place(text, self.site, grid, wanted)]
@@ -173,7 +170,7 @@ class Where:
         return (self.transform, *([directed(self.transform, BACKWARD)] if self.direction == PAIR else []))
 
     def best_placement(self, grid: ProcessGrid, schedule: str | Question, share: int | Fraction = 1,
-                       limit: Limit = UNLIMITED) -> Product | Mapping:
+                       limit: Limit = UNLIMITED) -> Placement:
         """The fastest placement of all families under a schedule, or for a question; never slower than the launch order.
 
         Searches get their usual evaluations divided by `share`; for 0 there is no search.
@@ -182,7 +179,7 @@ class Where:
 
     def best_prediction(self, grid: ProcessGrid, schedule: str | Question, share: int | Fraction = 1,
                         limit: Limit = UNLIMITED, brief: bool = False,
-                        alone: bool = False) -> tuple[Product | Mapping, Prediction]:
+                        alone: bool = False) -> tuple[Placement, Prediction]:
         """The placement of `best_placement`, and its prediction.
 
         If `brief`, only one objective is searched, with all evaluations; of a free schedule that of chunks that overlap.
@@ -190,7 +187,7 @@ class Where:
         """
         question = _asked(schedule)
         schedule, rules = question.schedule, () if question.routing is None else (question.routing,)
-        found: list[Product | Mapping] = []
+        found: list[Placement] = []
         if schedule == SEQUENCE and self.transform and self._is_whole(grid):
             found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, each) for each in self._uneven(grid)]
         several = objectives("overlap" if brief and schedule == BEST else schedule, grid, self.direction)
@@ -203,7 +200,7 @@ class Where:
             with next(steps):
                 found += [placed for uneven in self._uneven(grid)
                           for placed in candidates(self.site, grid, wanted, effort, limit, rules, uneven)
-                          if not (isinstance(placed, Product) and placed in found)]
+                          if not (placed.is_product and placed in found)]
             if self.robust:
                 with next(steps):
                     found += robust_search(self.site, grid, wanted, effort, limit, self.transform)
@@ -216,18 +213,17 @@ class Where:
         best = self._fastest(found, question, BEST)
         return best if alone else self.or_launch(*best, question)
 
-    def or_launch(self, placed: Product | Mapping, prediction: Prediction,
-                  question: Question) -> tuple[Product | Mapping, Prediction]:
+    def or_launch(self, placed: Placement, prediction: Prediction,
+                  question: Question) -> tuple[Placement, Prediction]:
         """A placement and its prediction for a question, or those of the launch order of its grid if that is faster."""
         launch = launched(self.site, prediction.grid)
-        if isinstance(placed, Mapping) and np.array_equal(placed.node_of_rank, launch.node_of_rank) \
-                and np.array_equal(placed.slot_of_rank, launch.slot_of_rank):
+        if not placed.is_product and placed.mapping().is_at(launch):
             return placed, prediction
         both = (placed, prediction), (launch, self.shown(launch, question, prediction.placement))
         return min(both, key=lambda each: tuple(worth(each[1], by) for by in BY))
 
-    def _fastest(self, found: list[Product | Mapping], question: Question,
-                 name: str | None = None) -> tuple[Product | Mapping, Prediction]:
+    def _fastest(self, found: list[Placement], question: Question,
+                 name: str | None = None) -> tuple[Placement, Prediction]:
         """The first of the fastest by all terms of the time model, and its prediction."""
         predicted = [(placed, self.shown(placed, question, name)) for placed in found]
         return min(predicted, key=lambda each: each[1].order)
@@ -237,12 +233,12 @@ class Where:
         return (self.network.has_products and self.site.allocation.is_complete
                 and grid.n_tasks == self.site.n_slots)
 
-    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
+    def predict(self, placed: Placement, routing: str | None = None, name: str | None = None,
                 exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
         return self.answer(placed, Question(routing, exchange, schedule, direction), name)
 
-    def answer(self, placed: Product | Mapping, question: Question, name: str | None = None) -> Prediction:
+    def answer(self, placed: Placement, question: Question, name: str | None = None) -> Prediction:
         """The prediction of a placement for a question, by default in the direction of this setting."""
         question = self._directed(question)
         found = predict_question(placed, question, self.transform, name=name, costs=self.costs, site=self.site)
@@ -251,7 +247,7 @@ class Where:
     def _directed(self, question):
         return replace(question, direction=self.direction) if question.direction == FORWARD else question
 
-    def shown(self, placed: Product | Mapping, question: Question = Question(), name: str | None = None) -> Prediction:
+    def shown(self, placed: Placement, question: Question = Question(), name: str | None = None) -> Prediction:
         """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
         a note.
         """
@@ -268,7 +264,7 @@ class Where:
         note = f"the worst of {len(found)} routing rules is shown"
         return replace(worst, notes=(*worst.notes, note))
 
-    def interval(self, placed: Product | Mapping, question: Question = Question(),
+    def interval(self, placed: Placement, question: Question = Question(),
                  name: str | None = None) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.predict.routing_interval.routing_interval`."""
         heard = say if self.network.n_nodes >= MANY_NODES else now_and_then(say)
@@ -277,7 +273,7 @@ class Where:
             placed, self._directed(question), self.transform, name=name, costs=self.costs, site=self.site,
             begin=lambda rule: heard(f"routing {rule}", next(done) / number))]
 
-    def _noted(self, prediction: Prediction, placed: Product | Mapping) -> Prediction:
+    def _noted(self, prediction: Prediction, placed: Placement) -> Prediction:
         """Return a prediction with the halos and the notes of this setting, also under other routing rules."""
         def under(rule):
             found = prediction.under and prediction.under(rule)

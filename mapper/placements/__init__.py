@@ -1,11 +1,11 @@
 """Placements: a table from a name to the function that makes the placement.
 
-A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "".
+A placement is a function ``(argument, site, grid) -> Placement``; `argument` is the text after the colon, or "".
 Placements that search also get the objective. A new placement is a file here and a line below.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.searches.default_order import default
@@ -14,16 +14,15 @@ from pencilmap.model.base.late import late
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.traffic.objective import Objective
 
 
 @dataclass(frozen=True)
-class Placement:
+class Placing:
     """A line of the table."""
 
-    make: Callable[..., Product | Mapping]
+    make: Callable[..., Placement]
     usage: str
     meaning: str
     anywhere: bool = False  #: whether the placement also works on a graph, which has no coordinates
@@ -41,35 +40,35 @@ def _in(place):
 
 
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
+    "best": Placing(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
                       "with idle slots also a local search; on twisted tori of digit bases, or a local search; on other "
                       "networks the least cost under all routings", anywhere=True, searches=True, twisted=True),
-    "search": Placement(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
+    "search": Placing(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
                         "loads, for holes, idle slots and awkward factors", anywhere=True, searches=True),
-    "default": Placement(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
+    "default": Placing(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
                          "first letter fastest: xyzt, txyz (slots first), ...; nt and tn take the nodes in the order of "
                          "their list", anywhere=True),
-    "line": Placement(_in("box:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
-    "plane": Placement(_in("box:plane"), "plane[:AXES]", "rows are planes (default xy)"),
-    "box": Placement(_in("box:box"), "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
-    "digits": Placement(_in("digits:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
+    "line": Placing(_in("box:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
+    "plane": Placing(_in("box:plane"), "plane[:AXES]", "rows are planes (default xy)"),
+    "box": Placing(_in("box:box"), "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
+    "digits": Placing(_in("digits:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
                         "for columns (s for slabs), i for idle"),
-    "ring": Placement(_in("ring:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "
+    "ring": Placing(_in("ring:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "
                       "positions of the members of each row; without arguments, the least load of exchanges at once",
                       searches=True),
-    "lattice": Placement(_in("lattice:lattice"), "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice "
+    "lattice": Placing(_in("lattice:lattice"), "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice "
                          "and rows are translates of one tile, or the other way round; often the best for exchanges in "
                          "sequence at odd extents"),
-    "basis": Placement(_in("basis:basis"), "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is "
+    "basis": Placing(_in("basis:basis"), "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is "
                        "the sum of its digits times generators, which are searched or given as r=..,c=..",
                        searches=True, twisted=True),
-    "cosets": Placement(_in("basis:cosets"), "cosets", "on a twisted torus: rows are the cosets of a subgroup, and "
+    "cosets": Placing(_in("basis:cosets"), "cosets", "on a twisted torus: rows are the cosets of a subgroup, and "
                         "columns those of a complement", searches=True, twisted=True),
-    "images": Placement(_in("images:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
+    "images": Placing(_in("images:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
                         "(or column)", twisted=True),
-    "python": Placement(_in("function:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
+    "python": Placing(_in("function:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
                         twisted=True),
-    "file": Placement(_in("file:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
+    "file": Placing(_in("file:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
                       "named", anywhere=True),
 }
 
@@ -82,7 +81,7 @@ def check_name(text: str) -> None:
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
 
 
-def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
+def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
     """Make the placement that `text` describes.
 
     Parameters
@@ -124,6 +123,6 @@ def takes_objective(text: str) -> bool:
     return name in PLACEMENTS and PLACEMENTS[name].searches
 
 
-def as_mapping(placed: Product | Mapping, name: str) -> Mapping:
+def as_mapping(placed: Placement, name: str) -> Mapping:
     """Return the mapping of a placement, named `name`."""
-    return placed.mapping(name) if isinstance(placed, Product) else replace(placed, name=name)
+    return placed.mapping(name)

@@ -35,8 +35,7 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
@@ -59,7 +58,7 @@ AFTER_TILING = 3               # divides these if a tiling is better than the pr
 RULES = 3  # for ties: a robust search routes under each rule
 
 
-def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
+def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
     """Return the best placement of all families; on a site with holes or idle slots the result of the local search.
 
     Parameters
@@ -95,7 +94,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
                limit: Limit = UNLIMITED, rules: Sequence[str] = (),
-               transform: Transform | None = None) -> list[Product | Mapping]:
+               transform: Transform | None = None) -> list[Placement]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -124,7 +123,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if not is_whole and _are_alike(site, grid, uneven):
         return [launched(site, grid)]
     if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
-        return [replace(_mapping(placed), grid=grid) for placed in candidates(site, *one, share, limit, rules, transform)]
+        return [replace(placed.mapping("best" if placed.is_product else None), grid=grid)
+                for placed in candidates(site, *one, share, limit, rules, transform)]
     if not site.network.has_products:
         return _without_products(site.network, site, grid, wanted, share, limit, rules, uneven)
     if is_whole:
@@ -141,10 +141,6 @@ def _is_whole(site, grid):
 def _are_alike(site, grid, uneven):
     """Return whether one group of even blocks takes every slot: then all placements cost the same."""
     return uneven is None and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots
-
-
-def _mapping(placed):
-    return placed.mapping("best") if isinstance(placed, Product) else placed
 
 
 def _on_whole_torus(site, grid, wanted, share, limit, uneven):

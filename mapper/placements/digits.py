@@ -17,7 +17,7 @@ from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.pattern import Pattern, parse_pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.ring_map import RingMap
@@ -25,7 +25,7 @@ from pencilmap.model.placement.ring_map import RingMap
 IDLE = "i"  # owner of digits that leave places idle
 
 
-def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
+def digits(argument: str, site: Site, grid: ProcessGrid) -> Placement:
     """Make the product of the named patterns, or a mapping if digits are idle.
 
     Parameters

@@ -1,6 +1,7 @@
-"""A mapping: the node and slot of every grid rank."""
+"""Placements of the ranks of a process grid, and the mapping: a placement by the node and slot of every rank."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -8,6 +9,26 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MappingError
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, per_node
+
+
+class Placement(Protocol):
+    """The places of the ranks of a grid. A `Mapping` lists them, a `pencilmap.model.placement.product.Product` computes them
+    from the patterns of the dimensions, so that no array has an entry for each rank.
+    """
+
+    @property
+    def network(self) -> Network: ...
+    @property
+    def grid(self) -> ProcessGrid: ...
+    @property
+    def tasks_per_node(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def is_product(self) -> bool: ...
+    def mapping(self, name: str | None = None) -> "Mapping": ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +71,15 @@ class Mapping:
         check_bijection(self)
 
     @property
+    def is_product(self) -> bool:
+        """Whether the placement is given by patterns; see `pencilmap.model.placement.product.product_of`."""
+        return False
+
+    def mapping(self, name: str | None = None) -> "Mapping":
+        """Return the mapping, perhaps with another name."""
+        return self if name is None else replace(self, name=name)
+
+    @property
     def n_tasks(self) -> int:
         return self.grid.n_tasks
 
@@ -62,6 +92,11 @@ class Mapping:
     def ends(self) -> Ints:
         """End of the network of each rank, as routing rules take it: int array, shape (P,)."""
         return self.network.ends(self.node_of_rank, self.slot_of_rank)
+
+    def is_at(self, places: "Mapping") -> bool:
+        """Return whether every rank sits on the node and slot of another mapping."""
+        return np.array_equal(self.node_of_rank, places.node_of_rank) and np.array_equal(self.slot_of_rank,
+                                                                                         places.slot_of_rank)
 
     def coordinates(self) -> Ints:
         """Return the coordinates of each rank: int array, shape (P, d)."""

@@ -9,7 +9,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.pattern import Pattern, pattern_of_images
 from pencilmap.model.placement.ring_map import RingMap
 
@@ -42,6 +42,22 @@ class Product:
                 raise PlacementError(f"pattern {pattern.text(self.decomposition.letters)} of dimension {axis} stands for "
                                      f"{pattern.n} nodes, but torus "
                                      f"{self.torus} has {n}; its radices must multiply to {n}")
+
+    @property
+    def network(self) -> Torus:
+        return self.torus
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def is_product(self) -> bool:
+        return True
 
     @property
     def is_digits(self) -> bool:
@@ -84,11 +100,14 @@ class Product:
         return ("digits:" if self.is_digits else "ring:") + ",".join([*parts, *slots])
 
 
-def product_of(mapping: Mapping) -> Product | None:
-    """Return the product whose groups use the same places as the groups of a mapping, or None.
+def product_of(placed: Placement) -> Product | None:
+    """Return the product whose groups use the same places as the groups of a placement, or None.
 
     The order of ranks within a group does not matter, because it changes no load of an even exchange.
     """
+    if isinstance(placed, Product):
+        return placed
+    mapping = placed.mapping()
     if not mapping.fills_network or not mapping.network.has_products:
         return None
     torus, grid = as_torus(mapping.network), mapping.grid

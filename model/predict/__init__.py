@@ -11,11 +11,11 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import Case
-from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of, recognised
+from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of
 from pencilmap.model.predict.forecast import Forecaster
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import ExchangePrediction, Prediction, cost_of
@@ -26,7 +26,7 @@ from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.remap import remaps
 
 
-def predict(placed: Product | Mapping, transform: Transform | None = None, routing_name: str | None = None,
+def predict(placed: Placement, transform: Transform | None = None, routing_name: str | None = None,
             name: str | None = None, costs: Costs = Costs(), site: Site | None = None,
             exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
             direction: str = FORWARD) -> Prediction:
@@ -37,8 +37,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
 
     Parameters
     ----------
-    placed : Product or Mapping
-        The placement.
+    placed : Placement
+        A `Product` or a `Mapping`.
     transform : Transform, optional
         Without it there will be no times, only lengths.
     routing_name : str, optional
@@ -78,10 +78,10 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
                             site=site)
 
 
-def predict_question(placed: Product | Mapping, question: Question, transform: Transform | None = None, *,
+def predict_question(placed: Placement, question: Question, transform: Transform | None = None, *,
                      name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
-    case = Case(placed, recognised(placed), directed(transform, question.direction), question, costs)
+    case = Case(placed, product_of(placed), directed(transform, question.direction), question, costs)
     prediction = _closed(case, closed_form_of(case), name) or _routed(case, name, site)
     if question.routing is not None:
         return prediction
@@ -126,7 +126,7 @@ def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, 
     bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
     forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
     prediction = Prediction(
-        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or _name(case.placed),
+        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or case.placed.name,
         product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
         notes=(*_notes(case.product, stages, bounds), *case.notes, *forecast.notes), local=case.local, schedule=forecast)
     return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
@@ -149,10 +149,6 @@ def _with_remaps(prediction, case):
     turned = remaps(grid, case.turned.transform) if case.question.direction == PAIR else ()
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
                    remaps=predicted(found), turned_remaps=predicted(turned))
-
-
-def _name(placed):
-    return str(placed) if isinstance(placed, Product) else placed.name
 
 
 def _notes(product, stages, bounds):

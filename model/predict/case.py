@@ -9,7 +9,7 @@ from typing import Any
 from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.pattern import effective_length
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
@@ -39,7 +39,7 @@ class Case:
         The machine's costs besides link bandwidth.
     """
 
-    placed: Product | Mapping
+    placed: Placement
     product: Product | None
     transform: Transform | None
     question: Question
@@ -55,7 +55,7 @@ class Case:
 
     @property
     def network(self) -> Network:
-        return self.placed.torus if isinstance(self.placed, Product) else self.placed.network
+        return self.placed.network
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -75,7 +75,7 @@ class Case:
     @cached_property
     def mapping(self) -> Mapping:
         """The places of the ranks, one by one."""
-        return self.placed.mapping() if isinstance(self.placed, Product) else self.placed
+        return self.placed.mapping()
 
     @cached_property
     def routing_name(self) -> str:
@@ -90,7 +90,7 @@ class Case:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes of the placement."""
-        return () if isinstance(self.placed, Product) else self.placed.notes
+        return self.placed.notes
 
     @cached_property
     def rule(self) -> Any:

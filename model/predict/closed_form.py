@@ -21,8 +21,8 @@ from functools import partial
 import numpy as np
 
 from pencilmap.model.decompositions.decomposition import ExchangeStage
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.mapping import Placement
+from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
 from pencilmap.model.predict.results import ExchangePrediction
@@ -99,11 +99,6 @@ def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float
     return link_s * adaptive / even if even and adaptive is not None else link_s
 
 
-def recognised(placed: Product | Mapping) -> Product | None:
-    """The product whose groups use the places of the groups of a placement; None if there is none."""
-    return placed if isinstance(placed, Product) else product_of(placed)
-
-
-def has_its_ranks(placed: Product | Mapping, product: Product) -> bool:
+def has_its_ranks(placed: Placement, product: Product) -> bool:
     """Whether every rank sits on the node on which the product puts it."""
-    return isinstance(placed, Product) or np.array_equal(placed.node_of_rank, product.mapping().node_of_rank)
+    return placed.is_product or np.array_equal(placed.mapping().node_of_rank, product.mapping().node_of_rank)

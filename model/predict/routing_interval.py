@@ -7,8 +7,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_question
 from pencilmap.model.predict.question import Question
@@ -23,7 +22,7 @@ ANY_ROUTING = "any (cut bound)"
 BEST_MINIMAL = "optimal-minimal"
 
 
-def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
+def routing_interval(placed: Placement, transform: Transform | None = None, name: str | None = None,
                      costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
                      schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
     """Predict one placement under every routing rule of its network, with the bound for any routing.
@@ -62,12 +61,12 @@ def _unheard(rule):
     """Take the name of a rule for nobody."""
 
 
-def intervals(placed: Product | Mapping, question: Question, transform: Transform | None = None, *, name: str | None = None,
+def intervals(placed: Placement, question: Question, transform: Transform | None = None, *, name: str | None = None,
               costs: Costs = Costs(), site: Site | None = None,
               begin: Callable[[str], None] = _unheard) -> list[Prediction]:
     """The same for a question, whose routing does not count. `begin` is called with each rule before its prediction."""
     found, refusals = [], []
-    mapping = placed.mapping(name) if isinstance(placed, Product) else placed
+    mapping = placed.mapping()
     for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
         begin(rule)
         try:

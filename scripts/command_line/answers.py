@@ -17,8 +17,8 @@ from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.predict.results import Prediction, likely_ratio
@@ -89,7 +89,7 @@ def launched(where: Where, like: Prediction, question: Question = Question(),
     for k, text in enumerate(launch.orders):
         name = f"{DEFAULT}:{text}" if k else DEFAULT
         placed = where.place(name, like.grid)
-        if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
+        if like.grid.n_tasks <= most or product_of(placed):
             shown = where.shown(placed, question, name)
             found.append((site.launch_name(text), quick(shown) if is_quick else shown))
     return Launched(tuple(found), title=launch.title)
@@ -465,12 +465,12 @@ def turned_lines(where: Where, found: Prediction, question: Question, library: L
         if there and right >= MUCH * there else []
 
 
-def code_note(where: Where, placed: Product | Mapping, grid: ProcessGrid, file: str = "") -> str:
+def code_note(where: Where, placed: Placement, grid: ProcessGrid, file: str = "") -> str:
     """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file.
 
     `file` names the host of each rank.
     """
-    text = str(placed) if isinstance(placed, Product) else placed.name if placed.name.startswith("lattice:") else ""
+    text = placed.name if placed.is_product or placed.name.startswith("lattice:") else ""
     tasks = f" tasks={where.tasks_per_node}" if where.tasks_per_node > 1 else ""
     place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else f"hosts:{file or 'FILE'}"
     wrote = "" if text or file else "; --format hostfile writes FILE"

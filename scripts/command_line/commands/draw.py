@@ -17,8 +17,8 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import Library
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
@@ -66,7 +66,7 @@ class Order:
     title: str | None
 
     @cached_property
-    def placed(self) -> Product | Mapping:
+    def placed(self) -> Placement:
         """The only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
@@ -165,7 +165,7 @@ def _image(order):
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
         lines, placed = image_text(order.mapping, order.numbers, WIDTH), order.placed
-        is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or isinstance(placed, Product) or product_of(placed)
+        is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or product_of(placed)
         return [*(order.sentences if is_quick else [title]), "", *lines]
     return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 

@@ -15,8 +15,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import is_in_words
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.command_line.answers import (
@@ -150,7 +149,7 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
 
 
 def _chosen(where: Setting, grid: str | None, placement: str | None, question: Question,
-            effort: str, limit: Limit) -> tuple[Setting, Product | Mapping, Prediction]:
+            effort: str, limit: Limit) -> tuple[Setting, Placement, Prediction]:
     """The setting with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
         one = where.grid(grid)
