@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 from os import PathLike, fspath
+from pathlib import Path
 
-from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import file_and_words, read_named
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import MachineError, NetworkError, near
@@ -13,6 +13,7 @@ from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 
+SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 USAGE = "a shape such as 8x8x8, 8x8x8:mesh or 6 (a ring), or a file of its cables"
 
 
@@ -57,6 +58,11 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None,
             nearest = near(text.partition(":")[0], KINDS)
             raise NetworkError(f"network {text[:60]!r} is neither a file nor a network{nearest}; give {USAGE}")
     return network_named(text, bandwidth=bandwidth)
+
+
+def is_file(name: str | PathLike[str]) -> bool:
+    """Return whether a name is that of a file or a pipe, and not of a folder."""
+    return Path(name).exists() and not Path(name).is_dir()
 
 
 def names_file(text: str) -> bool:

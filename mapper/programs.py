@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from os import PathLike
 
-from pencilmap.mapper.placements import check_name
+from pencilmap.mapper.placements import BEST, check_name
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.traffic_files import read_traffic
-from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PlacementError, TrafficError
 from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.program import Traffic
 
@@ -79,7 +79,7 @@ class PlacedProgram:
         return f"whether the program gets faster is open: {missing}"
 
 
-def traffic_of(where: Where, path: str | PathLike[str]) -> Traffic:
+def traffic_of(where: Question, path: str | PathLike[str]) -> Traffic:
     """Return the traffic in a file, checked against the slots.
 
     Raises
@@ -90,21 +90,21 @@ def traffic_of(where: Where, path: str | PathLike[str]) -> Traffic:
     traffic = read_traffic(path)
     slots = where.n_slots
     if traffic.n_ranks > slots:
-        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.where} has {slots} slots; name a "
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; name a "
                            "larger network, or more `tasks_per_node`")
     if traffic.n_ranks < slots and not where.site.idle:
-        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.where} has {slots} slots; give "
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; give "
                            "`idle` to leave slots empty")
     return traffic
 
 
-def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = (BEST,), routing: str | None = None,
+def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...] = (BEST,), routing: str | None = None,
                   effort: str = "normal", seed: int = 1) -> PlacedProgram:
     """Return the launcher's order and other placements of a program, with predictions.
 
     Parameters
     ----------
-    where : Where
+    where : Question
     traffic : Traffic
     placements : tuple of str
         ``best`` (searched), ``default``, ``default:ORDER``, ``file:PATH``.
@@ -134,7 +134,7 @@ def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = 
         predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
 
 
-def of_mapping(where: Where, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
+def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
     """Return the launcher's order and a mapping, with predictions."""
     bound = program_bound(where.site, traffic)
     mappings = _own(where, traffic, routing or default_routing(where.network)), mapping

@@ -1,71 +1,31 @@
-"""The start of every question: a machine or network with its usable nodes, and the transform to run there.
+"""The question of a Python program: its verbs are methods, and its arguments are the options of the commands, as strings."""
 
-Arguments are texts as on the command line. Errors name them in backquotes; the command line prints `tasks_per_node` as
-``--tasks-per-node``.
-"""
+from collections.abc import Callable, Iterable
+from dataclasses import fields, replace
+from functools import wraps
+from os import PathLike
+from typing import TYPE_CHECKING, ParamSpec
 
-import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping as Variables, Sequence
-from dataclasses import replace
-from os import PathLike, fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from pencilmap.mapper.allocations import job_hosts, job_tasks
-from pencilmap.mapper.allocations.table import NodeTable, node_lines, read_table
-from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.ask import ask, job_of, named_grid
+from pencilmap.mapper.choose import best_grid, predictions
 from pencilmap.mapper.formats import Job
-from pencilmap.mapper.formats.foreign import network_title
-from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
-from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
-from pencilmap.mapper.formats.lines import read_document
-from pencilmap.mapper.given_nodes import given_nodes, is_file, network_text
-from pencilmap.mapper.launch_orders import at_launch
-from pencilmap.mapper.named_network import USAGE, given_network, is_plain, network_on
-from pencilmap.mapper.placements import check_name
-from pencilmap.mapper.plan import plan
-from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
-from pencilmap.mapper.shapes import alike, partition_shapes
-from pencilmap.mapper.where import BEST, Where
-from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
-from pencilmap.model.base.units import counted
-from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
-from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.kinds import with_bandwidth
-from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.grid_words import decomposition_of, grid_in_words, is_in_words
-from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.mapper.place import place
+from pencilmap.mapper.placements import BEST, check_names
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Placement
+from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import quick
-from pencilmap.model.predict.results import Prediction
-from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
-from pencilmap.model.times.costs import Costs
-from pencilmap.model.traffic.halo import Halo
 
 if TYPE_CHECKING:
     from pencilmap.mapper.programs import PlacedProgram
 
-ALL_ROUTINGS = "all"
-WRAPS = {"torus": (True,), "mesh": (False,), "both": (True, False)}  # whether the dimensions of each network wrap
-CHOSEN = (PENCIL, SLAB)  # other decompositions are given, not chosen
+P = ParamSpec("P")
 
 
-class Setting(Where):
-    """The machine and the transform of a question; `setting` makes it from texts.
-
-    Parameters
-    ----------
-    *given
-        As for `pencilmap.mapper.where.Where`.
+class Setting(Question):
+    """A machine or network, the usable nodes, and the transform; `setting` makes it from texts.
 
     Examples
     --------
@@ -76,444 +36,54 @@ class Setting(Where):
     """
 
     def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
-        """Return the process grid that is written ``RxC`` (of slabs ``P``, of bricks ``PxQxS``), or in the words of a
-        library, for example ``p_row=64,p_col=48``, checked against the slots; or the best one.
+        """Return the process grid of a text, see `pencilmap.mapper.ask.named_grid`, or the best one, that of `plan`."""
+        return best_grid(replace(self, schedule=schedule)) if text == BEST else named_grid(self, text)
 
-        The best grid is that of `plan`. A single number means slabs, and three mean bricks, unless the setting names a
-        decomposition. Raises GridError.
+    def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Placement:
+        """Return the placement of a text; see `pencilmap.mapper.place.place`."""
+        return place(replace(self, schedule=schedule), text, grid)
 
-        >>> setting(network="4x4x4").grid("64").decomposition.name
-        'slab'
+    def predict(self, placed: Placement, routing: str | None = None, name: str | None = None,
+                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
+        """Return the prediction of a placement, with the notes of this setting.
+
+        The parameters are those of `pencilmap.model.predict.predict`.
         """
-        if text == BEST:
-            return plan(self._alone, schedules=(schedule,)).best.grid
-        if is_in_words(text):
-            grid = grid_in_words(text)
-            if grid.decomposition not in (self.decomposition, *self.decompositions):
-                raise GridError(f"grid {text} is of {grid.decomposition.name}s, but `decomposition` is "
-                                f"{self.decomposition.name}")
-        else:
-            is_free = len(self.decompositions) > 1
-            grid = parse_grid(text, decomposition_of(text) if is_free else self.decomposition)
-        self.site.check_grid(grid)
-        return grid
+        return answer(replace(self.towards(direction), routing=routing, exchange=exchange, schedule=schedule), placed, name)
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
                     exchange: str | None = None, schedule: str = SEQUENCE,
                     direction: str = FORWARD) -> list[Prediction]:
-        """Return the predictions of all placements.
-
-        For grid ``best`` return those of all grids on which a placement exists, ranked by `plan`; the exchange is then free
-        unless it is named. With routing `ALL_ROUTINGS` there will be several for each placement, as `interval` gives them.
-        Raises GridError, PlacementError or ScheduleError if a placement or its schedule is not possible, for grid ``best``
-        if it is not possible on any grid.
-        """
-        if grid == BEST and routing != ALL_ROUTINGS:
-            return self.towards(direction)._ranked(placements, routing, exchange and (exchange,), (schedule,))
-        question = Question(routing, exchange or DEFAULT_ALGORITHM, schedule, direction)
-        return self.answers(question, grid, placements)
-
-    def answers(self, question: Question, grid: str = BEST, placements: Iterable[str] = (BEST,), effort: str = "normal",
-                limit: Limit = UNLIMITED) -> list[Prediction]:
-        """Return the same as `predictions`, for a question. Its exchange and schedule are taken for grid ``best``, too.
-
-        Effort and limit are those of the search for placement ``best`` on a named grid.
-        """
-        if question.direction != FORWARD:
-            here, question = self.towards(question.direction), replace(question, direction=FORWARD)
-            return here.answers(question, grid, placements, effort, limit)
-        placements, routing = tuple(placements), question.routing
-        for text in placements:
-            check_name(text)  # before any error about grids, because the grid is not at fault then
-        if routing not in (None, ALL_ROUTINGS):
-            routing_rule(routing, self.network)  # before a search, which may be long
-        if isinstance(question.exchange, str):
-            algorithm_named(question.exchange)
-        if grid != BEST:
-            one = self.grid(grid)
-            found = list[Prediction]()
-            for text, step in zip(placements, parts(len(placements))):
-                with step:
-                    found += self._predictions(text, one, question, effort, limit)
-            return found
-        if routing == ALL_ROUTINGS:
-            raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
-        assert isinstance(question.exchange, str)
-        return self._ranked(placements, routing, (question.exchange,), (question.schedule,))
+        """Return the predictions of all placements; see `pencilmap.mapper.choose.predictions`."""
+        question = replace(self.towards(direction), routing=routing, schedule=schedule,
+                           exchange=exchange or DEFAULT_ALGORITHM)
+        check_names(placements := tuple(placements))  # before an error about the grid, which is not at fault then
+        return predictions(question, None if grid == BEST else named_grid(self, grid), placements, exchange=exchange)
 
     def program(self, traffic: str | PathLike[str], placements: Iterable[str] = (BEST,), routing: str | None = None,
                 effort: str = "normal", seed: int = 1) -> "PlacedProgram":
         """Return placements of any program from a file of its traffic, the launcher's order first.
 
-        Parameters
-        ----------
-        traffic : path or str
-            In a format of `pencilmap.mapper.traffic_files.TRAFFIC_FILES`.
-        placements, routing, effort, seed
-            See `pencilmap.mapper.programs.place_program`.
-
-        Raises
-        ------
-        TrafficError
-            If the file is not understood, or its ranks do not fit the slots.
+        The file may have any format of `pencilmap.mapper.traffic_files.TRAFFIC_FILES`. The other parameters, and the errors,
+        are those of `pencilmap.mapper.programs.place_program`.
         """
         from pencilmap.mapper.programs import place_program, traffic_of  # slow to import
 
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
-    @property
-    def each_wrap(self) -> list["Setting"]:
-        """This question on the torus and on the open mesh if `wrap` both was asked, else the question itself."""
-        return [replace(self, site=here.site, notes=here.notes, shapes=()) for here in self.wraps] or [self]
-
-    @property
-    def _alone(self) -> "Setting":
-        """This setting without other shapes."""
-        return replace(self, shapes=())
-
-    def _ranked(self, placements, routing, exchanges, schedules):
-        if routing is not None:
-            routing_rule(routing, self.network)
-        return plan(self._alone, placements=tuple(placements), routing=routing, exchanges=exchanges,
-                    schedules=schedules).predictions
-
-    def _predictions(self, text: str, grid: ProcessGrid, question: Question, effort: str,
-                     limit: Limit) -> list[Prediction]:
-        """Return the predictions of one placement."""
-        one = replace(question, routing=None) if question.routing == ALL_ROUTINGS else question
-        placed = self.best_placement(grid, one, self.share(effort), limit) if text == BEST else self.place(text, grid, one)
-        if question.routing == ALL_ROUTINGS:
-            return self.interval(placed, question, text)
-        found = self.shown(placed, question, text)
-        return [found if EFFORTS[effort] else quick(found)]
-
-    def at_launch(self, launcher: str | None, environ: Variables[str, str] | None,
-                  names: str | PathLike[str] | None = None, machine: Machine | None = None) -> "Setting":
-        """Return this setting with the order of a launcher; the parameters are those of `setting`."""
-        known, guess = _hosts(names, self)
-        nodes = self.site.allocation.nodes
-        table = {} if known.are_made_up else known.table or dict(zip(nodes.tolist(), known.names(nodes)))
-        named = known.hosts or {table[node]: node for node in nodes.tolist() if node in table}
-        found = at_launch(self.site, named, machine, launcher, environ)
-        return replace(self, site=found.site, hosts=self.hosts and found.hosts, notes=(*self.notes, *guess, *found.notes))
-
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
-        """What the launcher knows besides a placement.
-
-        Parameters
-        ----------
-        hosts : path or str, optional
-            A file of lines ``NAME x y z``, a list such as ``c[0-3]``, or a template such as ``nid{node:05d}`` or
-            ``node{node+1}``; names of the list of nodes by default.
-        cores_per_task : int
-            Slot t is bound to this number of consecutive processors, from t * cores_per_task on.
-        hwloc : path, optional
-            ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
-        program : str
-            The program in the launch line.
-        """
-        from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
-
-        names, _ = _hosts(hosts, self)
-        if not (names.is_default or self.site.idle):
-            names.names(self.site.allocation.nodes)
-        per_host = tasks_of_host(self.tasks_per_node, names)
-        cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
-        return Job(self.site, names, cores * names.per_node, program)
+        """Return what the launcher knows besides a placement; see `pencilmap.mapper.ask.job_of`."""
+        return job_of(self, hosts, cores_per_task, hwloc, program)
 
 
-def setting(machine: str | None = None, network: str | PathLike[str] | None = None,
-            tasks_per_node: int | Sequence[int] | None = None, bandwidth: str | None = None,
-            nodes: str | PathLike[str] | int | None = None, failed: str | None = None, idle: bool = False,
-            fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
-            weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
-            wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None,
-            placed: str | PathLike[str] | None = None) -> Setting:
-    """The setting described by texts. A machine or a network is needed; everything else has a default.
+def _with_methods(question_of: Callable[P, Question]) -> Callable[P, Setting]:
+    @wraps(question_of)
+    def setting(*given: P.args, **named: P.kwargs) -> Setting:
+        question = question_of(*given, **named)
+        return Setting(**{field.name: getattr(question, field.name) for field in fields(question)})
 
-    Parameters
-    ----------
-    machine : str, optional
-        A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
-        ``.toml``.
-    network : path or str, optional
-        A network of `pencilmap.model.network.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
-        ``fat-tree:leaves=32,hosts=16,up=8``. Or ``FILE[,FORMAT]`` of cables, see `pencilmap.mapper.graphs.GRAPHS`. On a
-        machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
-        ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
-    tasks_per_node : int or sequence of int, optional
-        By default those of the job if the nodes are its hosts, else the machine's, else 1. A plan ranks the grids of
-        several numbers together, which become the `shapes` of the setting of the largest.
-    bandwidth : str, optional
-        Of every link instead of the machine's, for example ``148 MB/s``, or of each class of links,
-        ``host=25 GB/s,up=50 GB/s``; in a file, of the links that give none.
-    nodes : path, str or int, optional
-        File of the usable nodes in the launcher's order, or a list such as ``c[010-023,200]``. By default all nodes, or
-        those of the job in `environ` if the network is a file that names its hosts. Or their number, which takes the
-        partition of the machine with the widest bisection, or the first nodes of a machine with switches; or their shape,
-        in place of `network`.
-    failed : str, optional
-        Nodes that must not be used, for example ``1-2-3,0-0-4`` or ``c[010-012]``, or a file of them.
-    idle : bool
-        Whether a grid may have fewer tasks than there are slots.
-    fft : str, optional
-        The transform, for example ``512``, ``512x256x128`` or ``512:r2c:single``.
-    decomposition : str, optional
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan will choose, and grids
-        that are named are those of pencils.
-    robust : bool
-        Whether the worst over the routing rules of the network counts.
-    halo : int, optional
-        Planes on every side of the input: halos count in the choice of a placement.
-    weight : float, optional
-        Number of these halos for each transform, 1 by default.
-    launcher : str, optional
-        The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
-    environ : mapping, optional
-        The environment variables of the job, whose settings decide about that order; none by default.
-    wrap : {"torus", "mesh", "both"}, optional
-        The dimensions of the torus all wrap, or none does, in place of the wraps of the machine or the text; "both" asks the
-        same question of the torus and the open mesh, which become the `shapes` of the setting.
-    direction : {"forward", "backward", "pair"}
-        Of the transform; a pair is a forward and a backward transform.
-    names : path or str, optional
-        Names of the nodes, as `hosts` of `Setting.job`: Slurm's order is that of the names.
-    placed : path or str, optional
-        File of a placement. If a network file has several parts, the hosts of this file choose one.
-
-    Raises
-    ------
-    MachineError
-        When neither a machine nor a network is named, or two networks are.
-    PartitionError
-        When the machine has no such partition.
-    GridError
-        When the halo is impossible, or there is no transform around which to put it.
-    """
-    if isinstance(tasks_per_node, Sequence):
-        return _several({**locals()}, sorted(set(tasks_per_node)))
-    transform = parse_transform(fft) if fft else None
-    planes = _halo(halo, weight, transform)
-    listed_by = given_nodes(nodes)
-    counted = listed_by.count is not None and network is None
-    network = network_text(listed_by, machine, None if network is None else fspath(network))
-
-    def hosts() -> Iterable[str]:
-        if listed_by.path:
-            return _listed_names(listed_by.path)
-        return _words(read_document(placed).lines()) if placed else job_hosts(environ or {})
-
-    if machine is None and network is None and placed and (title := network_title(read_document(placed))):
-        raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
-    described, shape = _network(machine, network, bandwidth, hosts)
-    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
-    if listed_by.count not in (None, shape.n_nodes) and not first:
-        if (listed_by.count or 0) > shape.n_nodes:
-            raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, fewer than the {listed_by.count} of `nodes`; "
-                                 "leave `nodes` out to use them all")
-        raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
-                             "usable nodes in a file, one in each line, and give its name")
-    given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
-             "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
-    listed = read_table(listed_by.path, shape) if listed_by.path else None
-    told = tasks_per_node is None and environ and _is_job(shape, nodes is None, listed, described, environ)
-    tasks_of_job = job_tasks(environ or {}) if told else None
-    tasks_per_node = given["tasks_per_node"] = tasks_per_node or tasks_of_job
-    used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
-    tasks = _tasks(described, tasks_per_node)
-    one = decomposition_named(decomposition or PENCIL.name)
-
-    def on(network: Network) -> Setting:
-        count = listed_by.count if first else None
-        job, notes = _of_job(network, environ or {}) if nodes is None else (None, ())
-        named = _job_names(network, environ or {}) if described is None and nodes is None else {}
-        if named:
-            job, notes = list(named.values()), (_named_by_job(network, named),)
-        if listed and (guess := listed.guess(network)):
-            notes = (*notes, guess)
-        site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
-        found = Setting(site, transform, machine, costs=described.costs if described else Costs(),
-                        notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
-                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
-                        decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
-                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
-        return found.at_launch(launcher, environ, names, described)
-
-    if wrap is not None:
-        both = tuple(on(torus) for torus in _wrapped(shape, wrap))
-        return (both[0] if len(both) == 1 else replace(both[0], shapes=both)).towards(direction)
-    here = on(shape)
-    shapes = tuple(map(on, _shapes(described, shape, bandwidth))) if counted and described else ()
-    return replace(here, shapes=shapes).towards(direction)
+    return setting
 
 
-def _several(given: dict[str, Any], numbers: Sequence[int]) -> Setting:
-    """Return the question for the largest number of tasks on a node, with those for all numbers as its shapes."""
-    if given["wrap"] == "both" and len(numbers) > 1:
-        raise MachineError("`wrap` both compares the torus and the open mesh for one number of tasks on a node; give one "
-                           "number with `tasks_per_node`, or torus or mesh with `wrap`")
-    found = [setting(**{**given, "tasks_per_node": number}) for number in numbers]
-    shapes = tuple(here for one in found for here in one.shapes or (one,))
-    return found[0] if len(found) == 1 else replace(found[-1], shapes=shapes)
-
-
-def _wrapped(network: Network, wrap: str) -> list[Network]:
-    """Return a torus with all its dimensions wrapped, with none, or both, the torus first."""
-    if wrap not in WRAPS:
-        raise MachineError(f"`wrap` {wrap[:40]!r} is unknown{near(wrap, WRAPS)}; known are {', '.join(WRAPS)}")
-    torus = as_torus(network)
-    return [replace(torus, wrap=(rings,) * torus.n_dimensions) for rings in WRAPS[wrap]]
-
-
-def _tasks(machine: Machine | None, given: int | None) -> int:
-    """Return the tasks on a node: the given number, else that of the machine."""
-    if machine is None:
-        return given or 1
-    most = machine.figures.get("most_tasks_per_node")
-    if given and most and given > most.value:
-        raise MachineError(f"{given} tasks on a node are too many: a node of {machine.name} runs at most {most.value}; give "
-                           "fewer with `tasks_per_node`, and threads with `threads`")
-    return given or machine.tasks_per_node
-
-
-def _halo(width: int | None, weight: float | None, transform: Transform | None) -> Halo | None:
-    if width is None:
-        if weight is not None:
-            raise GridError("`weight` is the number of halos for each transform; give their planes with `halo`, e.g. 1")
-        return None
-    if transform is None:
-        raise GridError("a halo is around an array: give its extents with `fft`, e.g. 64")
-    return Halo(width, 1.0 if weight is None else weight)
-
-
-def _shapes(machine: Machine, taken: Any, bandwidth: str | None) -> list[Network]:
-    """Return the partitions of a machine with as many nodes as the taken partition, perhaps with another bandwidth."""
-    if machine.partitions is None or not taken.has_products or taken == machine.torus:
-        return []
-    others = [with_bandwidth(torus, bandwidth) for torus in partition_shapes(machine, taken.n_nodes)]
-    return [taken if alike(torus) == alike(taken) else torus for torus in others]
-
-
-def _notes(network: Network, machine: Machine | None, used: Iterable[str], count: int | None) -> Iterator[str]:
-    """Yield what a reader of any prediction needs to know about the network."""
-    yield from network.notes
-    if count:
-        nodes = "the node is" if count == 1 else f"the {count} nodes are"
-        yield f"{nodes} assumed to be the first of the network: a file of the numbers of other nodes gives other places"
-    if machine:
-        yield from machine.doubts(network, used)
-
-
-def _of_job(network: Network, environ: Variables[str, str]) -> tuple[list[int] | None, tuple[str, ...]]:
-    """Return the nodes of the job around this command, None if it has none of the network, and a note if it has a part."""
-    node_of = {name: node for node, name in (network.host_names or {}).items()}
-    hosts = dict.fromkeys(job_hosts(environ)) if node_of else {}
-    found = [node_of[name] for name in hosts if name in node_of]
-    if not found:
-        return None, ()
-    if len(found) == network.n_nodes:
-        return found, ()
-    others = [name for name in hosts if name not in node_of]
-    without = f"; left out: {', '.join(others[:3])}{', ...' * (len(others) > 3)}, not in the network" if others else ""
-    return found, (f"the {counted(len(found), 'node')} of this job{without}; --nodes {network.n_nodes} takes all nodes",)
-
-
-def _job_names(network: Network, environ: Variables[str, str]) -> dict[str, int]:
-    """Return the nodes of the hosts of a job that has as many hosts as a network without names has nodes; {} without.
-
-    The numbers in the names decide if each of them is a node, else the order of the hosts.
-    """
-    known, hosts = Hosts(network), list(dict.fromkeys(job_hosts(environ)))
-    if len(hosts) != network.n_nodes or not known.are_made_up:
-        return {}
-    nodes = [known.node(name) for name in hosts]
-    numbers = [node for node in nodes if node is not None]
-    return dict(zip(hosts, numbers if len(set(numbers)) == len(hosts) else range(len(hosts))))
-
-
-def _is_job(network: Network, all_nodes: bool, listed: NodeTable | None, machine: Machine | None,
-            environ: Variables[str, str]) -> bool:
-    """Return whether the nodes of a question are nodes of the job around this command."""
-    if all_nodes:
-        return bool(_of_job(network, environ)[0] or (machine is None and _job_names(network, environ)))
-    return listed is not None and bool(listed.hosts) and listed.hosts.keys() <= {*job_hosts(environ)}
-
-
-def _tasks_of_job(tasks: int | None) -> tuple[str, ...]:
-    """Return the note about tasks that the job tells."""
-    return (f"{counted(tasks, 'task')} on each node, as in this job: --tasks-per-node T takes T",) if tasks else ()
-
-
-def _named_by_job(network: Network, hosts: dict[str, int]) -> str:
-    first = next(iter(hosts))
-    return (f"the {len(hosts)} hosts of this job are taken for the nodes, {first} for {network.node_name(hosts[first])} and "
-            f"so on: a file of lines NAME {' '.join(network.axes)} as --nodes gives other places")
-
-
-def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
-    """Keys of the machine's figures that a prediction depends on: those that are not replaced, and costs only if there are
-    times.
-    """
-    uneven = len(set(machine.network.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
-    prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
-    known = ("shape", "twists", "network", "partition", "tasks_per_node", "cables", *prices)
-    return [key for key in known if key not in replaced]
-
-
-def _listed_names(path: str | PathLike[str]) -> list[str]:
-    """Return the words of a list of nodes that are names."""
-    return [word for word in _words(node_lines(hosts_document(path))) if not word.isdecimal()]
-
-
-def _words(lines: Iterable[tuple[int, str]]) -> list[str]:
-    """Return the words of a list of hosts or of a placement, among them the names of its hosts."""
-    return [word for _, line in lines for word in re.split(r"[\s,=:]+", line)]
-
-
-def _network(machine: str | None, network: str | None, bandwidth: str | None,
-             hosts: Callable[[], Iterable[str]]) -> tuple[Machine | None, Network]:
-    """The machine, None when there is none, and the network, or its part with the hosts of the job."""
-    if machine is None:
-        if network is None:
-            raise MachineError(f"no network: give `machine` NAME, or `network`: {USAGE}")
-        return None, given_network(network, bandwidth, hosts)
-    described = load_machine(machine)
-    return described, network_on(described, network, bandwidth, hosts)
-
-
-def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None,
-                job: list[int] | None) -> Allocation:
-    """Return the usable nodes: those of a list, the first `count`, those of the job, or all; without failed ones."""
-    allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else
-                  Allocation(network, np.array(job)) if job else whole_network(network))
-    return allocation.without(_failed(failed, network, listed)) if failed else allocation
-
-
-def _failed(given: str, network: Network, listed: NodeTable | None) -> ArrayLike:
-    """Return the nodes of a file, or of a list of coordinates and names; names of `listed` come first."""
-    if is_file(given):
-        return read_table(given, network).nodes
-    words = expand_hosts(given) if "[" in given else list(map(str.strip, given.split(",")))
-    known = listed.hosts if listed else {}
-    others = [word for word in words if word not in known]
-    return [*(known[word] for word in words if word in known), *(parse_nodes(",".join(others), network) if others else ())]
-
-
-def _hosts(given: str | PathLike[str] | None, where: Setting) -> tuple[Hosts, tuple[str, ...]]:
-    """Return the names of the nodes, and a note if their places were guessed."""
-    if given is None:
-        return Hosts(where.network, hosts=where.hosts), ()
-    if "{" in str(given) and not Path(given).exists():
-        return Hosts(where.network, str(given)), ()
-    listed = read_table(given, where.network)
-    if not listed.hosts:
-        raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.network.axes)}")
-    return Hosts(where.network, hosts=listed.hosts), tuple(filter(None, [listed.guess(where.network)]))
-
-
-def _cores(per_task: int, tasks: int) -> tuple[str, ...]:
-    if per_task == 1:
-        return tuple(map(str, range(tasks)))
-    return tuple(f"{slot * per_task}-{(slot + 1) * per_task - 1}" for slot in range(tasks))
+setting = _with_methods(ask)

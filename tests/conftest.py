@@ -102,12 +102,12 @@ def mpi_is_not_started_in_this_process():
 @pytest.fixture
 def brief_searches(monkeypatch):
     """Searches make a twentieth of their evaluations, those for traffic a sixth: for tests of the answer around them."""
+    from pencilmap.mapper import place
     from pencilmap.mapper.searches.traffic_search import WORK
-    from pencilmap.mapper.where import Where
 
-    usual = Where.best_placement
-    monkeypatch.setattr(Where, "best_placement", lambda where, grid, schedule, share=1, *more: usual(
-        where, grid, schedule, 20 * share, *more))
+    monkeypatch.setattr(place, "HALF", 20 * place.HALF)
+    usual = place.best_placement
+    monkeypatch.setattr(place, "best_placement", lambda question, grid: usual(question, grid, 20))
     monkeypatch.setitem(WORK, "normal", WORK["normal"] / 6)
 
 

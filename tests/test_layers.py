@@ -122,6 +122,62 @@ def test_the_table_of_rooms_says_what_each_uses(layer):
     assert {(room, used) for room, used in told if used} == set(arrows(layer))
 
 
+def own_room(name):
+    """Return layer and room of a module; a folder of `scripts` is a room."""
+    return tuple(name.split(".")[1:3])
+
+
+def private_names(name, path, known):
+    """Yield the private names of other rooms that a module imports or takes from an imported module."""
+    tree, taken = ast.parse(path.read_text("utf-8")), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("pencilmap"):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                taken |= {alias.asname or alias.name: full} if full in known else {}
+                if alias.name.startswith("_") and own_room(full) != own_room(name):
+                    yield full
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in taken \
+                and re.match("_[^_]", node.attr) and own_room(taken[node.value.id]) != own_room(name):
+            yield f"{taken[node.value.id]}.{node.attr}"
+
+
+def test_no_private_name_is_used_in_another_room():
+    known = modules()
+    assert [(name, private) for name, path in known.items() for private in private_names(name, path, known)] == []
+
+
+def test_no_result_is_known_by_the_identity_of_its_question():
+    """An address may belong to another object later. A chain of errors is walked by identity within one call."""
+    found = {str(path.relative_to(ROOT)) for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")
+             for node in ast.walk(ast.parse(path.read_text("utf-8")))
+             if isinstance(node, ast.Call) and ast.unparse(node.func) == "id"}
+    assert found == {"mapper/base/interrupted.py"}
+
+
+MOST_PARAMETERS = 8
+
+
+def parameters(function):
+    """Return the number of parameters of a function that count: options of commands, and arguments that a public function
+    takes by name alone, say at each call what they are.
+    """
+    if any("command" in ast.unparse(decorator) for decorator in function.decorator_list):
+        return 0
+    given = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    named = function.args.kwonlyargs if function.name.startswith("_") else []
+    return len(given) - (given[:1] in (["self"], ["cls"])) + len(named)
+
+
+def test_no_function_has_many_parameters():
+    found = [f"{name}: {node.name}" for name, path in modules().items()
+             for node in ast.walk(ast.parse(path.read_text("utf-8")))
+             if isinstance(node, ast.FunctionDef) and parameters(node) > MOST_PARAMETERS
+             and not name.startswith("pencilmap.mapper.searches.")]  # arrays of compiled loops
+    assert found == []
+
+
 def with_packages(name):
     """Return a module and its packages, which Python loads before the module: a.b.c, a.b, a."""
     return [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]

@@ -60,7 +60,7 @@ def fat_tree_of(graph: Any, name: str, bandwidth: Rates | None = None) -> FatTre
         return None
     try:
         tree = fat_tree(name, hosts, above, cables, [next(iter(count.values())) for count in counts],
-                        rates if any(rates) else bandwidth, order)
+                        rates if any(rates) else bandwidth, names=order)
     except NetworkError as error:
         if "evenly" in str(error):  # the switches of a unit do not share its cables
             return None

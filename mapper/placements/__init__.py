@@ -4,7 +4,7 @@ A placement is a function ``(argument, site, grid) -> Placement``; `argument` is
 Placements that search also get the objective. A new placement is a file here and a line below.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pencilmap.mapper.placements.best import best
@@ -39,8 +39,9 @@ def _in(place):
     return late(f"{__name__}.{place}")
 
 
+BEST = "best"
 PLACEMENTS = {
-    "best": Placing(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
+    BEST: Placing(best, BEST, "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
                       "with idle slots also a local search; on twisted tori of digit bases, or a local search; on other "
                       "networks the least cost under all routings", anywhere=True, searches=True, twisted=True),
     "search": Placing(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
@@ -79,6 +80,12 @@ def check_name(text: str) -> None:
     if name not in PLACEMENTS:
         raise PlacementError(f"placement {text!r} is unknown{near(name, PLACEMENTS)}; known are "
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
+
+
+def check_names(texts: Iterable[str]) -> None:
+    """Raise PlacementError unless each text begins with the name of a placement."""
+    for text in texts:
+        check_name(text)
 
 
 def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:

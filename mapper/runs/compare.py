@@ -22,9 +22,9 @@ from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.launch_order import spoken
-from pencilmap.model.predict import predict, predict_messages, predict_question
+from pencilmap.model.predict import Prediction, answer, likely_times, predict
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import Prediction, likely_times
+from pencilmap.model.predict.stages import predict_messages
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
@@ -139,10 +139,10 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
     mapping = _placed(record, {})[0]
     order, title = _order(placement, mapping), _name(placement, mapping, labels)
-    return [_row(source, network=labels.get("network", "real"), prediction=prediction, name=name, exchange=exchange,
-                 grid=record["grid"], transform=transform, samples=samples, placement=placement, note=note,
-                 warnings=warnings, order=order, schedule=schedule_of_record(record), title=title)
-            for name, samples, exchange in found]
+    return [_row(prediction, stage, exchange, transform, samples, source=source, network=labels.get("network", "real"),
+                 grid="x".join(map(str, record["grid"])), placement=placement, note=note, warnings=warnings, order=order,
+                 schedule=schedule_of_record(record), name=title)
+            for stage, samples, exchange in found]
 
 
 def _order(placement, mapping):
@@ -169,7 +169,8 @@ def _halo(record, transform):
     """Predict the halo exchange that was timed beside a transform."""
     mapping, _ = _placed(record, {})
     messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
-    return predict_messages(mapping, messages, transform, record["labels"].get("routing"), _costs(record["labels"]))
+    return predict_messages(mapping, messages, Question(record["labels"].get("routing"), transform=transform,
+                                                         costs=_costs(record["labels"])))
 
 
 def _rows_of_lines(record, source):
@@ -205,19 +206,18 @@ def _move(prediction, name):
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
-def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=(), order="",
-         schedule=SEQUENCE, title=""):
+def _row(prediction, stage, exchange, transform, samples, **of_run):
+    """Return a row of an exchange; the other values are those of all exchanges of its run."""
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
-    return Comparison(source, network=network, torus=str(prediction.network) if prediction else "-",
-                      tasks_per_node=prediction.tasks_per_node if prediction else 0, grid="x".join(map(str, grid)),
-                      placement=placement, transform=str(transform), stage=name,
+    return Comparison(**of_run, torus=str(prediction.network) if prediction else "-",
+                      tasks_per_node=prediction.tasks_per_node if prediction else 0, transform=str(transform), stage=stage,
                       m=float(max(exchange.m)) if exchange else None, t_s=exchange and exchange.t_s,
                       time_s=exchange and exchange.time_s, measured_s=measured, spread=spread,
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
-                      busiest=str(exchange.busiest) if exchange and exchange.busiest else None, note=note, warnings=warnings,
+                      busiest=str(exchange.busiest) if exchange and exchange.busiest else None,
                       time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None,
-                      order=order, schedule=schedule, certificate=_certificate(prediction), name=title)
+                      certificate=_certificate(prediction))
 
 
 def _certificate(prediction):
@@ -281,9 +281,9 @@ def _prediction(text, changed):
     if mapping is None:
         return None, note
     try:
-        question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"])
-        found = predict_question(mapping, question, transform, costs=changes.get("costs", _costs(labels)))
-        return found.expecting(_likely(labels)), note
+        question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"],
+                            transform=transform, costs=changes.get("costs", _costs(labels)), likely=_likely(labels))
+        return answer(question, mapping), note
     except ScheduleError as error:
         return None, str(error)
 
@@ -401,9 +401,9 @@ def _published_row(cell, prediction):
                           m=None, t_s=prediction.t_s, time_s=prediction.total_s, measured_s=cell.time_s,
                           spread=(cell.time_s,) * 2, link_bandwidth=None, busiest=None,
                           note="the FFTs are in the predicted time only", order=order, name=title)
-    return _row(source, network="published", prediction=prediction, name=cell.phase, exchange=_move(prediction, cell.phase),
-                grid=cell.grid.shape, transform=cell.transform, samples=[cell.time_s], placement=cell.placement,
-                note=_what_the_bound_leaves_out(cell), order=order, title=title)
+    return _row(prediction, cell.phase, _move(prediction, cell.phase), cell.transform, [cell.time_s], source=source,
+                network="published", grid=str(cell.grid), placement=cell.placement, note=_what_the_bound_leaves_out(cell),
+                order=order, name=title)
 
 
 def _what_the_bound_leaves_out(cell):

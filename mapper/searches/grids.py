@@ -6,8 +6,7 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.times.costs import Costs
 
 

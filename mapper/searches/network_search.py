@@ -290,20 +290,20 @@ def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
         found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules, launch=LAUNCHED[1])
         node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))
         return replace(found, grid=grid, node_of_rank=node, slot_of_rank=slot)
-    key = (id(site.network), site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
+    key = (site.network, site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
            limit.seed, tuple(rules), transform, launch if evaluations else None)
     if key in _found:
-        return _found[key][1]
+        return _found[key]
     result = search(site, grid, wanted, evaluations, limit, rules, transform, launch)
     mapping = replace(result.mapping, notes=notes(site, result))
     if not result.cut:
-        _found[key] = site.network, mapping
+        _found[key] = mapping
         if len(_found) > MOST_KEPT:
             del _found[next(iter(_found))]
     return mapping
 
 
-_found: dict[Any, tuple[Network, Mapping]] = {}  # the last results; a network in use keeps its id
+_found: dict[Any, Mapping] = {}  # the last results
 
 
 def notes(site: Site, found: Found) -> tuple[str, ...]:

@@ -1,19 +1,19 @@
 """Placements of the ranks of distributed lines."""
 
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.place import place
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.question import Question
 
 
-def placed_lines(where: Where, problem: LineProblem, text: str) -> Mapping:
+def placed_lines(where: Question, problem: LineProblem, text: str) -> Mapping:
     """Return a placement on the grid of `LineProblem.grids` with the least time of the lines.
 
     Parameters
     ----------
-    where : Where
+    where : Question
     problem : LineProblem
     text : str
         Name of the placement.
@@ -26,7 +26,7 @@ def placed_lines(where: Where, problem: LineProblem, text: str) -> Mapping:
     found, missing = [], []
     for grid in problem.grids(where.n_slots):
         try:
-            found.append(as_mapping(where.place(text, grid), text))
+            found.append(place(where, text, grid).mapping(text))
         except PlacementError as error:
             missing.append(error)
     if not found:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from pencilmap.mapper.plan import LONGEST_RING, plan
-from pencilmap.mapper.where import BEST, Where
+from pencilmap.mapper.choose import LONGEST_RING, plan
+from pencilmap.mapper.placements import BEST
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, PartitionError
 from pencilmap.model.bounds.any_routing import machine_bound
@@ -18,7 +18,8 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.loads import m_time
@@ -87,7 +88,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     ['4x4x4', '2x4x8']
     """
     tori = list(tori)
-    where = Where(Site(tori[0], tasks_per_node), transform, costs=costs, decomposition=decomposition)
+    where = Question(site=Site(tori[0], tasks_per_node), transform=transform, costs=costs, decomposition=decomposition)
     found = plan(where, effort="quick", grids=None if grid is None else [grid], placements=(BEST,), schedules=(SEQUENCE,),
                  exchanges=(DEFAULT_ALGORITHM,), shapes=tori, top=top or len(tori))
     of_shape: dict[Torus, list[Prediction]] = {}

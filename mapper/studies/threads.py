@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.place import place
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions.decomposition import AXES
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
 
 
@@ -36,12 +36,12 @@ class Shared:
     peers: int  #: entries of the tables of counts that all tasks of a node keep: one for each partner in each exchange
 
 
-def choices(where: Where, numbers: Sequence[int], best: Callable[[Where], Prediction]) -> list[Shared]:
+def choices(where: Question, numbers: Sequence[int], best: Callable[[Question], Prediction]) -> list[Shared]:
     """Return the best way for each number of tasks on a node.
 
     Parameters
     ----------
-    where : Where
+    where : Question
     numbers : sequence of int
         Numbers of tasks on a node, in place of the number in the setting.
     best : callable
@@ -82,14 +82,14 @@ def divisors_of(tasks: int) -> list[int]:
     return [n for n in range(tasks, 0, -1) if tasks % n == 0]
 
 
-def messages_of_node(p: Prediction, where: Where) -> int:
+def messages_of_node(p: Prediction, where: Question) -> int:
     """Return the messages that all tasks of the busiest node send to other nodes in all exchanges, if all start at once."""
     if p.product is not None:
         slots, tasks = p.product.slots, p.tasks_per_node
         return sum(tasks * (p.grid.extent(stage.letters) - slots.extent(stage.letters))
                    for stage in p.grid.decomposition.exchanges)
     here = replace(where, decomposition=p.grid.decomposition)
-    mapping = as_mapping(here.place(p.placement, p.grid), p.placement)
+    mapping = place(here, p.placement, p.grid).mapping(p.placement)
     sent = np.zeros(mapping.network.n_nodes, dtype=np.int64)
     for exchange in exchanges(p.grid, where.transform):
         node = mapping.node_of_rank[exchange.members]

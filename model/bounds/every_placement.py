@@ -289,7 +289,7 @@ def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
                            rows=rows, columns=columns, units=units),
                    f"rows and columns across the middle of {torus.axes[i]}")
     if not brief:
-        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, sizes[0], sizes[1], rows, columns,
+        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, sizes[0], sizes[1], (rows, columns),
                                  units, None if is_whole else site.allocation.is_usable()),
                "rows and columns across the middles, over all translations")
 

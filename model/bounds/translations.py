@@ -46,7 +46,7 @@ Box = tuple[float, float, float, float]  # row length from, to, column length fr
 
 
 def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
-                      rows: Fraction = Fraction(0), columns: Fraction = Fraction(0),
+                      least: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0)),
                       units: tuple[Fraction, Fraction] | None = None, usable: Bools | None = None) -> Fraction:
     """Return the least sum of the worst row and column length of an RxC grid of even blocks on a torus.
 
@@ -56,7 +56,7 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
     capacity : tuple of Fraction
         Cables of a link in each dimension over its weight, see `pencilmap.model.network.network.link_weights`.
     tasks_per_node, R, C : int
-    rows, columns : Fraction
+    least : (Fraction, Fraction)
         Least values of the two lengths, by other arguments.
     units : (Fraction, Fraction), optional
         Numbers of which the two lengths are multiples, if known.
@@ -78,7 +78,7 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
             or _kinds(torus, capacity) > MOST_KINDS or torus.n_nodes == 1:
         return Fraction(0)
     places = np.ones(torus.n_nodes, dtype=bool) if usable is None else usable
-    return _bound(torus.shape, capacity=capacity, T=tasks_per_node, R=R, C=C, rows=rows, columns=columns, units=units,
+    return _bound(torus.shape, capacity=capacity, T=tasks_per_node, R=R, C=C, least=least, units=units,
                   usable=places.reshape(torus.shape, order="F").tobytes())
 
 
@@ -102,21 +102,21 @@ def _classes(shape, kinds):
 
 
 @lru_cache(maxsize=256)
-def _bound(shape, capacity, T, R, C, rows, columns, units, usable):
+def _bound(shape, capacity, T, R, C, least, units, usable):
     program = _Program(shape, capacity, T, R, C, np.frombuffer(usable, dtype=bool).reshape(shape))
     most = 1.5 * program.together + 1
     units = units and tuple(map(float, units))
-    whole = (float(rows), most, float(columns), most)
+    whole = (float(least[0]), most, float(least[1]), most)
     found = program.least(whole)
     if found is None:       # both lengths are above `most`
-        return rows + columns
+        return sum(least)
     boxes = [(found, whole)]
     for _ in range(MOST_PROGRAMS):
         value, box = boxes[0]
         if max(box[1] - box[0], box[3] - box[2]) < CLOSE:
             break
         parts = [(program.least(part), part) for part in _halves(box, units)]
-        boxes = sorted([*boxes[1:], *((max(least, value), part) for least, part in parts if least is not None)])
+        boxes = sorted([*boxes[1:], *((max(bound, value), part) for bound, part in parts if bound is not None)])
         if not boxes:
             return Fraction(int(most * 1000), 1000)
     # a placement outside all boxes has a length above `most`

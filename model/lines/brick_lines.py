@@ -149,8 +149,8 @@ def check_bricks(bricks: Sequence[int], tasks: int) -> None:
 
 
 def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
-                         order: str = "natural", costs: Costs = Costs(), ports: int = 1, routing_name: str | None = None,
-                         element_bytes: int = COMPLEX_DOUBLE_BYTES,
+                         order: str = "natural", *, costs: Costs = Costs(), ports: int = 1,
+                         routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES,
                          backward: bool = False) -> tuple[BrickLineStageTime, ...]:
     """Return the time of every exchange of nx, ny, nz points, each message with its own size and on its own route.
 

@@ -36,7 +36,7 @@ class FatTree(SwitchedNetwork):
 
 
 def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence[Ints], switches: Sequence[int],
-             bandwidth: Rates | Sequence[float] | None = None, names: Sequence[Sequence[str]] | None = None,
+             bandwidth: Rates | Sequence[float] | None = None, *, names: Sequence[Sequence[str]] | None = None,
              classes: Sequence[str] | None = None, levels: Sequence[str] | None = None) -> FatTree:
     """Build a fat tree from its levels.
 

@@ -1,32 +1,314 @@
 """The prediction for one placement: effective lengths, loads, bounds, times, certificate.
 
-`predict` decides between two forms: closed forms (`closed_form`) and every message routed (`routed`). Both give the
-exchanges one by one. The schedule (`forecast`), the bounds and the remaps of bricks are then the same for both.
+`answer` decides between closed forms and every message routed (`stages`). Both give the exchanges one by one. The
+schedule (`forecast`), the bounds, the remaps of bricks and the halos are then the same for both.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.errors import GridError
-from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.base.errors import GridError, RoutingError
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.certificates import Bounds, certificate
+from pencilmap.model.bounds.every_placement import LowerBound
+from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.case import Case
-from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of
-from pencilmap.model.predict.forecast import Forecaster
-from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import ExchangePrediction, Prediction, cost_of
-from pencilmap.model.predict.routed import predict_messages, routed as routed_form_of
-from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, directed
+from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
+from pencilmap.model.predict.question import Case, Question
+from pencilmap.model.predict.stages import (
+    ClosedForm,
+    ExchangePrediction,
+    closed_form,
+    cost_of,
+    plain,
+    predict_messages,
+    routed,
+    summed,
+    worst,
+)
+from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.times.held_out import LikelyRange
+from pencilmap.model.times.timing import LocalTerms
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.halo import Halo
+from pencilmap.model.traffic.loads import LinkLoads, m_scale, m_time
 from pencilmap.model.traffic.remap import remaps
 
+SCHEMA = "pencilmap-prediction/1"
+ANY_ROUTING = "any (cut bound)"
+BEST_MINIMAL = "optimal-minimal"
 
-def predict(placed: Placement, transform: Transform | None = None, routing_name: str | None = None,
+
+@dataclass(frozen=True)
+class HaloPrediction:
+    """The halos of one transform.
+
+    halo : width and weight
+    stage : a single halo, predicted as an exchange
+    """
+
+    halo: Halo
+    stage: ExchangePrediction
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of all halos of a transform by all terms of the time model."""
+        return None if self.stage.time_s is None else self.halo.weight * self.stage.time_s
+
+    @property
+    def t_s(self) -> float | None:
+        """Seconds of all halos of a transform by the busiest links alone."""
+        return None if self.stage.t_s is None else self.halo.weight * self.stage.t_s
+
+    def cost(self, network: Network) -> Fraction:
+        """Return the worst routed length of all halos of a transform, as `Prediction.cost`."""
+        return Fraction(self.halo.weight) * worst(self.stage.load, network)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"width": self.halo.width, "weight": self.halo.weight, "stage": self.stage.as_dict()}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The prediction for one mapping.
+
+    stages : the exchanges, in the order of a forward transform.
+    bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
+    remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
+    those of `schedule` do not. turned_remaps : those of the backward transform of a pair. moved_bytes : bytes of all remaps
+    and exchanges together, where there are bricks.
+    halo : halos of the transform, if they count: in `worth` and `order` alone; the times of the prediction are those of the
+    transform.
+    certified : whether the lengths are routed loads, so that a bound says how good they are.
+    local : LocalTerms of the computing, None without a transform.
+    schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
+    times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
+    likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
+    calibration; None where no exchanges like these were measured, see `expecting`.
+    case : the placement and the question; None for a prediction that is not asked under other rules.
+    """
+
+    network: Network
+    tasks_per_node: int
+    grid: ProcessGrid
+    placement: str
+    product: Product | None
+    routing: str
+    stages: tuple[ExchangePrediction, ...]
+    bounds: Bounds = field(compare=False, repr=False)
+    notes: tuple[str, ...] = ()
+    local: LocalTerms | None = None
+    schedule: ScheduleForecast | None = None
+    likely: tuple[float, float] | None = None
+    certified: bool = True
+    remaps: tuple[ExchangePrediction, ...] = ()
+    turned_remaps: tuple[ExchangePrediction, ...] = ()
+    moved_bytes: int = 0
+    halo: HaloPrediction | None = None
+    case: Case | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def bracket(self) -> tuple["Prediction", ...]:
+        """Predictions under the rules between which adaptive routers are; none if a rule was asked for.
+
+        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used. There are none, either, if a
+        rule is left out because it takes too long; see `adapts`.
+        """
+        if not self.adapts:
+            return ()
+        found = [self if rule == self.routing else under(self, rule) for rule in kind_of(self.network).bracket]
+        return () if None in found else tuple(p for p in found if p is not None)
+
+    @property
+    def adapts(self) -> bool:
+        """Whether routers adapt: the prediction is that of one of several rules, and none was asked for."""
+        asked = self.case and self.case.question.routing is None
+        return bool(asked) and self.routing in kind_of(self.network).bracket
+
+    def expecting(self, measured: LikelyRange | None) -> "Prediction":
+        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""
+        works = [(stage.algorithm, stage.work) for stage in self.stages if stage.work]
+        found = self.schedule
+        is_usual = found and found.name == SEQUENCE and self.routing == kind_of(self.network).routings[0]
+        is_full = self.grid.n_tasks == self.network.n_nodes * self.tasks_per_node and not self.idle_tasks
+        is_like = (measured and works and found and is_usual and is_full
+                   and measured.holds(str(self.network), self.tasks_per_node, found.direction, works))
+        return replace(self, likely=measured.range if measured and is_like else None)
+
+    def stage(self, name: str) -> ExchangePrediction:
+        """The exchange or remap of that name."""
+        return next(stage for stage in self.moves if stage.name == name)
+
+    @property
+    def moves(self) -> tuple[ExchangePrediction, ...]:
+        """Exchanges and remaps in the order of a forward transform."""
+        return (*self.remaps[:1], *self.stages, *self.remaps[1:])
+
+    @property
+    def schedule_name(self) -> str:
+        """The schedule with all its choices, such as "overlap:8:x"."""
+        return SEQUENCE if self.schedule is None else self.schedule.name
+
+    @property
+    def lower_bound(self) -> LowerBound:
+        """For every placement of the grid on the usable nodes, in sequence."""
+        return self.bounds.in_sequence
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
+        return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether every placement of the grid costs the same."""
+        return self.bounds.are_alike and not self.remaps
+
+    @property
+    def t_s(self) -> float | None:
+        """Seconds of all exchanges by the busiest links alone. None when there is no time."""
+        return summed(stage.t_s for stage in self.moves)
+
+    @property
+    def time_s(self) -> float | None:
+        """Seconds of all exchanges by all terms of the time model."""
+        return summed(stage.time_s for stage in self.moves)
+
+    @property
+    def time_range_s(self) -> tuple[float, float] | None:
+        """The range in seconds in which nine in ten measured times are expected, as if all exchanges had the same error; or
+        None.
+        """
+        return likely_times(self.time_s, self.likely)
+
+    @property
+    def total_s(self) -> float | None:
+        """Seconds of the whole transform, None where nothing is known about the computing."""
+        total = summed((self.time_s, None if self.local is None else self.local.time_s))
+        return None if total is None else float(total)
+
+    @property
+    def known_s(self) -> float | None:
+        """The most complete time there is: `total_s`, else `time_s`, else `t_s`; None without any."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
+
+    @property
+    def idle_tasks(self) -> int:
+        """Tasks that hold no part of the transform in some stage."""
+        return 0 if self.bounds.transform is None else self.bounds.transform.idle_tasks(self.grid)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it comes after all grids whose tasks are busy: tasks hold nothing, and the time of the computing, which
+        fewer tasks do, is not known.
+        """
+        found = self if self.schedule is None else self.schedule
+        return found.total_s is None and self.idle_tasks > 0
+
+    @property
+    def order(self) -> tuple:
+        """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
+        squarer grid.
+        """
+        return (self.is_last, self.worth, self.moved_bytes, self.cost, sum(stage.hop_length for stage in self.stages),
+                max(self.grid.shape))
+
+    @property
+    def worth(self) -> float | Fraction:
+        """The most complete time under the schedule with the halos, or the lengths without times.
+
+        Times are rounded to ten digits, so that rounding errors do not decide.
+        """
+        known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
+        remaps = (*self.remaps, *self.turned_remaps)
+        known = known if known is None or self.schedule is None else known + (summed(r.time_s for r in remaps) or 0.0)
+        return cost + self.halo_cost if known is None else float(f"{known + self.halo_s:.10g}")
+
+    @property
+    def halo_s(self) -> float:
+        """Seconds of the halos of all transforms; 0 without halos or times."""
+        return self._transforms * ((self.halo and self.halo.time_s) or 0.0)
+
+    @property
+    def halo_cost(self) -> Fraction:
+        """Worst routed length of the halos of all transforms; 0 without halos."""
+        return self._transforms * (self.halo.cost(self.network) if self.halo else Fraction(0))
+
+    @property
+    def _transforms(self) -> int:
+        return 1 if self.schedule is None else self.schedule.transforms
+
+    @property
+    def n_messages(self) -> int:
+        """Messages that a task sends to other tasks in all exchanges and their chunks. Fewer are larger."""
+        chunks = 1 if self.schedule is None else len(self.schedule.sizes)
+        return chunks * sum(self.grid.extent(form.letters) - 1 if stage.work is None else stage.work.messages
+                            for form, stage in zip(self.grid.decomposition.exchanges, self.stages))
+
+    @property
+    def cost(self) -> Fraction:
+        """What searches minimise: the sum over the exchanges of the worst routed length (exact)."""
+        return cost_of(self.stages, self.network)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, as ``prediction.schema.json`` describes it."""
+        return {"schema": SCHEMA, **self.network.as_dict(), "tasks_per_node": self.tasks_per_node,
+                "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
+                "patterns": None if self.product is None else str(self.product), "routing": self.routing,
+                "m_source": "paper" if self.product and self.product.is_digits else "cut",
+                "stages": [stage.as_dict() for stage in self.stages],
+                "t_s": self.t_s, "time_s": self.time_s, "time_range_s": _listed(self.time_range_s),
+                "terms_local": self.local and self.local.as_dict(),
+                "total_s": self.total_s, "lower_bound": plain(self.lower_bound.value),
+                "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "all_to_all_unreachable": self.bounds.unreachable,
+                "direction": self.schedule and self.schedule.direction,
+                "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"bracket": [{"routing": p.routing, "cost": plain(p.cost), "t_s": p.t_s, "time_s": p.time_s}
+                                for p in self.bracket]} if self.bracket else {}),
+                **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
+                **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {}),
+                **({"halo": self.halo.as_dict()} if self.halo else {})}
+
+
+def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in seconds in which a measured time lies nine times in ten. None where the time or the range is not known.
+
+    >>> likely_times(2.0, (0.75, 1.5))
+    (1.5, 3.0)
+    """
+    return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
+
+
+def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in which the measured ratio of two transforms lies nine times in ten; None if `likely` is not known.
+
+    The errors of the exchanges are taken as independent. A ratio has twice the variance of one time, and the time of a
+    transform, which is the sum of two exchanges, half of that of one exchange.
+
+    >>> [f"{end:.3g}" for end in likely_ratio(1.2, (0.8, 1.25)) or ()]
+    ['0.96', '1.5']
+    """
+    return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
+
+
+def _listed(times):
+    return None if times is None else list(times)
+
+
+def predict(placed: Placement, transform: Transform | None = None, routing_name: str | None = None, *,
             name: str | None = None, costs: Costs = Costs(), site: Site | None = None,
             exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
             direction: str = FORWARD) -> Prediction:
@@ -50,7 +332,7 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     site : Site, optional
         The slots that the lower bound may use; those of all nodes by default.
     exchange, schedule, direction
-        As for `Question`.
+        As for `pencilmap.model.predict.question.Question`.
 
     Returns
     -------
@@ -74,29 +356,130 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     >>> [str(max(stage.load)) for stage in predict(boxes).stages]
     ['4', '4']
     """
-    return predict_question(placed, Question(routing_name, exchange, schedule, direction), transform, name=name, costs=costs,
-                            site=site)
+    return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def predict_question(placed: Placement, question: Question, transform: Transform | None = None, *,
-                     name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
-    """Predict a placement in closed form if there is one, else by routing every message. Arguments as for `predict`."""
-    case = Case(placed, product_of(placed), directed(transform, question.direction), question, costs)
-    prediction = _closed(case, closed_form_of(case), name) or _routed(case, name, site)
-    if question.routing is not None:
-        return prediction
+def _question(rules, site, transform, costs):
+    """Return the question of a placement on a site, by default on the network of the placement."""
+    routing, exchange, schedule, direction = rules
+    return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
 
-    def under(rule):
-        return predict_question(placed, replace(question, routing=rule), transform, name=name, costs=costs, site=site)
 
-    return replace(prediction, under=under)
+def answer(question: Question, placed: Placement, name: str | None = None) -> Prediction:
+    """Predict a placement in closed form if there is one, else by routing every message.
+
+    If the worst rule counts and none is named, the prediction is that under the worst rule, with a note.
+    """
+    if question.robust and question.routing is None:
+        return _worst(question, placed, name)
+    case = Case(placed, question, product_of(placed))
+    found = _closed(case, closed_form(case), name) or _routed(case, name)
+    return replace(found.expecting(question.likely), notes=(*found.notes, *question.notes), halo=_halo(case), case=case)
+
+
+def _worst(question, placed, name):
+    found = []
+    for rule in question.rules:
+        if rule not in LINEAR_PROGRAMS or question.schedule != SEQUENCE:  # never the worst in sequence
+            try:
+                found.append(answer(question.under(rule), placed, name))
+            except RoutingError:
+                continue          # the rule cannot handle the case
+    worst_of_all = max(found, key=lambda p: p.order)
+    return replace(worst_of_all, notes=(*worst_of_all.notes, f"the worst of {len(found)} routing rules is shown"))
+
+
+def _halo(case):
+    halo = case.question.halo
+    if halo is None or case.transform is None:
+        return None
+    return HaloPrediction(halo, predict_messages(case.mapping, halo.messages(case.grid, case.transform), case.question))
+
+
+def under(prediction: Prediction, rule: str) -> Prediction | None:
+    """Return a prediction of the same placement under another routing rule.
+
+    None if a rule was asked for, or if the rule takes too long for a quick look.
+    """
+    case = prediction.case
+    if case is None or case.question.routing is not None or (prediction.bounds.brief and rule in LINEAR_PROGRAMS):
+        return None
+    return answer(case.question.under(rule), case.placed, prediction.placement)
+
+
+def routing_interval(placed: Placement, transform: Transform | None = None, name: str | None = None,
+                     costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                     schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
+    """Predict one placement under every routing rule of its network, with the bound for any routing.
+
+    Parameters
+    ----------
+    placed, transform, name, costs, site, exchange, schedule, direction
+        As for `pencilmap.model.predict.predict`.
+
+    Returns
+    -------
+    list of Prediction
+        First `ANY_ROUTING` with the cut bound instead of loads, then the best routing along shortest paths, then the rules.
+        A rule that refuses (for example optimal-minimal for a large or irregular case) will be left out, and a note of the
+        first will say why.
+
+    Examples
+    --------
+    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.network.torus import Torus
+    >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
+    >>> for p in routing_interval(boxes):
+    ...     print(f"{p.routing:24} {float(max(p.stages[0].load)):.3f}")
+    any (cut bound)          4.000
+    optimal-minimal          4.000
+    dimension-order          4.000
+    dimension-order:parity   4.000
+    dimension-order:plus     4.000
+    minimal-adaptive:hops    5.438
+    minimal-adaptive:paths   5.973
+    """
+    return interval(_question((None, exchange, schedule, direction), site, transform, costs), placed, name)
+
+
+def _unheard(rule):
+    """Take the name of a rule for nobody."""
+
+
+def interval(question: Question, placed: Placement, name: str | None = None,
+             begin: Callable[[str], None] = _unheard) -> list[Prediction]:
+    """Return the predictions of `routing_interval` for a question, whose routing does not count.
+
+    `begin` is called with each rule before its prediction.
+    """
+    found, refusals = [], []
+    for rule in sorted(all_variants(placed.network), key=lambda rule: rule != BEST_MINIMAL):
+        begin(rule)
+        try:
+            found.append(answer(question.under(rule), placed, name))
+        except RoutingError as error:
+            refusals.append(f"without {rule}: {error}")
+    return [_without_routing(found[0], (*refusals, *question.notes)), *found]
+
+
+def _without_routing(prediction, notes):
+    """Return a prediction with cut bounds instead of loads."""
+    case, stages = prediction.case, []
+    for stage, exchange in zip(prediction.stages, exchanges(case.grid, case.transform)):
+        load = tuple(m_scale(b, case.network, exchange.total_bytes)
+                     for b in cut_bound(case.network, exchange, case.mapping.node_of_rank))
+        t_s = None if case.transform is None else m_time(load, case.network, case.transform.total_bytes)
+        stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, rounds=None))
+    return replace(prediction, routing=ANY_ROUTING, certified=False, notes=notes, local=None, schedule=None, likely=None,
+                   halo=None, case=None, stages=tuple(stages))
 
 
 def predict_routed(mapping: Mapping, transform: Transform | None = None, question: Question = Question(), *,
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
                    site: Site | None = None) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    return _routed(Case(mapping, product, directed(transform, question.direction), question, costs), name, site)
+    question = replace(question, site=site or question.site, transform=transform, costs=costs)
+    return _routed(Case(mapping, question, product), name)
 
 
 def predict_product(product: Product, transform: Transform | None = None, question: Question = Question(), *,
@@ -105,7 +488,7 @@ def predict_product(product: Product, transform: Transform | None = None, questi
 
     Every exchange must be one all-to-all. None if the routing has no closed form.
     """
-    case = Case(product, product, directed(transform, question.direction), question, costs)
+    case = Case(product, replace(question, transform=transform, costs=costs), product)
     return _closed(case, ClosedForm(case, product), name)
 
 
@@ -114,21 +497,22 @@ def _closed(case, form, name):
     return stages and _prediction(case, stages, Site(case.network, case.tasks_per_node), name, form=form)
 
 
-def _routed(case, name, site):
-    stages, loads = routed_form_of(case)
-    return _prediction(case, stages, site or Site(case.network, case.tasks_per_node, idle=True), name, loads=loads)
+def _routed(case, name):
+    stages, loads = routed(case)
+    return _prediction(case, stages, case.site, name, loads=loads)
 
 
 def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, name: str | None, *,
                 form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
     """The prediction with these exchanges, which come from closed forms or from loads."""
-    question, network = case.question, case.network
+    network = case.network
     bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
-    forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
+    forecast = Forecaster(case, stages, bounds, form, loads).forecast(case.question.schedule)
     prediction = Prediction(
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or case.placed.name,
         product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
-        notes=(*_notes(case.product, stages, bounds), *case.notes, *forecast.notes), local=case.local, schedule=forecast)
+        notes=(*_notes(case.product, stages, bounds), *case.placed.notes, *forecast.notes), local=case.local,
+        schedule=forecast)
     return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
 
 
@@ -144,7 +528,7 @@ def _with_remaps(prediction, case):
                     for stage in grid.decomposition.exchanges)
 
     def predicted(messages):
-        return tuple(predict_messages(case.mapping, each, transform, case.routing_name, case.costs) for each in messages)
+        return tuple(predict_messages(case.mapping, each, case.question) for each in messages)
 
     turned = remaps(grid, case.turned.transform) if case.question.direction == PAIR else ()
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),

@@ -14,7 +14,7 @@ any transform whose tasks hold equal shares before and after, by the all-to-all 
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -23,12 +23,10 @@ import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import ScheduleError
-from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.certificates import Bounds, certificate
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.predict.case import RANDOM_ROUTING, Case
-from pencilmap.model.predict.closed_form import ClosedForm
-from pencilmap.model.predict.results import ExchangePrediction, ScheduleForecast, summed
-from pencilmap.model.predict.routed import routed
+from pencilmap.model.predict.question import RANDOM_ROUTING, Case
+from pencilmap.model.predict.stages import ClosedForm, ExchangePrediction, plain, routed, summed
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_SIZE, PAIR, Course, block_of, cuts, reduced
@@ -51,6 +49,86 @@ def _in_turn(found, back):
     times = {name: summed((getattr(found, name), getattr(back, name))) for name in ("t_s", "time_s", "total_s", "hidden_s")}
     notes = tuple(dict.fromkeys((*found.notes, *back.notes)))
     return replace(found, cost=found.cost + back.cost, notes=notes, direction=PAIR, **times)
+
+
+@dataclass(frozen=True)
+class ScheduleForecast:
+    """What a schedule makes of a placement; times are None where those of the prediction are.
+
+    For a pair of transforms, a forward and a backward one, costs and times are those of both.
+
+    schedule : with everything chosen, so that its text can be given to the runner
+    sizes : of the lanes: relative sizes of chunks, planes or fields
+    axis : along which the lanes are cut, None where nothing is
+    forecaster : has the loads of all exchanges at once
+    cost : T by the links alone, on the m scale, slower links counted longer (exact)
+    t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
+    hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
+    bounds : Bounds of the grid; None where none is proved for the schedule
+    alone : the share of each exchange that travels beside no other
+    """
+
+    schedule: Schedule
+    sizes: tuple[int, ...]
+    axis: str | None
+    forecaster: "Forecaster" = field(compare=False, repr=False)
+    cost: Fraction
+    t_s: float | None
+    time_s: float | None
+    total_s: float | None
+    hidden_s: float | None
+    bounds: Bounds | None = field(compare=False, repr=False)
+    alone: Fraction
+    notes: tuple[str, ...] = ()
+    direction: str = FORWARD
+
+    @cached_property
+    def load_joint(self) -> tuple[Fraction, ...]:
+        """Largest load of all exchanges at once in each class of links, on the m scale; of a pair the forward transform's.
+        """
+        return self.forecaster.joint.largest((1,) * len(self.forecaster.stages))
+
+    @property
+    def t_joint_s(self) -> float | None:
+        """Seconds of the busiest link with all exchanges at once."""
+        return self.forecaster.case.seconds(self.load_joint)
+
+    @property
+    def name(self) -> str:
+        """Its text."""
+        return str(self.schedule)
+
+    @property
+    def transforms(self) -> int:
+        """How many transforms its times are for."""
+        return 1 + (self.direction == PAIR)
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over what no placement of the grid can beat under this schedule; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.under(self.alone) or None) if self.bounds else None
+
+    @property
+    def certificate_any(self) -> float | None:
+        """Cost over what no placement, schedule or order of exchanges can beat; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.any) if self.bounds else None
+
+    @property
+    def chunks(self) -> int:
+        """Into how many lanes the transform is cut."""
+        return len(self.sizes)
+
+    @property
+    def known_s(self) -> float | None:
+        """The most complete time there is."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "chunks": self.chunks, "axis": self.axis, "sizes": list(self.sizes),
+                "load_joint": [plain(x) for x in self.load_joint], "t_joint_s": self.t_joint_s, "t_s": self.t_s,
+                "time_s": self.time_s, "total_s": self.total_s, "certificate": self.certificate,
+                "certificate_any": self.certificate_any}
 
 
 class Forecaster:
@@ -206,7 +284,7 @@ class Forecaster:
         known = course.plain or schedule.name in ("overlap", "pipelined")
         phases = [alike[phase][1] for phase in course.phases]
         times = self._times(course, phases, transforms)
-        return ScheduleForecast(course.schedule, course.sizes, course.axis, self._joint_load, self._seconds, cost, *times,
+        return ScheduleForecast(course.schedule, course.sizes, course.axis, self, cost, *times,
                                 self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
                                 self._notes(course, phases, times), direction)
 
@@ -216,13 +294,9 @@ class Forecaster:
                     for stage in self.stages), Fraction(0))
         t_s, time_s = summed(stage.t_s for stage in self.stages), summed(stage.time_s for stage in self.stages)
         total_s = summed((time_s, None if self.case.local is None else self.case.local.time_s))
-        return ScheduleForecast(schedule, sizes=(1,), axis=None, joint_load=self._joint_load, seconds=self._seconds,
-                                cost=cost, t_s=t_s, time_s=time_s, total_s=total_s,
-                                hidden_s=None if total_s is None else 0.0, bounds=self.bounds, alone=Fraction(1),
-                                direction=direction)
-
-    def _joint_load(self):
-        return self.joint.largest((1,) * len(self.stages))
+        return ScheduleForecast(schedule, sizes=(1,), axis=None, forecaster=self, cost=cost, t_s=t_s, time_s=time_s,
+                                total_s=total_s, hidden_s=None if total_s is None else 0.0, bounds=self.bounds,
+                                alone=Fraction(1), direction=direction)
 
     def _check_beside(self, schedule):
         """Raise ScheduleError if an exchange can only run alone."""
@@ -235,9 +309,6 @@ class Forecaster:
     def _alone_only(self):
         """Name of an exchange that can only run alone, "" if there is none."""
         return next((stage.algorithm for stage in self.stages if not algorithm_named(stage.algorithm).beside), "")
-
-    def _seconds(self, load):
-        return self.case.seconds(load)
 
     def _times(self, course: Course, phases: Sequence[Any],
                transforms: int) -> tuple[float | None, float | None, float | None, float | None]:
@@ -255,7 +326,7 @@ class Forecaster:
 
     def _phase(self, phase, course, resources):
         """Return the times of one phase, None without any."""
-        link_s = self._seconds(resources.links.largest(phase.shares))
+        link_s = self.case.seconds(resources.links.largest(phase.shares))
         if link_s is None:
             return None
         adaptive_s = None
@@ -288,11 +359,11 @@ class Forecaster:
             shares = [Fraction(0)] * len(self.stages)
             for part, share, held in zip(course.parts, phase.shares, resources.held):
                 shares[part.stage % len(shares)] += share * held
-            even, adaptive = (self._seconds(loads.largest(shares)) for loads in self._even_and_adaptive)
+            even, adaptive = (self.case.seconds(loads.largest(shares)) for loads in self._even_and_adaptive)
             return link_s * adaptive / even if even else link_s
         if resources.adaptive is None:
             return None
-        return self._seconds(resources.adaptive.largest(phase.shares))
+        return self.case.seconds(resources.adaptive.largest(phase.shares))
 
     @cached_property
     def _even_and_adaptive(self):

@@ -8,19 +8,18 @@ from .mapper.searches.grids import rank_grids as rank_grids
 from .mapper.searches.product_search import best_product as best_product
 from .mapper.runs.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
-from .mapper.plan import Choice as Choice, Plan as Plan, plan as plan
+from .mapper.choose import Choice as Choice, Plan as Plan, plan as plan
 from .mapper.shapes import partition_shapes as partition_shapes, torus_shapes as torus_shapes
 from .mapper.studies.node_counts import RankedShape as RankedShape, rank_shapes as rank_shapes, scale as scale
 from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.base.errors import PencilmapError as PencilmapError
 from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
-from .model.predict.routing_interval import routing_interval as routing_interval
 from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
 from .model.placement.mapping import Mapping as Mapping
-from .model.predict import predict as predict
 from .model.predict.question import Question as Question
-from .model.predict.results import Prediction as Prediction, ScheduleForecast as ScheduleForecast
+from .model.predict import Prediction as Prediction, predict as predict, routing_interval as routing_interval
+from .model.predict.forecast import ScheduleForecast as ScheduleForecast
 from .model.placement.product import Product as Product
 from .model.routing import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule

@@ -7,9 +7,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
+from pencilmap.mapper.place import place
+from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
@@ -19,10 +20,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
+from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
-from pencilmap.model.predict.results import Prediction, likely_ratio
-from pencilmap.model.predict.routing_interval import ANY_ROUTING
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.launching import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
@@ -76,21 +76,20 @@ class Launched:
         return next((name for name, p in self.orders[1:] if p is self.first), self.title)
 
 
-def launched(where: Where, like: Prediction, question: Question = Question(),
-             most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
+def launched(question: Question, like: Prediction, most: int = MOST_TASKS_ROUTED, is_quick: bool = False) -> Launched:
     """Predict the launch order on the same grid under the same schedule, otherwise asked alike.
 
     Above `most` tasks only products are predicted.
     """
-    site, launch, found = where.site, where.site.launch, []
+    site, launch, found = question.site, question.site.launch, []
     question = replace(question, schedule=like.schedule_name)
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
     for k, text in enumerate(launch.orders):
         name = f"{DEFAULT}:{text}" if k else DEFAULT
-        placed = where.place(name, like.grid)
+        placed = place(question, name, like.grid)
         if like.grid.n_tasks <= most or product_of(placed):
-            shown = where.shown(placed, question, name)
+            shown = answer(question, placed, name)
             found.append((site.launch_name(text), quick(shown) if is_quick else shown))
     return Launched(tuple(found), title=launch.title)
 
@@ -333,7 +332,7 @@ def grid_title(grid: ProcessGrid, library: Library = USUAL) -> str:
     return f"{kind} {grid}{f' ({words})' if words else ''}"
 
 
-def library_in(text: str | None, where: Where) -> Library:
+def library_in(text: str | None, where: Question) -> Library:
     """Return the library in whose words a grid was typed, by default that of the launcher, JAX, or else 2DECOMP&FFT."""
     if text and is_in_words(text):
         return library_of(text)
@@ -361,7 +360,7 @@ def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL)
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 
 
-def faster_lines(where: Where, found: Prediction, question: Question, command: str = "pencilmap plan",
+def faster_lines(question: Question, found: Prediction, command: str = "pencilmap plan",
                  placements: bool = True, library: Library = USUAL) -> list[tuple[str, str]]:
     """Return labels and texts: a much faster placement of the grid, another grid, another schedule, each by a quick look.
 
@@ -374,51 +373,49 @@ def faster_lines(where: Where, found: Prediction, question: Question, command: s
     library : Library
         In whose words a grid is repeated.
     """
-    placement, grid = faster_choices(where, found, question.schedule, question.routing)
+    placement, grid = faster_choices(question, found)
     lines = []
     if placement and placements:
         lines.append(("better", f"{_faster(placement, found)} with another file for this grid: {command}"))
     if grid:
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
-        p = where.shown(grid.placed, question, BEST) if found.bracket else grid.prediction
+        p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
         low, high = adaptive_range(p)
         lines.append(("faster", f"{low if low == high else _between(low, high)} on grid {title}, "
-                                f"{_with_file(where, p, question)}: {_plan_command(grid.grid, question)}"))
-    if question.schedule == SEQUENCE and (best := faster_schedule(where, found)):
+                                f"{_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
+    if question.schedule == SEQUENCE and (best := faster_schedule(question, found)):
         lines.append(("faster", f"{value(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
     return lines
 
 
-def _with_file(where, p, question):
+def _with_file(question, p):
     """Whether a prediction needs its file."""
-    orders = launched(where, p, question, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
+    orders = launched(question, p, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
     none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
     return "no file needed" if none else "with its file"
 
 
-def static_lines(where: Where, found: Prediction, launch: Launched, question: Question,
-                 command: str) -> list[tuple[str, str]]:
+def static_lines(question: Question, found: Prediction, launch: Launched, command: str) -> list[tuple[str, str]]:
     """Return a line about static routes if an answer differs under these: most networks of switches may have them.
 
     Parameters
     ----------
-    where : Where
+    question : Question
     found : Prediction
     launch : Launched
-    question : Question
     command : str
         Options or a command that take these routes into account.
     """
-    if not found.under or not is_static_likely(where, question.routing, found.grid.n_tasks):
+    if not is_static_likely(question, found.grid.n_tasks):
         return []
     try:
-        p = found.under(STATIC)
+        p = under(found, STATIC)
     except RoutingError:  # of a tree with different numbers of cables no static routes are known
         return []
     if p is None:
         return []
-    order = launch.first.under(STATIC) if launch.first and launch.first.under else None
+    order = launch.first and under(launch.first, STATIC)
     here, there = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
     if max(here / there, there / here, float(worth(p)) / float(worth(found))) < MUCH:
         return []
@@ -427,10 +424,10 @@ def static_lines(where: Where, found: Prediction, launch: Launched, question: Qu
     return [(STATIC, f"{value(p)}{beside}{STATICALLY}: {command}")]
 
 
-def is_static_likely(where: Where, routing: str | None, n_tasks: int) -> bool:
+def is_static_likely(question: Question, n_tasks: int) -> bool:
     """Return whether switches may have static routes that the question leaves open, and these are soon predicted."""
-    kind = kind_of(where.network)
-    return STATIC in kind.routings and not (routing or where.robust or kind.bracket) and n_tasks <= MOST_TASKS_ROUTED
+    kind, is_open = kind_of(question.network), not (question.routing or question.robust)
+    return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
 
 
 def _plan_command(grid, question):
@@ -441,7 +438,7 @@ def _plan_command(grid, question):
     return " ".join(["pencilmap plan", *kind, *schedule])
 
 
-def turned_lines(where: Where, found: Prediction, question: Question, library: Library = USUAL,
+def turned_lines(question: Question, found: Prediction, library: Library = USUAL,
                  mapping: Mapping | None = None) -> list[tuple[str, str]]:
     """Return a line if the placement of grid RxC is not the right one for CxR: perhaps the grid was turned.
 
@@ -450,22 +447,22 @@ def turned_lines(where: Where, found: Prediction, question: Question, library: L
     turned = None if found.grid.decomposition.has_bricks else found.grid.turned
     if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED:
         return []
-    best = quick_choice(where, turned, question.schedule, question.routing, found.stages[0].algorithm)
-    order = best and launched(where, best, question, is_quick=True).first
+    best = quick_choice(question, turned, found.stages[0].algorithm)
+    order = best and launched(question, best, is_quick=True).first
     right = gain(best, order) if best and order else None
     if not right or best is None:
         return []
     typed = f"if your code has {words_of(turned, library) if turned.decomposition is PENCIL else turned}, type that"
     if mapping is None:
-        here = gain(found, launched(where, found, question, is_quick=True).first)
+        here = gain(found, launched(question, found, is_quick=True).first)
         return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \
             if here and right >= MUCH * here else []
-    there = gain(where.answer(replace(mapping, grid=turned), replace(question, schedule=best.schedule_name)), order)
+    there = gain(answer(replace(question, schedule=best.schedule_name), replace(mapping, grid=turned)), order)
     return [("check", f"{typed}: there this file is {factor(there)}, the right one {factor(right)}")] \
         if there and right >= MUCH * there else []
 
 
-def code_note(where: Where, placed: Placement, grid: ProcessGrid, file: str = "") -> str:
+def code_note(where: Question, placed: Placement, grid: ProcessGrid, file: str = "") -> str:
     """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file.
 
     `file` names the host of each rank.
@@ -477,7 +474,7 @@ def code_note(where: Where, placed: Placement, grid: ProcessGrid, file: str = ""
     return f'for a code without a file: pm_comm_reorder(comm, "{place}", "{grid}", &placed){wrote} (docs/formats.md)'
 
 
-def launch_notes(where: Where, grid: ProcessGrid) -> list[str]:
+def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
     """Return a note about a launch order that is assumed, with the order in words."""
     site = _at_launch(where.site, grid)
     if site.launch.certain or not site.launch.orders:

@@ -21,11 +21,11 @@ from pencilmap.mapper.formats import (
 )
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.formats.slots import slots_in_order
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.launching import format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.tables import echo, labelled, say
@@ -47,7 +47,7 @@ class Converted:
     notes: tuple[str, ...]
 
 
-def converted(where: Setting, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
+def converted(where: Question, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
               output: str) -> Converted:
     """Read and check a placement file, and write it in another format.
 

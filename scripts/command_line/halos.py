@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from pencilmap.model.base.units import counted, milliseconds
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
 from pencilmap.scripts.command_line.plain_options import with_options
 from pencilmap.scripts.command_line.tables import fitted, print_table
 

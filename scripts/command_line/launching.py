@@ -9,16 +9,17 @@ from typing import Any
 import click
 import numpy as np
 
+from pencilmap.mapper.ask import job_of, named_grid, with_launcher
+from pencilmap.mapper.choose import best_grid
 from pencilmap.mapper.format_choice import Choice, choose, expected
 from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch
-from pencilmap.mapper.setting import Setting
-from pencilmap.mapper.where import BEST, Where
+from pencilmap.mapper.placements import BEST
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import labelled
 
@@ -48,18 +49,18 @@ FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
                                 "Format to write [the machine's, else this job's].")
 
 
-def format_to_write(name: str | None, where: Setting) -> Choice:
+def format_to_write(name: str | None, where: Question) -> Choice:
     """Return the named format, or the format of the machine or the environment; raise MapfileError if there is neither."""
     return choose(name, _machine(where), os.environ)
 
 
-def formats_of(document: Document, where: Setting) -> list[str]:
+def formats_of(document: Document, where: Question) -> list[str]:
     """Return the formats that a file may have, first those of the machine's launcher or of the job around this command."""
     known = expected(_machine(where), os.environ)
     return matching(document, known.names if known else ())
 
 
-def format_of_launcher(where: Where) -> str | None:
+def format_of_launcher(where: Question) -> str | None:
     """Return the format of the machine's launcher or of the job around this command, None if neither is known."""
     found = expected(_machine(where), os.environ)
     return found.name if found else None
@@ -69,19 +70,19 @@ def _machine(where):
     return load_machine(where.machine) if where.machine else None
 
 
-def of_launcher(where: Setting, name: str, hosts: str | None) -> Setting:
-    """Return the setting with the launch order of this format's launcher. A named machine keeps its own order."""
-    return where if where.machine else where.at_launch(name, os.environ, hosts)
+def of_launcher(where: Question, name: str, hosts: str | None) -> Question:
+    """Return the question with the launch order of this format's launcher. A named machine keeps its own order."""
+    return where if where.machine else with_launcher(where, name, os.environ, hosts)
 
 
-def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessGrid | None, name: str | None = None,
-                   hosts: str | None = None) -> tuple[str, Mapping, Setting, list[str]]:
+def read_placement(document: Document, where: Question, job: Job, tasks: ProcessGrid | None, name: str | None = None,
+                   hosts: str | None = None) -> tuple[str, Mapping, Question, list[str]]:
     """Read a placement file, and find the launcher that takes it.
 
     Parameters
     ----------
     document : Document
-    where : Setting
+    where : Question
     job : Job
     tasks : ProcessGrid, optional
     name : str, optional
@@ -91,8 +92,8 @@ def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessG
 
     Returns
     -------
-    (str, Mapping, Setting, list of str)
-        The format, the placement, the setting with the order of its launcher unless `name` was given, and other formats in
+    (str, Mapping, Question, list of str)
+        The format, the placement, the question with the order of its launcher unless `name` was given, and other formats in
         which the file says the same.
 
     Raises
@@ -117,11 +118,10 @@ def read_placement(document: Document, where: Setting, job: Job, tasks: ProcessG
     return name, mapping, where, alike
 
 
-def asked_grid(where: Setting, grid: str, placements: Iterable[str],
-               schedule: str = SEQUENCE) -> tuple[Setting, ProcessGrid, str]:
-    """Return the setting, the grid, and the format of a placement file among the placements, "" without a file.
+def asked_grid(where: Question, grid: str, placements: Iterable[str]) -> tuple[Question, ProcessGrid, str]:
+    """Return the question, the grid, and the format of a placement file among the placements, "" without a file.
 
-    The setting has the order of the launcher that takes the file. The grid is the named grid, else the grid that the file
+    The question has the order of the launcher that takes the file. The grid is the named grid, else the grid that the file
     records, else the best.
 
     Raises
@@ -131,10 +131,10 @@ def asked_grid(where: Setting, grid: str, placements: Iterable[str],
     """
     files = [text.removeprefix("file:").partition(",") for text in placements if re.match("file:[^,]", text)]
     if not files:
-        return where, where.grid(grid, schedule), ""
+        return where, best_grid(where) if grid == BEST else named_grid(where, grid), ""
     path, _, named = files[0]
-    chosen = None if grid == BEST else where.grid(grid, schedule)
-    name, mapping, where, _ = read_placement(read_document(path), where, where.job(), chosen, named or None)
+    chosen = None if grid == BEST else named_grid(where, grid)
+    name, mapping, where, _ = read_placement(read_document(path), where, job_of(where), chosen, named or None)
     if chosen is None and not READABLE[name].says_grid:
         raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}",
                                click.get_current_context())

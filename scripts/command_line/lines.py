@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.lines.names import ALGORITHMS, ORDERS
 from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.plain_options import Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
@@ -77,7 +77,7 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
                        transform.fields, transform.precision)
 
 
-def predict_lines(where: Setting, problem: "LineProblem", placements: Sequence[str], routing: str | None,
+def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
                   message_cost: str | None, ports: int, as_json: bool) -> None:
     """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
     from pencilmap.mapper.studies.lines import placed_lines
@@ -99,7 +99,7 @@ def predict_lines(where: Setting, problem: "LineProblem", placements: Sequence[s
     rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
             for text, stages, _, _ in found for stage in stages]
     points = prod(problem.size) * problem.fields / ranks
-    print_table(f"{where.where}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
+    print_table(f"{where.site}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
                 ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
     for text, _, times, evens in found:
         _print_algorithms(text, times, evens)

@@ -14,7 +14,7 @@ def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
     if nodes is None:
         _show_one(machine, as_json)
         return
-    from pencilmap.mapper.given_nodes import given_nodes
+    from pencilmap.mapper.ask import given_nodes
 
     given = given_nodes(nodes)
     if given.path is not None:

@@ -10,16 +10,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from pencilmap.mapper.ask import WRAPS, ask
 from pencilmap.mapper.base import shell
-from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.mapper.placements import BEST, PLACEMENTS
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import WRAPS, Setting, setting
-from pencilmap.mapper.where import BEST
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.placement.grid_words import decomposition_of
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
@@ -40,7 +40,7 @@ from pencilmap.scripts.command_line.plain_options import (
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
                 "draw")
-QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside its `setting`
+QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside the arguments of `ask`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
@@ -128,14 +128,14 @@ def _files_named(ctx, param, value):
 
 
 def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callable[..., Any]:
-    """Add the machine options and --fft to a command; the command gets the resulting Setting as `where`."""
+    """Add the machine options and --fft to a command; the command gets the resulting Question as `where`."""
     has = {option.name for option in getattr(command, "__click_params__", ())}
     knows_lines = "algorithm" in has
     refused = {"algorithm", "order"} - has  # allowed in a sentence about bricks of lines
 
     @wraps(command)
     def resolved(**given):
-        asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
+        asked = {name: given.pop(name) for name in signature(ask).parameters if name in given}
         if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
             implied = decomposition_of(grid)
             asked["decomposition"] = None if implied is PENCIL else implied.name
@@ -162,7 +162,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
                                    click.get_current_context())
         if given.get("traffic"):
             _refuse_transform(click.get_current_context())
-        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"),
+        where = ask(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"),
                         placed=_placement_file(given))
         if not given.pop("whole_machine"):
             refuse_whole(where, asked)
@@ -184,14 +184,14 @@ def _placement_file(given: dict[str, Any]) -> str | None:
 def _refuse_question(records):
     """Refuse options of a question beside run records, which name their own network, grid and placement."""
     context = click.get_current_context()
-    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(setting).parameters, *QUESTION)
+    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(ask).parameters, *QUESTION)
              and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
     if asked:
         raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out",
                                context)
 
 
-def refuse_whole(where: Setting, asked: dict[str, Any]) -> None:
+def refuse_whole(where: Question, asked: dict[str, Any]) -> None:
     """Refuse a question about all nodes of a large machine.
 
     Raises

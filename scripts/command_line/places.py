@@ -8,13 +8,13 @@ import numpy as np
 
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.searches.default_order import default
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 
 
-def check_places(where: Setting, job: Job, mapping: Mapping, about: dict[str, Any], lines: Iterable[tuple[str, str]],
+def check_places(where: Question, job: Job, mapping: Mapping, about: dict[str, Any], lines: Iterable[tuple[str, str]],
                  as_json: bool) -> None:
     """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
 

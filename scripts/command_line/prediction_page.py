@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pencilmap.mapper.ask import job_of
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.base.hosts import first_hosts
+from pencilmap.mapper.choose import predictions
 from pencilmap.mapper.formats import launch_of
+from pencilmap.mapper.place import place
 from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.placements import BEST as BEST_PLACEMENT
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
-from pencilmap.mapper.setting import Setting
-from pencilmap.mapper.where import BEST as BEST_PLACEMENT
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, Launched, launched, library_in, static_lines
@@ -26,7 +28,7 @@ FILE = "ranks.map"  # that the lines of a page write and read
 TYPED = ("launch", "or", "job")  # labels of lines to copy
 
 
-def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[str], schedule: str,
+def predicted_page(path: str, where: Question, grid: str, placements: Sequence[str], schedule: str,
                    effort: str) -> list[str]:
     """Write the page of some placements of a grid beside the launcher's order; return the sentences of the answer.
 
@@ -35,16 +37,16 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
     schedule : str
         Beside one exchange after the other, the page has the best schedule of the last placement.
     """
-    question, limit = Question(schedule=schedule), Limit(1, None)
-    where, process_grid, form = asked_grid(where, grid, placements)
-    chosen = str(process_grid)
-    found = list(where.answers(question, chosen, tuple(placements), effort, limit))
+    limit = Limit(1, None)
+    where, chosen, form = asked_grid(where, grid, placements)
+    question = replace(where, schedule=schedule)
+    found = predictions(question, chosen, placements, effort, limit)
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
-        several = where.answers(replace(question, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
+        several = predictions(replace(where, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
         scheduled = [p for p in several if p.schedule_name != SEQUENCE]
     best = ranked(found)[0]
-    launch = launched(where, best, question, is_quick=not EFFORTS[effort])
+    launch = launched(question, best, is_quick=not EFFORTS[effort])
     asked = effort if best.placement == BEST_PLACEMENT else ""
     said = Answer(best, launch, effort=asked, library=library_in(grid, where))
     known = {p.placement for p in found if p.schedule_name == SEQUENCE}
@@ -52,7 +54,7 @@ def predicted_page(path: str, where: Setting, grid: str, placements: Sequence[st
     return write_page(path, where, [*first, *found, *scheduled], said, form)
 
 
-def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Answer, form: str = "") -> list[str]:
+def write_page(path: str, where: Question, found: Sequence[Prediction], said: Answer, form: str = "") -> list[str]:
     """Write the page of the report, with predictions in place of runs; return the sentences of the answer.
 
     Parameters
@@ -73,17 +75,23 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Ans
             return None
         name, schedule = prediction.placement, prediction.schedule_name
         beside = schedule != SEQUENCE
-        mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
+        mapping = _placement(where, prediction).mapping(name)
         return Placed(mapping, name, placement_name(name, where.site), prediction.routing, where.transform, beside,
-                      where.names or {}, schedule if beside else "", in_mb=where.transform is not None)
+                      first_hosts(where.hosts or {}), schedule if beside else "", in_mb=where.transform is not None)
 
     forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
     sentences = said.sentences(placement_name(said.best.placement, where.site))
     text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1], verdict=sentences[0],
                 launch=[*_launch(where, said, form), *((label, line, False) for label, line in static_lines(
-                    where, said.best, said.launch if said.has_gain else Launched(), Question(), "--routing static"))])
+                    where, said.best, said.launch if said.has_gain else Launched(), "--routing static"))])
     write_whole(Path(path), text, FigureError)
     return sentences
+
+
+def _placement(where, prediction):
+    """Return the placement of a prediction."""
+    return prediction.product or place(replace(where, schedule=prediction.schedule_name), prediction.placement,
+                                       prediction.grid)
 
 
 def _launch(where, said, form):
@@ -104,6 +112,6 @@ def _launch(where, said, form):
             return [*lines, ("formats", "pencilmap help formats", True)]
     if not form:
         return lines
-    mapping = as_mapping(best.product or where.place(best.placement, best.grid, best.schedule_name), best.placement)
+    mapping = _placement(where, best).mapping(best.placement)
     return [*lines, *((label, line, label in TYPED) for label, line, _ in
-                      launch_lines(launch_of(mapping, file, form, where.job())))]
+                      launch_lines(launch_of(mapping, file, form, job_of(where))))]

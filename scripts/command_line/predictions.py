@@ -8,12 +8,12 @@ from fractions import Fraction
 import click
 
 from pencilmap.mapper.studies.threads import Shared
-from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.predict.ranking import TRANSFORM, worth
-from pencilmap.model.predict.reasons import FIGURES, uncounted
-from pencilmap.model.predict.results import ExchangePrediction, Prediction
+from pencilmap.model.predict import Prediction, under
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
+from pencilmap.model.predict.stages import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
 
@@ -58,9 +58,9 @@ class Row:
         return self.name or self.prediction.placement
 
 
-def title(where: Where) -> str:
+def title(where: Question) -> str:
     """Return the question of a table: network, tasks and transform."""
-    found = where.where.replace("torus", "torus and open mesh", 1) if where.wraps else where.where
+    found = str(where.site).replace("torus", "torus and open mesh", 1) if where.wraps else str(where.site)
     backward = ", backward" if where.transform and where.transform.backward and where.transform.type != "c2r" else ""
     return found + (f", transform {where.transform}{backward}" if where.transform else "")
 
@@ -117,7 +117,7 @@ def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tu
         return None
     found = list[float]()
     for mine in p.bracket:
-        theirs = launched if mine.routing == launched.routing else launched.under and launched.under(mine.routing)
+        theirs = launched if mine.routing == launched.routing else under(launched, mine.routing)
         found += [gain(mine, theirs, by) or 0.0] if theirs else []
     return (min(found), max(found)) if all(found) and found else None
 

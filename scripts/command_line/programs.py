@@ -9,19 +9,21 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.choose import ALL_ROUTINGS
 from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placement_names import placement_name
+from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.program_records import Measured, ProgramRuns
 from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
@@ -36,11 +38,11 @@ TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_com
                        "Or lines FROM TO BYTES, or a matrix.")
 
 
-def map_program(where: Setting, path: str, placement: str | None, routing: str | None, effort: str, seed: int, output: str,
-                form: Choice, job: Job, all_notes: bool, as_json: bool) -> None:
+def map_program(where: Question, path: str, placement: str | None, *, effort: str, seed: int, output: str, form: Choice,
+                job: Job, all_notes: bool, as_json: bool) -> None:
     """Search a placement, write it, and print both predictions."""
     with hearing():
-        found = place_program(where, traffic_of(where, path), (placement or BEST,), routing, effort, seed)
+        found = place_program(where, traffic_of(where, path), (placement or BEST,), where.routing, effort, seed)
     mapping, best = (found.mappings[-1], found.predictions[-1])
     write_mapping(mapping, output, form.name, job)
     launch = launch_of(mapping, output, form.name, job)
@@ -55,16 +57,17 @@ def map_program(where: Setting, path: str, placement: str | None, routing: str |
     show_launch(launch, form, output, has_gain)
     echo()
     show_program(path, where, found, {best.placement: output})
-    _show_static(where, found, mapping, best, routing)
+    _show_static(where, found, mapping, best)
     show_notes([f"{best.placement}: {note}" for note in mapping.notes] + _notes(where, found), all_notes)
 
 
-def predict_placements(where: Setting, path: str, placements: tuple[str, ...], routing: str | None, effort: str,
-                       seed: int, page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
+def predict_placements(where: Question, path: str, placements: tuple[str, ...], *, effort: str, seed: int,
+                       page: str | None, words: list[str], all_notes: bool, as_json: bool) -> None:
     """Print the predictions of some placements and of the launcher's order, and write a page if its name is given.
 
     The page has a single run time, that of the trace `path`, beside the first placement.
     """
+    routing = where.routing
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
     traffic = traffic_of(where, path)
@@ -95,14 +98,14 @@ def predict_placements(where: Setting, path: str, placements: tuple[str, ...], r
             say(sentence)
         echo()
         show_program(path, where, found)
-        _show_static(where, found, *found.best, routing)
+        _show_static(where, found, *found.best)
         show_notes(_notes(where, found), all_notes)
 
 
-def _show_static(where, found, mapping, p, routing):
+def _show_static(where, found, mapping, p):
     """Print a line if the gain of a placement differs under static routes, which most networks of switches may have."""
     own, first = found.mappings[0], found.predictions[0]
-    if not is_static_likely(where, routing, found.traffic.n_ranks) or p.placement == first.placement:
+    if not is_static_likely(where, found.traffic.n_ranks) or p.placement == first.placement:
         return
     try:
         mine, theirs = (predict_program(m, found.traffic, STATIC) for m in (mapping, own))
@@ -139,7 +142,7 @@ def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_js
     show_notes(_notes(where, found), all_notes)
 
 
-def show_program(path: str, where: Setting, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
+def show_program(path: str, where: Question, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
     """Print a row for each placement; `names` are other names of placements."""
     first = found.predictions[0]
     adapts, timed = bool(first.bracket), first.link_s is not None
@@ -241,9 +244,10 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
             "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
 
 
-def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, routing: str | None, more: dict[str, Any],
-                  verdicts: Iterable[tuple[str, str]], all_notes: bool, as_json: bool) -> None:
+def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, more: dict[str, Any],
+                  verdicts: Iterable[tuple[str, str]], *, all_notes: bool, as_json: bool) -> None:
     """Print the loads of a placement file beside those of the launcher's order; `verdicts` are lines about launchers."""
+    routing = where.routing
     found = of_mapping(where, known, mapping, None if routing == ALL_ROUTINGS else routing)
     if routing == ALL_ROUTINGS:
         _show_all_routings(where, path, found, mapping, f"{more['file']} is valid and", more, all_notes, as_json)
@@ -257,7 +261,7 @@ def check_program(where: Setting, path: str, known: Traffic, mapping: Mapping, r
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
     show_program(path, where, found)
-    _show_static(where, found, mapping, p, routing)
+    _show_static(where, found, mapping, p)
     for line in verdicts:
         labelled(*line)
     show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

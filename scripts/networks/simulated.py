@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from os import PathLike
@@ -32,9 +32,8 @@ from pencilmap.mapper.base.files import append_whole, check_appendable, temporar
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.place import place
 from pencilmap.mapper.runs.compare import TOPOLOGY
-from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.lines.line_problem import LineProblem
@@ -44,6 +43,7 @@ from pencilmap.model.network.torus import as_torus, format_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
+from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
@@ -300,26 +300,27 @@ class Simulation:
         return PRECISIONS[self.precision] * parts * prod(self.size) * self.fields // self.grid.n_tasks
 
 
-def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
+def simulation_of(where: Question, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
                   **options: Any) -> Simulation:
     """Return the simulation of a placement, launched by a hostfile; its labels name the prediction.
 
     The model chooses every part that the schedule leaves open, so that the runner gets a complete schedule.
     """
-    placed = where.place(placement, grid, Question(network.routing, schedule=schedule))
-    mapping, labels = as_mapping(placed, placement), _labels(where, network, placement)
+    question = replace(where, routing=network.routing, schedule=schedule)
+    placed = place(question, placement, grid)
+    mapping, labels = placed.mapping(placement), _labels(where, network, placement)
     if where.transform is None:
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
     if schedule != SEQUENCE:
-        forecast = where.predict(placed, network.routing, schedule=schedule).schedule
+        forecast = answer(question, placed).schedule
         schedule = forecast.name if forecast else schedule
     return Simulation(network, network.hosts(mapping), size, grid, where.transform.type, where.transform.precision,
                       labels=labels, fields=where.transform.fields, schedule=schedule,
                       direction=BACKWARD if where.transform.backward else where.direction, **options)
 
 
-def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,
+def simulation_of_lines(where: Question, network: SimulatedNetwork, placement: str, problem: LineProblem,
                         **options: Any) -> Simulation:
     """Return the simulation of distributed lines over all slots, with the labels of `simulation_of`."""
     mapping = placed_lines(where, problem, placement)

@@ -20,8 +20,9 @@ from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict, predict_messages
-from pencilmap.model.predict.results import ExchangePrediction
+from pencilmap.model.predict import predict
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.stages import ExchangePrediction, predict_messages
 from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, directed
@@ -215,7 +216,8 @@ def _halo(case, grid, record, mapping):
     transform = case.setting().transform
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
-    network, alone = (predict_messages(mapping, each, transform, ROUTING).time_s or 0.0 for each in (carried, sent))
+    question = Question(ROUTING, transform=transform)
+    network, alone = (predict_messages(mapping, each, question).time_s or 0.0 for each in (carried, sent))
     return Row(case, stage=sent.name, network_s=network, simulated_s=record["halo"]["max_s"][0], software_s=0.0,
                time_s=alone, published_s=None)
 

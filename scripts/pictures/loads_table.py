@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.where import Where
+from pencilmap.mapper.place import place
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.graph import GraphNetwork, Level
 from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
@@ -131,26 +131,26 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
     return [line.rstrip() for line in lines if line.strip()]
 
 
-def loads_of(where: Where, mapping: Mapping, number: int, routing: str | None) -> LinkLoads:
+def loads_of(where: Question, mapping: Mapping, number: int, routing: str | None) -> LinkLoads:
     """Return the loads of an exchange of a placement."""
     rule = routing_named(routing or default_routing(mapping.network), mapping.network)
     return rule.loads(mapping.network, exchanges(mapping.grid, where.transform)[number], mapping.ends)
 
 
-def busiest_exchange(where: Where, mapping: Mapping, routing: str | None) -> int:
+def busiest_exchange(where: Question, mapping: Mapping, routing: str | None) -> int:
     """Return the number of the exchange with the busiest cable, the first of equal ones."""
     moves = [loads_of(where, mapping, k, routing) if tasks > 1 else None for k, tasks in enumerate(mapping.grid.shape)]
     shares = [cable_loads(loads).max(initial=0.0) / loads.total_bytes if loads else 0.0 for loads in moves]
     return shares.index(max(shares))
 
 
-def before_and_after(where: Where, mapping: Mapping, routing: str | None, is_compared: bool,
+def before_and_after(where: Question, mapping: Mapping, routing: str | None, is_compared: bool,
                      only: str | None = None, most: int = MOST_ROWS) -> list[str]:
     """Return the lines of the table of loads: each exchange that moves something, in the launch order and as placed."""
     grid = mapping.grid
     moves = [k for k, (name, tasks) in enumerate(zip(grid.decomposition.names, grid.shape))
              if (tasks > 1 if only is None else name == only)] or [0]
-    placed = {"before": as_mapping(where.place(DEFAULT, grid), DEFAULT)} if is_compared else {}
+    placed = {"before": place(where, DEFAULT, grid).mapping(DEFAULT)} if is_compared else {}
     placed["after" if is_compared else ""] = mapping
     columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
                                                          for name, each in placed.items()]) for k in moves]

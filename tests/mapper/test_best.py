@@ -9,10 +9,11 @@ from random import Random
 
 import pytest
 
+from pencilmap.mapper.choose import plan, predictions
 from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates, is_searched
-from pencilmap.mapper.plan import plan
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
@@ -22,8 +23,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict
-from pencilmap.model.predict.question import Question
+from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules.objectives import objectives
@@ -208,22 +208,24 @@ def drawn_question(rng, kind):
     shape = rng.choice([(1, most), (most, 1), (rows, most // rows), (rows, most // rows), (most,)])
     grid = parse_grid("x".join(map(str, shape)), SLAB if len(shape) == 1 else PENCIL)
     fft = Transform(*(max(shape) * rng.randint(1, 3) + rng.randint(0, max(shape)) for _ in "xyz"))
-    question = Question(schedule=rng.choice(["sequence", "sequence", "overlap:2"]), direction=rng.choice(DIRECTIONS))
-    where = replace(where, transform=rng.choice([None, fft, fft]), decomposition=grid.decomposition)
-    return where, grid, question if question.direction == "forward" or where.transform else Question()
+    schedule, direction = rng.choice(["sequence", "sequence", "overlap:2"]), rng.choice(DIRECTIONS)
+    question = replace(where, transform=rng.choice([None, fft, fft]), decomposition=grid.decomposition)
+    if direction != "forward" and question.transform is None:
+        return question, grid
+    return replace(question, schedule=schedule).towards(direction), grid
 
 
-def check_never_worse(where, grid, question, share):
+def check_never_worse(question, grid, share):
     """`best` is never slower than the launch order, and 1xP is the same question as P slabs."""
     try:
-        launch = where.shown(where.place("default", grid), question)
+        launch = answer(question, place_of(question, "default", grid))
     except ScheduleError:  # lanes need longer axes
         return 0
-    best = where.best_prediction(grid, question, share)[1]
-    assert best.worth <= launch.worth, (str(where.site), where.transform, grid, question)
+    best = best_placement(question, grid, share)[1]
+    assert best.worth <= launch.worth, (grid, question)
     if grid.decomposition is PENCIL and grid.shape[0] == 1 < grid.n_tasks:
         slab, asked = ProcessGrid(grid.n_tasks, decomposition=SLAB), replace(question, schedule="sequence")
-        pencil, slab = (where.best_prediction(one, asked, share)[1] for one in (grid, slab))
+        pencil, slab = (best_placement(asked, one, share)[1] for one in (grid, slab))
         assert float(pencil.cost) == pytest.approx(float(slab.cost))
         assert float(pencil.lower_bound.value) == pytest.approx(float(slab.lower_bound.value))
     return 1
@@ -239,7 +241,7 @@ def test_best_is_never_slower_than_the_launch_order_of_the_grid_as_given(kind):
                                                        ("fat-tree:leaves=25,hosts=40,up=20", 8, "512", "25x320")])
 def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, tasks, fft, grid):
     where = setting(network=network, tasks_per_node=tasks, fft=fft, bandwidth="1 GB/s")
-    best, launch = where.answers(Question(), grid, ["best", "default"], "quick")
+    best, launch = predictions(where, parse_grid(grid), ["best", "default"], "quick")
     assert best.time_s <= launch.time_s
     plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
     assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
@@ -251,10 +253,10 @@ def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, t
 def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     """The best placement in sequence is not the best under overlap: 8x64 takes 0.786 ms in sequence, 0.557 ms at once."""
     where = setting(network=network, fft="256", bandwidth="1 GB/s")
-    found = where.answers(Question(schedule="best"), grid, ["default", "best"], "quick")
+    found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], "quick")
     planned = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["best"]).best.prediction
     assert planned.worth == pytest.approx(min(p.worth for p in found))
-    if other := faster_schedule(where, where.answers(Question(), grid, ["best"], "quick")[0]):
+    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], "quick")[0]):
         assert other.worth == pytest.approx(planned.worth)
 
 
@@ -269,7 +271,7 @@ def test_one_group_twisted_tori_and_uneven_blocks_are_searched(network, tasks, f
     where = setting(network=network, tasks_per_node=tasks, failed=failed, idle=True, fft=fft)
     one = parse_grid(grid)
     assert is_searched(where.site, one, where.transform)
-    best, found = (where.best_prediction(one, "sequence", share)[1] for share in (0, 10))
+    best, found = (best_placement(where, one, share)[1] for share in (0, 10))
     assert found.cost <= most < where.predict(where.place("default", one)).cost and found.cost <= best.cost
 
 
@@ -284,7 +286,7 @@ def test_a_search_is_told_only_if_one_ran(pencilmap):
 def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
     where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
     names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
-    best, *orders = where.answers(Question(), grid, ["best", *names], effort)
+    best, *orders = predictions(where, parse_grid(grid), ["best", *names], effort)
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
 
 
@@ -292,7 +294,7 @@ def test_best_of_a_direction_is_best_for_its_exchanges():
     """The blocks differ, so a backward transform loads other links than a forward transform; a pair loads both."""
     wheres = {direction: setting(network="4x3:mesh", fft="9x4x11", direction=direction) for direction in DIRECTIONS}
     grid = parse_grid("4x3")
-    placed = {direction: where.best_placement(grid, "sequence", 200) for direction, where in wheres.items()}
+    placed = {direction: best_placement(where, grid, 200)[0] for direction, where in wheres.items()}
     for direction, where in wheres.items():
         costs = {other: where.predict(each).schedule.cost for other, each in placed.items()}
         assert costs[direction] == min(costs.values())

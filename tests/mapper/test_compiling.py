@@ -141,9 +141,9 @@ FIRST_ANSWERS = ("8x8x8", "4x4x8:twisted", "fat-tree:leaves=8,hosts=8,up=4", "dr
                  "dragonfly-plus:leaves=4,spines=4,hosts=2,groups=5")
 
 
-@pytest.mark.parametrize("words", ["from pencilmap.mapper.plan import plan", "import pencilmap.scripts.command_line.cli"])
+@pytest.mark.parametrize("words", ["from pencilmap.mapper.choose import plan", "import pencilmap.scripts.command_line.cli"])
 def test_numba_is_not_loaded_before_a_search(words):
-    code = (f"{words}\nimport sys\nfrom pencilmap.mapper.plan import plan\nfrom pencilmap.mapper.setting import setting\n"
+    code = (f"{words}\nimport sys\nfrom pencilmap.mapper.choose import plan\nfrom pencilmap.mapper.setting import setting\n"
             f"for network in {FIRST_ANSWERS}:\n"
             "    plan(setting(network=network, fft='64', bandwidth='1 GB/s'), effort='quick')\n"
             "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")

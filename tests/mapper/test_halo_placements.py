@@ -6,8 +6,8 @@ from math import isclose
 import numpy as np
 import pytest
 
+from pencilmap.mapper.choose import plan
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.plan import plan
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.placement.grid import ProcessGrid

@@ -9,18 +9,20 @@ from types import SimpleNamespace
 import networkx as nx
 import pytest
 
-from pencilmap.mapper.given_nodes import partition_for
+from pencilmap import model
+from pencilmap.mapper import choose, place
+from pencilmap.mapper.ask import partition_for
+from pencilmap.mapper.choose import LARGE, _Wanted, least_s, plan
+from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.plan import LARGE, _Wanted, least_s, plan
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.placement.product import Product
-from pencilmap.model.predict.ranking import order, worth
-from pencilmap.model.predict.reasons import TERMS
+from pencilmap.model.predict.ranking import TERMS, order, worth
 from pencilmap.model.times.costs import Costs
 
 SMALL = {"network": "4x2", "bandwidth": "1 GB/s"}
@@ -247,7 +249,7 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
 
 def test_grids_are_first_compared_without_a_search(monkeypatch):
     shares = []
-    monkeypatch.setattr("pencilmap.mapper.where.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
+    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
     plan(setting(fft="64", network="16x9", bandwidth="1 GB/s"), effort="quick")
     assert shares and set(shares) == {0}
 
@@ -267,10 +269,10 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
     where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
     every, tried = [], []
     for grid in all_grids(where.n_slots, where.decomposition):
-        every += [where.shown(placed) for text in ("best", "default")
-                  for placed in [where.best_placement(grid, "sequence", 0) if text == "best" else where.place(text, grid)]]
-    monkeypatch.setattr(type(where), "answer", lambda here, placed, question, name=None, known=type(where).answer:
-                        tried.append((placed.grid, question.routing)) or known(here, placed, question, name))
+        every += [best_placement(where, grid, 0)[1], where.predict(where.place("default", grid))]
+    for module in (model.predict, choose, place):
+        monkeypatch.setattr(module, "answer", lambda question, placed, name=None, known=model.predict.answer:
+                            tried.append((placed.grid, question.routing)) or known(question, placed, name))
     found = plan(where, schedules=["sequence"], effort="quick", decompositions=[where.decomposition])
     assert found.best.worth == min(every, key=order).worth
     assert len({grid for grid, rule in tried if rule}) < len({grid for grid, _ in tried})
@@ -279,7 +281,7 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
 @pytest.mark.usefixtures("brief")
 def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
     shares = []
-    monkeypatch.setattr("pencilmap.mapper.where.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
+    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
     where = setting(network="7x7", fft="49", bandwidth="1 GB/s")
     for effort, factor in (("normal", 1), ("long", 8)):
         shares.clear()
@@ -312,7 +314,7 @@ def test_no_longer_search_helps_a_grid_whose_placements_are_all_alike():
 
 def test_the_best_placement_of_a_grid_is_its_launch_order_if_that_is_faster(monkeypatch):
     monkeypatch.setattr(_Wanted, "_quick", lambda self, here, grid: self.choice(
-        here, here.place("default:yxt", grid), self.question, "best"))
+        here, place.place(here, "default:yxt", grid), "best"))
     where = setting(network="8x2", fft="32", bandwidth="1 GB/s")
     found = {(c.kind, c.prediction.placement): c for c in plan(where, effort="quick", schedules=["sequence"]).choices}
     pairs = [(found[kind, "best"], c) for (kind, name), c in found.items() if name == "default"]
@@ -373,7 +375,7 @@ def test_what_cannot_be_planned_is_told(pencilmap, words, part):
 
 @pytest.mark.parametrize("network", ["dragonfly:a=2,p=1,h=1", "hypercube:3", "2x4:twisted"])
 def test_a_first_answer_needs_no_cuts_of_its_exchanges(monkeypatch, network):
-    monkeypatch.setattr("pencilmap.model.predict.routed.cut_bound", None)
+    monkeypatch.setattr("pencilmap.model.predict.stages.cut_bound", None)
     assert plan(setting(fft="64", network=network, bandwidth="1 GB/s"), effort="quick").best.seconds
 
 

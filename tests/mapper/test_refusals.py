@@ -10,12 +10,12 @@ import pytest
 from pencilmap.mapper.allocations import combine, hwloc, netloc, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.ask import partition_for
 from pencilmap.mapper.base import progress
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.given_nodes import partition_for
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.plan import plan
 from pencilmap.mapper.runs.records import read_records, transform_of_record
 from pencilmap.mapper.searches import lattice_search, scotch_map as scotch
 from pencilmap.mapper.setting import setting
@@ -134,7 +134,7 @@ def test_what_cannot_be_is_told(what):
 
 def test_nodes_of_a_machine_without_partitions_need_a_shape(monkeypatch):
     machine = replace(load_machine("trainium2"), partitions=None)
-    monkeypatch.setattr("pencilmap.mapper.given_nodes.load_machine", lambda name: machine)
+    monkeypatch.setattr("pencilmap.mapper.ask.load_machine", lambda name: machine)
     assert partition_for("mine", 16) is None
     with pytest.raises(PartitionError, match="machine mine has no rule of partitions: give the shape of the 8 nodes"):
         partition_for("mine", 8)

@@ -25,7 +25,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.results import worst
+from pencilmap.model.predict.stages import worst
 from tests.model.brute_force import messages
 
 

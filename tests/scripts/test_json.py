@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.predict.results import SCHEMA
+from pencilmap.model.predict import SCHEMA
 
 BGL = ("--machine", "bluegene-l", "--fft", "512")
 SHAPE = ("--network", "4x4x4:mesh")

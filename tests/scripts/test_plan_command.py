@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.plan import Choice, plan
+from pencilmap.mapper.choose import Choice, plan
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds import certificates
 from pencilmap.scripts.command_line.commands import plan as plan_command

@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.plan import LONGEST_RING
+from pencilmap.mapper.choose import LONGEST_RING
 from pencilmap.mapper.searches.grids import rank_grids
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
-from pencilmap.model.predict.reasons import uncounted
-from pencilmap.model.predict.results import likely_ratio
+from pencilmap.model.predict import likely_ratio
+from pencilmap.model.predict.ranking import uncounted
 from pencilmap.scripts.command_line import answers, tables
 from pencilmap.scripts.command_line.answers import Answer, Launched, agreement, claims_answer, decided_in_tie, launched
 from pencilmap.scripts.command_line.commands import validate

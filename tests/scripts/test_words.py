@@ -10,11 +10,10 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from pencilmap.mapper import where
+from pencilmap.mapper import choose
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.machines.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
@@ -257,7 +256,7 @@ def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
 
 
 def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
-    monkeypatch.setattr(where, "MANY_NODES", 16)
+    monkeypatch.setattr(choose, "MANY_NODES", 16)
     _, _, err = pencilmap("predict", "--network", "4x4", "--grid", "4x4", "-p", "default", "--routing", "all")
     told = re.findall(r"(?m)^\d+ s, (\d+) %: routing \S+$", err)
     assert len(told) == len(err.splitlines()) > 3 and list(map(int, told)) == sorted(map(int, told))
@@ -271,7 +270,7 @@ def test_a_progress_message_fits_a_line(capsys):
 
 
 def test_an_unknown_exchange_is_refused_before_a_search(pencilmap, monkeypatch):
-    monkeypatch.setattr(Setting, "best_placement", None)
+    monkeypatch.setattr(choose, "best_placement", None)
     status, _, err = pencilmap("predict", "--network", "4x4:mesh", "--grid", "4x4", "--fft", "16", "-e", "nothing")
     assert status == 1 and "exchange 'nothing' is unknown" in err
 

@@ -5,9 +5,9 @@ from statistics import median
 
 import pytest
 
+from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.plan import plan
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.decompositions import PENCIL, SLAB

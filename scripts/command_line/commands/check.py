@@ -4,16 +4,18 @@ from dataclasses import replace
 
 import click
 
+from pencilmap.mapper.ask import job_of, named_grid
+from pencilmap.mapper.choose import ALL_ROUTINGS, under_every_rule
 from pencilmap.mapper.formats import FORMATS, READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.recognised import named
-from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import is_in_words, words_of
+from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
     Answer,
@@ -73,7 +75,7 @@ from pencilmap.scripts.pictures.loads_table import before_and_after
               *LAUNCHER[:3], ROUTING, EXCHANGE, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
-def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None,
+def command(file: str, where: Question, grid: str | None, format_name: str | None, hosts: str | None,
             cores_per_task: int, hwloc: str | None, routing: str | None, exchange: str, schedule: str,
             traffic: str | None, draw: bool, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
@@ -86,8 +88,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
                                click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
-    tasks = ProcessGrid(known.n_ranks, 1) if known else where.grid(grid) if grid else None
-    job = where.job(hosts, cores_per_task, hwloc)
+    tasks = ProcessGrid(known.n_ranks, 1) if known else named_grid(where, grid) if grid else None
+    job = job_of(where, hosts, cores_per_task, hwloc)
     format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = {launcher: why for each in (format_name, *same) for launcher, why in READABLE[each].judged(document).items()}
@@ -98,7 +100,8 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
                 *(("warning", f"not valid for {launcher}: {why}") for launcher, why in judged.items() if why)]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(where, traffic, known, mapping, routing, about, verdicts, all_notes, as_json)
+        check_program(replace(where, routing=routing), traffic, known, mapping, about, verdicts, all_notes=all_notes,
+                      as_json=as_json)
         return
     notes = [*_notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]),
              *(f"note: not valid for {launcher}: {why}" for launcher, why in simulated.items() if why)]
@@ -106,16 +109,16 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         lines = [*verdicts, *(("note", note.removeprefix("note: ")) for note in notes)]
         check_places(where, job, mapping, about, lines, as_json)
         return
-    question = Question(routing, exchange, schedule)
+    question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     with hearing():
-        found = where.interval(mapping, question) if routing == ALL_ROUTINGS else [where.answer(mapping, question)]
+        found = under_every_rule(question, mapping) if routing == ALL_ROUTINGS else [answer(question, mapping)]
     if as_json:
         print_json({**about, "predictions": [p.as_dict() for p in found]})
         return
     best = found[0]
-    launch = Launched() if routing == ALL_ROUTINGS else launched(where, best, question)
+    launch = Launched() if routing == ALL_ROUTINGS else launched(question, best)
     said = Answer(best, launch, library=library_in(grid, where))
-    better = None if routing == ALL_ROUTINGS else faster_choices(where, best, schedule, routing)[0]
+    better = None if routing == ALL_ROUTINGS else faster_choices(question, best)[0]
     if routing == ALL_ROUTINGS:
         for sentence in by_routing(found, f"{file} is valid and", library_in(grid, where)):
             say(sentence)
@@ -130,13 +133,13 @@ def command(file: str, where: Setting, grid: str | None, format_name: str | None
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
     if routing != ALL_ROUTINGS:
         is_sure = READABLE[format_name].says_grid or is_in_words(grid)
-        turned = [] if is_sure else _turned_lines(where, mapping, said, question)
+        turned = [] if is_sure else _turned_lines(question, mapping, said)
         if better:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
             labelled("better", drop or _map_command(format_name, where), shell=not drop)
-        for line in static_lines(where, best, launch, question, "--routing static"):
+        for line in static_lines(question, best, launch, "--routing static"):
             labelled(*line)
-        for line in turned + faster_lines(where, best, question, placements=False, library=said.library):
+        for line in turned + faster_lines(question, best, placements=False, library=said.library):
             labelled(*line)
     for line in verdicts:
         labelled(*line)
@@ -191,16 +194,16 @@ def _notes(others):
             "is over that launcher's order"] if others else []
 
 
-def _turned_lines(where, mapping, said, question):
+def _turned_lines(question, mapping, said):
     """Return a line if the same file gains much more on the grid in the other order, and something there."""
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
     if turned is None:
         return []
     try:
-        there = where.answer(replace(mapping, grid=turned), question)
+        there = answer(question, replace(mapping, grid=turned))
     except ScheduleError:  # the schedule does not fit the turned grid
         return []
-    launch = launched(where, there, question)
+    launch = launched(question, there)
     most, here = (min(gains(p, order) or (gain(p, order) or 1.0,)) for p, order in (
         (there, launch.first), (said.best, said.launch.first)))
     if most < MUCH or most < MUCH * here:

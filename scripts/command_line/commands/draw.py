@@ -10,17 +10,16 @@ import numpy as np
 from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.place import place
 from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import Library
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
+from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import Prediction
 from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import (
@@ -53,12 +52,11 @@ from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
 
 @dataclass(frozen=True)
 class Order:
-    """A request for a drawing: the setting, the grid and the placements, and the options."""
+    """A request for a drawing: the question, the grid and the placements, and the options."""
 
-    where: Setting
+    where: Question
     grid: ProcessGrid
     placements: tuple[str, ...]
-    routing: str | None
     groups: dict[str, int]
     exchange: str | None
     path: str | None  #: None for a small picture in the terminal
@@ -70,21 +68,21 @@ class Order:
         """The only placement."""
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
-        return self.where.place(self.placements[0], self.grid)
+        return place(self.where, self.placements[0], self.grid)
 
     @cached_property
     def mapping(self) -> Mapping:
         """The mapping of the only placement."""
-        return as_mapping(self.placed, self.placements[0])
+        return self.placed.mapping(self.placements[0])
 
     @cached_property
     def launch(self) -> Launched:
-        return launched(self.where, self.found, Question(self.routing))
+        return launched(self.where, self.found)
 
     @cached_property
     def found(self) -> Prediction:
         """The prediction of the only placement."""
-        return self.where.predict(self.placed, self.routing, self.placements[0])
+        return answer(self.where, self.placed, self.placements[0])
 
     @property
     def sentences(self) -> list[str]:
@@ -96,8 +94,8 @@ class Order:
     def table(self, most: int = MOST_ROWS) -> list[str]:
         """Return the table of the loads of all exchanges, or of a requested one, before and after."""
         is_compared = self.placements[0] != DEFAULT and bool(self.launch.orders)
-        return before_and_after(self.where, self.mapping, self.routing, is_compared, self.drawn if self.exchange else None,
-                                most)
+        return before_and_after(self.where, self.mapping, self.where.routing, is_compared,
+                                self.drawn if self.exchange else None, most)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -133,7 +131,7 @@ class Order:
     @property
     def loads(self) -> LinkLoads:
         """Return the loads of the only placement, in the requested exchange."""
-        return loads_of(self.where, self.mapping, self.grid.decomposition.names.index(self.drawn), self.routing)
+        return loads_of(self.where, self.mapping, self.grid.decomposition.names.index(self.drawn), self.where.routing)
 
     @property
     def nodes(self) -> list[int]:
@@ -148,13 +146,13 @@ class Order:
         names = self.grid.decomposition.names
         if self.exchange and self.exchange not in names:
             raise FigureError(f"--exchange {self.exchange}: grid {self.grid} has the exchanges {', '.join(names)} only")
-        return self.exchange or names[busiest_exchange(self.where, self.mapping, self.routing)]
+        return self.exchange or names[busiest_exchange(self.where, self.mapping, self.where.routing)]
 
     @property
     def exchange_title(self) -> str:
         """Name placement, exchange and routing."""
         return self.titled(f"placement {self.placements[0]}", f"{self.drawn} exchange",
-                           f"routing {self.routing or default_routing(self.where.network)}",
+                           f"routing {self.where.routing or default_routing(self.where.network)}",
                            *([f"transform {self.where.transform}"] if self.where.transform else []))
 
     def titled(self, *parts: str) -> str:
@@ -181,7 +179,7 @@ def _loads(order):
 def _lengths(order):
     if order.path is None:
         raise FigureError("lengths are drawn into a file; name it with --output")
-    found = [order.where.predict(order.where.place(text, order.grid), order.routing, text) for text in order.placements]
+    found = [answer(order.where, place(order.where, text, order.grid), text) for text in order.placements]
     return draw_lengths(found, order.path, order.titled())
 
 
@@ -204,8 +202,7 @@ def _gain(order):
     before = replace(order.on_torus, placements=(DEFAULT,))
     before = replace(before, exchange=before.drawn)
     after = replace(order, exchange=before.drawn)
-    found = [bar_of_forecast(order.where.predict(each.where.place(each.placements[0], each.grid), each.routing,
-                                                 each.placements[0])) for each in (before, after)]
+    found = [bar_of_forecast(each.found) for each in (before, after)]
     [group] = compared(found)
     halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
@@ -263,8 +260,8 @@ def _placed(ctx, param, value):
 @click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png.")
 @JSON
-def command(file: str | None, what: str | None, where: Setting, grid: str, placement: tuple[str, ...],
-            output: str | None, as_json: bool, **options: Any) -> None:
+def command(file: str | None, what: str | None, where: Question, grid: str, placement: tuple[str, ...],
+            routing: str | None, output: str | None, as_json: bool, **options: Any) -> None:
     """Draw a placement, the load of each link, or a network.
 
     FILE is a placement file, as for check and --placement. Without --output, a small picture is drawn in the terminal.
@@ -280,7 +277,7 @@ def command(file: str | None, what: str | None, where: Setting, grid: str, place
     with hearing():
         where, chosen, _ = asked_grid(where, grid, placement)
         groups = {name: number for name in GROUPS if (number := options.pop(name.replace("-", "_"))) is not None}
-    lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups,
+    lines = PICTURES[what].draw(Order(replace(where, routing=routing), chosen, placement, path=output, groups=groups,
                                       library=library_in(grid, where), **options))
     if as_json:
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),

@@ -1,23 +1,24 @@
 """`pencilmap map`: write a placement for the launcher, or a placement file for another launcher."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 from click.core import ParameterSource
 
+from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.choose import ALL_ROUTINGS, plan
 from pencilmap.mapper.formats import format_named, launch_of, write_mapping
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.plan import plan
+from pencilmap.mapper.place import best_placement, place, share
+from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import is_in_words
 from pencilmap.model.placement.mapping import Placement
+from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.results import Prediction
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
@@ -62,7 +63,7 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
-def command(ctx: click.Context, where: Setting, grid: str | None, placement: str | None, routing: str | None, exchange: str,
+def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
             schedule: str,            effort: str, seed: int, time_limit: float | None,
             traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
@@ -82,7 +83,7 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     check_writable(output)
     form = format_to_write(format_name, where)
     if from_file is not None:
-        job = where.job(hosts, cores_per_task, hwloc, program)
+        job = job_of(where, hosts, cores_per_task, hwloc, program)
         found = converted(where, job, from_file, from_format, form.name, grid, output)
         if as_json:
             print_json(from_as_dict(found, form))
@@ -90,19 +91,21 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
             show_converted(found, form)
         return
     if traffic:
-        job = where.job(hosts, cores_per_task, hwloc, program)
-        map_program(where, traffic, placement, routing, effort, seed, output, form, job, all_notes, as_json)
+        job = job_of(where, hosts, cores_per_task, hwloc, program)
+        map_program(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, output=output, form=form,
+                    job=job, all_notes=all_notes, as_json=as_json)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
-        where.job(hosts, cores_per_task, hwloc, program)
+        job_of(where, hosts, cores_per_task, hwloc, program)
     limit = Limit(seed, time_limit)
-    question = Question(routing, exchange, schedule)
+    question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     with hearing():
-        here, chosen, best = _chosen(where, grid, placement, question, effort, limit)
-    job = here.job(hosts, cores_per_task, hwloc, program)
-    mapping = as_mapping(chosen, best.placement)
+        here, chosen, best = _chosen(question, grid, placement, effort, limit)
+    question = replace(here, routing=routing, exchange=exchange, schedule=schedule)
+    job = job_of(here, hosts, cores_per_task, hwloc, program)
+    mapping = chosen.mapping(best.placement)
     write_mapping(mapping, output, form.name, job)
-    launch = launched(here, best, question, best.grid.n_tasks, is_quick=not EFFORTS[effort])
+    launch = launched(question, best, best.grid.n_tasks, is_quick=not EFFORTS[effort])
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
@@ -122,12 +125,12 @@ def command(ctx: click.Context, where: Setting, grid: str | None, placement: str
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
-        for line in turned_lines(here, best, question, said.library, mapping):
+        for line in turned_lines(question, best, said.library, mapping):
             labelled(*line)
-    for line in faster_lines(here, best, question, "--placement best", placements=placement is not None,
+    for line in faster_lines(question, best, "--placement best", placements=placement is not None,
                              library=said.library) if grid else ():
         labelled(*line)
-    static = static_lines(here, best, launch if said.has_gain else Launched(), question, "--robust for both")
+    static = static_lines(question, best, launch if said.has_gain else Launched(), "--robust for both")
     for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
@@ -148,16 +151,15 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
 
 
-def _chosen(where: Setting, grid: str | None, placement: str | None, question: Question,
-            effort: str, limit: Limit) -> tuple[Setting, Placement, Prediction]:
-    """The setting with the shape that is taken, the placement, and its prediction."""
+def _chosen(question: Question, grid: str | None, placement: str | None, effort: str,
+            limit: Limit) -> tuple[Question, Placement, Prediction]:
+    """The question with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
-        one = where.grid(grid)
-        placed = where.best_placement(one, question, where.share(effort), limit) if placement == BEST \
-            else where.place(placement, one, question)
-        return where, placed, where.shown(placed, question, placement)
-    best = plan(where, grids=(where.grid(grid),) if grid else None, placements=(placement,) if placement else None,
-                exchanges=(str(question.exchange),), schedules=(question.schedule,), routing=question.routing, effort=effort,
-                limit=limit).best
-    assert isinstance(best.where, Setting)
+        one = named_grid(question, grid)
+        placed = best_placement(question, one, share(effort), limit)[0] if placement == BEST \
+            else place(question, placement, one)
+        return question, placed, answer(question, placed, placement)
+    best = plan(question, grids=(named_grid(question, grid),) if grid else None,
+                placements=(placement,) if placement else None, exchanges=(str(question.exchange),),
+                schedules=(question.schedule,), effort=effort, limit=limit).best
     return best.where, best.placed, best.prediction

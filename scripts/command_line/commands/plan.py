@@ -7,23 +7,22 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.choose import ALL_ROUTINGS, DEFAULT, SO_FAR, Choice, Plan, plan
 from pencilmap.mapper.other_grids import faster_schedule
-from pencilmap.mapper.plan import DEFAULT, SO_FAR, Choice, Plan, plan
+from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.searches.limit import EFFORTS
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
-from pencilmap.mapper.where import Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.placement.grid import per_node
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, words_of
+from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, without_bracket, worth
-from pencilmap.model.predict.reasons import TERMS
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE
 from pencilmap.scripts.command_line.answers import (
@@ -91,7 +90,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, NOTES, JSON)
-def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
+def command(where: Question, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
             routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
             threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
@@ -112,9 +111,9 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
 
-    def planned(here: Where) -> Plan:
+    def planned(here: Question) -> Plan:
         with next(steps):
-            return plan(here, by=by, effort=effort, grids=(where.grid(grid),) if grid else None,
+            return plan(here, by=by, effort=effort, grids=(named_grid(where, grid),) if grid else None,
                         placements=placement or None, exchanges=(exchange,) if exchange else None,
                         schedules=(schedule,), routing=routing,
                         top=max(top, len(here.wraps)), seed=seed, seconds=time_limit)
@@ -125,10 +124,10 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    question = Question(routing, found.best.exchange, found.best.schedule)
-    launch = launched(found.best.where, found.best.prediction, question, is_quick=not EFFORTS[effort])
+    question = replace(found.best.where, exchange=found.best.exchange, schedule=found.best.schedule)
+    launch = launched(question, found.best.prediction, is_quick=not EFFORTS[effort])
     shown = _shown(found, listed, top)
-    usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], question, launch)
+    usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], launch)
     if as_json:
         print_json(*[_as_dict(found, choice, usual, by) for choice in listed],
                    *[shared_dict(s, **_of(s.prediction)) for s in shared])
@@ -154,7 +153,7 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], exchan
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     order = launch if _needs_file(found, found.best, usual) else Launched()
-    for line in static_lines(found.best.where, found.best.prediction, order, question, "--routing static ranks for these"):
+    for line in static_lines(question, found.best.prediction, order, "--routing static ranks for these"):
         labelled(*line)
     for line in _lines(found, said, usual):
         labelled(*line)
@@ -227,15 +226,15 @@ def _asked(choice: Choice) -> tuple[object, ...]:
     return *choice.kind, choice.exchange, choice.schedule
 
 
-def _launches(found: Plan, shown: list[Choice], question: Question, best: Launched) -> Launches:
+def _launches(found: Plan, shown: list[Choice], best: Launched) -> Launches:
     """The launch order for each shown choice: that of the plan, else a quick prediction of few messages."""
     known: Launches = {_asked(choice): (choice.prediction,) for choice in found.choices
                        if choice.prediction.placement == DEFAULT and len(choice.where.site.launch.orders) == 1}
     known[_asked(found.best)] = _sorted(best)
     for choice in shown:
         if not _usual(choice, known):
-            asked = replace(question, exchange=choice.exchange)
-            orders = launched(choice.where, choice.prediction, asked, most=MOST_FILLED, is_quick=True)
+            asked = replace(choice.where, exchange=choice.exchange)
+            orders = launched(asked, choice.prediction, most=MOST_FILLED, is_quick=True)
             known[_asked(choice)] = _sorted(orders)
     return known
 
@@ -333,7 +332,7 @@ def _named(choice: Choice) -> Prediction:
     return replace(without_bracket(choice.prediction), placement=choice.name)
 
 
-def _all_slots(where: Setting, grid: str | None, counts: Sequence[int]) -> list[str]:
+def _all_slots(where: Question, grid: str | None, counts: Sequence[int]) -> list[str]:
     """Say which grids are ranked, if grids of fewer tasks are allowed."""
     tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
     return [f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"] \

@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placement_names import placement_name
+from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
-from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
 from pencilmap.model.placement.grid_words import is_in_words
+from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import (
     Answer,
@@ -78,7 +80,7 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
               help="Also write a page with the network and the loads of its links.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model.")
 @with_options(WIDE, NOTES, JSON)
-def command(where: Setting, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
+def command(where: Question, grid: str | None, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
             effort: str, seed: int, time_limit: float | None, traffic: str | None, page: str | None,
             terms: bool, line: "LineProblem | None", message_cost: str | None, ports: int | None, wide: bool,
             all_notes: bool, as_json: bool) -> None:
@@ -87,7 +89,8 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
     Give --placement several times to compare. Without a machine or a bandwidth, the loads of the links are compared.
     """
     if traffic:
-        predict_placements(where, traffic, placement, routing, effort, seed, page, given_words(), all_notes, as_json)
+        predict_placements(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, page=page,
+                           words=given_words(), all_notes=all_notes, as_json=as_json)
         return
     if line:
         with hearing():
@@ -106,18 +109,20 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}; pencilmap "
                                "plan ranks the grids", click.get_current_context())
     if not where.wraps and any(text.startswith("file:") for text in placement):  # the gain is over its launcher's order
-        where = asked_grid(where, grid, placement, schedule)[0]
-    question = Question(routing, exchange, schedule)
+        where = asked_grid(where, grid, placement)[0]
+    question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     limit = Limit(seed, time_limit)
-    found, wraps = list[Prediction](), where.each_wrap
+    check_names(placement)  # before an error about the grid, which is not at fault then
+    chosen = named_grid(where, grid)
+    found, wraps = list[Prediction](), question.each_wrap
     with hearing():
         for here, step in zip(wraps, parts(len(wraps))):
             with step:
-                found += here.answers(question, grid, placement, effort, limit)
+                found += predictions(here, chosen, placement, effort, limit)
     launches = {} if routing == ALL_ROUTINGS else {
         here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
-                               question, is_quick=not EFFORTS[effort])
-        for here in where.each_wrap}
+                               is_quick=not EFFORTS[effort])
+        for here in wraps}
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
     orders = launch or Launched()
@@ -149,11 +154,11 @@ def command(where: Setting, grid: str | None, placement: tuple[str, ...], routin
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
     is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
-    turned = turned_lines(where, best, question, said.library) if is_bare else []
-    static = static_lines(where, best, orders, question, "--routing static") if routing != ALL_ROUTINGS else []
+    turned = turned_lines(question, best, said.library) if is_bare else []
+    static = static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
     for label, text in said.idle + static + said.search + turned:
         labelled(label, text)
-    if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(where, best, routing)):
+    if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(question, best)):
         labelled("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best")
     if page:
         labelled("page", page)

@@ -7,9 +7,9 @@ import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.mapper.program_records import read_programs
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted
+from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import nearness
 from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
@@ -41,7 +41,7 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures [svg].")
 @on_machine
 @with_options(GRID, placements(), SCHEDULE, DIRECTION, EFFORT, JSON)
-def command(where: Setting | None, output: str, published: bool, figures: str | None,
+def command(where: Question | None, output: str, published: bool, figures: str | None,
             kind: str | None, grid: str, placement: tuple[str, ...], schedule: str, effort: str,
             as_json: bool, records: tuple[str, ...] = ()) -> None:
     """Make one page: the gain, the network before and after, times.

@@ -11,10 +11,10 @@ from pencilmap.mapper.graphs import file_and_words
 from pencilmap.mapper.named_network import names_file
 from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.runs.compare import compare_records
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.halos import HALO
@@ -59,7 +59,7 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
               help="Longest time of a run.")
 @with_options(WIDE, JSON)
-def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str,
+def command(where: Question, grid: str, placement: tuple[str, ...], exchange: str, schedule: str,
             reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
             message_cost: str | None, ports: int, routing: str, probe: str | None, output: str | None, timeout: float,
             line: LineProblem | None, wide: bool, as_json: bool) -> None:
@@ -95,7 +95,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = asked_grid(where, grid, placement, schedule)[1]
+        chosen = asked_grid(replace(where, schedule=schedule), grid, placement)[1]
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")
@@ -115,7 +115,7 @@ def _file():
     return ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
 
 
-def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
+def run_all(where: Question, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
             wide: bool, as_json: bool) -> None:
     """Simulate the runs, and print predicted and simulated times."""
     with shown() as progress, heard_by(progress):
@@ -125,5 +125,5 @@ def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], 
     if as_json:
         print_json(*[row.as_dict() for row in rows])
     else:
-        comparison_table(rows, f"{where.where}: predicted and simulated", wide)
+        comparison_table(rows, f"{where.site}: predicted and simulated", wide)
         say(agreement(rows))

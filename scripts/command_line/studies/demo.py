@@ -46,7 +46,7 @@ def command(output: str, as_json: bool) -> None:
     predicted = where.predictions(GRID, PLACEMENTS)
     mapfiles = [_write(where, grid, text, folder) for text in PLACEMENTS]
     if not as_json:
-        say(f"1. exchanges predicted: {where.where}, transform {where.transform}", bold=True)
+        say(f"1. exchanges predicted: {where.site}, transform {where.transform}", bold=True)
         prediction_table([Row(p, predicted[0], placement_name(p.placement, where.site)) for p in predicted],
                          by=EXCHANGES)
         print_table("2. mapped", ["placement", "mapfile"],
@@ -142,7 +142,7 @@ def _together(runs, where):
     """Compare the runs with the bound and with cubes in sequence."""
     cubes = next(run for run in runs if run.placement == PLACEMENTS[1])
     echo()
-    print_table(f"5. both exchanges at once: {where.where}, grid {PART_GRID}, transform {where.transform}, simulated and "
+    print_table(f"5. both exchanges at once: {where.site}, grid {PART_GRID}, transform {where.transform}, simulated and "
                 "verified as above",
                 ["placement", "schedule", ">joint\nload", ">link time", ">simulated", ">over the\nbound",
                  ">gain over\ncubes"],

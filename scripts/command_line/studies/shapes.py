@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.ask import figures_used, given_nodes
 from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.choose import LONGEST_RING
 from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
-from pencilmap.mapper.given_nodes import given_nodes
-from pencilmap.mapper.plan import LONGEST_RING
-from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, Target, figure, heading, save
 
 MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # side by side, in all exchanges

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from pencilmap.mapper.placement_names import placement_name
 from pencilmap.model.base.units import milliseconds
+from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.ranking import worth
-from pencilmap.model.predict.results import Prediction, worst
+from pencilmap.model.predict.stages import worst
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.report.entries import Entry
 

@@ -11,7 +11,7 @@ from pencilmap.mapper.runs.records import mapping_of_record, read_records, trans
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.tori import Placed

@@ -16,7 +16,7 @@ from pencilmap.mapper.program_records import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import (
@@ -56,7 +56,7 @@ class Forecast:
 
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
-         forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None,
+         *, forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None,
          programs: Sequence[ProgramRuns] = (), bound: str = "", launch: Sequence[tuple[str, str, bool]] = ()) -> str:
     """Return the report as HTML: a single file that loads nothing, the same bytes for the same records.
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.placements import as_mapping, check_name
+from pencilmap.mapper.base.progress import now_and_then, part, parts, say
+from pencilmap.mapper.place import best_placement, or_launch, place, share
+from pencilmap.mapper.placements import BEST, as_mapping, check_names
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.limit import EFFORTS, Limit
+from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.where import BEST, Where
-from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
 from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
@@ -29,17 +29,27 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict.case import Case
-from pencilmap.model.predict.closed_form import closed_form
-from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TRANSFORM, is_tie, order, quick, ranked_by, worth
-from pencilmap.model.predict.reasons import largest_term, unknown_costs
-from pencilmap.model.predict.results import Prediction, worst
+from pencilmap.model.predict import Prediction, answer, interval
+from pencilmap.model.predict.question import Case, Question
+from pencilmap.model.predict.ranking import (
+    BY,
+    TRANSFORM,
+    is_tie,
+    largest_term,
+    order,
+    quick,
+    ranked_by,
+    unknown_costs,
+    worth,
+)
+from pencilmap.model.predict.stages import closed_form, worst
+from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.timing import TIE, local_terms, local_work
 from pencilmap.model.traffic.loads import m_time
 from pencilmap.model.traffic.objective import in_sequence
 
+ALL_ROUTINGS = "all"
 DEFAULT = "default"
 SO_FAR = "best so far"  # name of a placement that a longer search of its grid may improve
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
@@ -55,6 +65,7 @@ CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not
 ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
 ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
 ROUNDS_ON_SWITCHES = ((2, 36), (1, 12))      # the same for networks without products, whose first answers are close
+MANY_NODES = 512  # from which each routing rule of several is reported
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
 
@@ -64,8 +75,8 @@ class Choice:
 
     Parameters
     ----------
-    where : Where
-        The setting of the plan, with the shape and the decomposition of this choice.
+    where : Question
+        The question of the plan, with the shape and the decomposition of this choice.
     placed : Placement
     prediction : Prediction
         Its `placement` is the name as given, ``best`` or ``default``.
@@ -75,7 +86,7 @@ class Choice:
         Whether the plan searched placements of this grid briefly or not at all; False for the first choice.
     """
 
-    where: Where
+    where: Question
     placed: Placement
     prediction: Prediction
     by: str = TRANSFORM
@@ -153,8 +164,8 @@ class Plan:
 
     Parameters
     ----------
-    where : Where
-        Setting of the question.
+    where : Question
+        The question.
     choices : tuple of Choice
         At least one.
     by : {"transform", "exchanges"}
@@ -166,7 +177,7 @@ class Plan:
         Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
     """
 
-    where: Where
+    where: Question
     choices: tuple[Choice, ...]
     by: str = TRANSFORM
     effort: str = "normal"
@@ -197,7 +208,7 @@ class Plan:
 
     @cached_property
     def term(self) -> tuple[str, float]:
-        """Name in `pencilmap.model.predict.reasons.TERMS` of the largest term of the best choice, and its share."""
+        """Name in `pencilmap.model.predict.ranking.TERMS` of the largest term of the best choice, and its share."""
         return largest_term(self.best.prediction)
 
     @property
@@ -206,8 +217,9 @@ class Plan:
         return unknown_costs(self.where.costs)
 
 
-def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decompositions: Sequence[Decomposition] | None = None,
-         grids: Sequence[ProcessGrid] | None = None, placements: Sequence[str] | None = None,
+def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
+         decompositions: Sequence[Decomposition] | None = None, grids: Sequence[ProcessGrid] | None = None,
+         placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] = (SEQUENCE,),
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
          seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
@@ -216,8 +228,9 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
 
     Parameters
     ----------
-    where : Where
-        Network or machine, usable nodes, and transform; `pencilmap.setting` makes one from texts.
+    where : Question
+        Network or machine, usable nodes, and transform; `pencilmap.setting` makes one from texts. Its exchange and its
+        schedule do not count.
     by : {"transform", "exchanges"}
         Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
     effort : {"quick", "normal", "long"}
@@ -255,23 +268,24 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
 
     Examples
     --------
-    >>> from pencilmap.mapper.setting import setting
-    >>> found = plan(setting(machine="bluegene-l", fft="512"), effort="quick")
+    >>> from pencilmap.mapper.ask import ask
+    >>> found = plan(ask(machine="bluegene-l", fft="512"), effort="quick")
     >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
     ('slab', '512', 'sequence', False)
     """
     where = where.towards(direction)
-    for text in placements or ():
-        check_name(text)  # before any error about grids, because the grid is not at fault then
+    check_names(placements or ())  # before any error about grids, because the grid is not at fault then
     if by not in BY or effort not in EFFORTS:
         raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
                         f"{effort}")
-    wanted = _Wanted(where, by=by, effort=effort, decompositions=decompositions, grids=grids, placements=placements,
-                     exchanges=exchanges, schedules=schedules, routing=routing)
+    first = replace(where, routing=routing or where.routing, exchange=_first_of(exchanges, DEFAULT_ALGORITHM),
+                    schedule=_first_of(schedules, SEQUENCE))
+    others = where.shapes if shapes is None else [_on(where, torus) for torus in shapes]
+    wanted = _Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
+                     placements=placements, exchanges=exchanges, schedules=schedules)
     limit = limit or Limit(seed, seconds)
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
-        found, left_out = _of_shapes(wanted, where.shapes if shapes is None else [_on(where, torus) for torus in shapes],
-                                     top or TOP[effort])
+        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort])
     leaders = wanted.leaders(found)
     best = wanted.ranked(found)[0]
     found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
@@ -280,6 +294,72 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, limit)
     return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, limit.cut_short, left_out)
+
+
+def best_grid(question: Question) -> ProcessGrid:
+    """Return the grid of the first choice of `plan`, under the schedule of the question."""
+    return plan(replace(question, shapes=()), schedules=(question.schedule,)).best.grid
+
+
+def predictions(question: Question, grid: ProcessGrid | None = None, placements: Sequence[str] = (BEST,),
+                effort: str = "normal", limit: Limit = UNLIMITED, exchange: str | None = None) -> list[Prediction]:
+    """Return the predictions of all placements.
+
+    Without a grid return those of all grids on which a placement exists, ranked by `plan`. With routing `ALL_ROUTINGS`
+    there will be several for each placement, as `pencilmap.model.predict.interval` gives them.
+
+    Parameters
+    ----------
+    question : Question
+    grid : ProcessGrid, optional
+    placements : sequence of str
+    effort, limit
+        Of the search for placement ``best`` on a grid.
+    exchange : str, optional
+        Without a grid the only exchange to try; by default all.
+
+    Raises
+    ------
+    GridError, PlacementError, ScheduleError
+        If a placement or its schedule is not possible; without a grid if it is not possible on any grid.
+    """
+    is_all = question.routing == ALL_ROUTINGS
+    check_names(placements)
+    if question.routing is not None and not is_all:
+        routing_rule(question.routing, question.network)  # before a search, which may be long
+    if isinstance(question.exchange, str):
+        algorithm_named(question.exchange)
+    if grid is None:
+        if is_all:
+            raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` "
+                            f"{question.decomposition.usage}")
+        return plan(replace(question, shapes=()), placements=placements, exchanges=exchange and (exchange,),
+                    schedules=(question.schedule,)).predictions
+    found = list[Prediction]()
+    searched = replace(question, routing=None) if is_all else question
+    for text, step in zip(placements, parts(len(placements))):
+        with step:
+            placed = best_placement(searched, grid, share(effort), limit)[0] if text == BEST \
+                else place(searched, text, grid)
+            if is_all:
+                found += under_every_rule(question, placed, text)
+            else:
+                p = answer(question, placed, text)
+                found.append(p if EFFORTS[effort] else quick(p))
+    return found
+
+
+def under_every_rule(question: Question, placed: Placement, name: str | None = None) -> list[Prediction]:
+    """Return the predictions under all routing rules; say which rule is at work."""
+    heard = say if question.network.n_nodes >= MANY_NODES else now_and_then(say)
+    rules = list(all_variants(question.network))
+    done = iter(range(len(rules)))
+    return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
+
+
+def _on_shape(question, shape):
+    """Return the rules of a question on another shape."""
+    return replace(shape, routing=question.routing, exchange=question.exchange, schedule=question.schedule)
 
 
 def _on(where, torus):
@@ -337,9 +417,9 @@ def _floor(here):
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The question of a plan, and the steps of its answer."""
+    """What a plan may choose from, and the steps of its answer; `where` is the first question about every grid."""
 
-    where: Where
+    where: Question
     by: str = TRANSFORM
     effort: str = "normal"
     decompositions: Sequence[Decomposition] | None = None
@@ -347,7 +427,6 @@ class _Wanted:
     placements: Sequence[str] | None = None
     exchanges: Sequence[str] | None = None
     schedules: Sequence[str] = (SEQUENCE,)
-    routing: str | None = None
 
     def ranked(self, found: Iterable[Choice]) -> list[Choice]:
         return ranked_by(lambda choice: choice.prediction, found, self.by)
@@ -360,11 +439,6 @@ class _Wanted:
             kept[choice.key] = replace(same, is_brief=same.is_brief and choice.is_brief)
         first = replace(self.ranked(kept.values())[0], is_brief=False)
         return [first, *(choice for key, choice in kept.items() if key != first.key)]
-
-    @property
-    def question(self) -> Question:
-        """The first question about every grid."""
-        return Question(self.routing, _first_of(self.exchanges, DEFAULT_ALGORITHM), _first_of(self.schedules, SEQUENCE))
 
     def or_launched(self, found: Iterable[Choice], most: int) -> list[Choice]:
         """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""
@@ -394,35 +468,39 @@ class _Wanted:
             name = DEFAULT if text == orders[0] else f"{DEFAULT}:{text}"
             found = known.get(choice.kind) if name == DEFAULT else None
             if found is None:
-                placed = choice.where.place(name, choice.grid, self.question)
+                placed = place(self._first(choice), name, choice.grid)
                 if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
                     return False
-                found = self.choice(choice.where, placed, self.question, name).prediction
+                found = self.choice(self._first(choice), placed, name).prediction
             if not is_tie(found, best.prediction, self.by):
                 return False
         return bool(orders)
 
     def _or_launched(self, choice):
         schedule = BEST if BEST in self.schedules else choice.schedule
-        question = replace(self.question, schedule=schedule, exchange=choice.exchange)
-        placed, prediction = choice.where.or_launch(choice.placed, choice.prediction, question)
+        question = replace(choice.where, schedule=schedule, exchange=choice.exchange)
+        placed, prediction = or_launch(question, choice.placed, choice.prediction)
         return replace(choice, placed=placed, prediction=prediction)
 
-    def choice(self, here: Where, placed: Placement, question: Question, name: str) -> Choice:
-        return self._of(here, placed, here.shown(placed, question, name))
+    def _first(self, choice):
+        """Return the first question about the grid of a choice."""
+        return replace(choice.where, exchange=self.where.exchange, schedule=self.where.schedule)
+
+    def choice(self, here: Question, placed: Placement, name: str) -> Choice:
+        return self._of(here, placed, answer(here, placed, name))
 
     def _of(self, here, placed, prediction):
         return Choice(here, placed, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
 
     # every grid
 
-    def first(self, where: Where) -> list[Choice]:
+    def first(self, where: Question) -> list[Choice]:
         """Return the first choices of all grids, without a search. Raises the last refusal if there are none."""
         refusals = list[PencilmapError]()
         texts = self._placements(where)
         lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
         texts = texts[:1] if lazy else texts
-        narrow = where.robust and self.effort == "quick" and self.question.routing is None
+        narrow = where.robust and self.effort == "quick" and where.routing is None
         usual, found = replace(where, robust=where.robust and not narrow), list[Choice]()
         for grids in self._parts(where):
             found = found or list(self._of_grids(usual, grids, texts, refusals))
@@ -500,14 +578,14 @@ class _Wanted:
     def _placed(self, here, grid, text):
         if text == BEST:
             return [self._quick(here, grid)]
-        placed = here.place(text, grid, self.question)
+        placed = place(here, text, grid)
         if self.placements is None and text == DEFAULT and self.effort == "quick" and self._slow(here, placed):
             return []
-        return [self.choice(here, placed, self.question, text)]
+        return [self.choice(here, placed, text)]
 
     def _slow(self, here, placed):
         """Return whether the launch order needs every message routed where products need not."""
-        case = Case(placed, product_of(placed), here.transform, self.question, here.costs)
+        case = Case(placed, here, product_of(placed))
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
     def _quick(self, here, grid):
@@ -516,8 +594,8 @@ class _Wanted:
         if here.n_slots > LARGE and is_whole and here.halo is None:
             placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
                                   in_sequence(len(grid.decomposition.exchanges)))
-            return self.choice(here, placed, self.question, BEST)
-        return self._of(here, *here.best_prediction(grid, self.question, 0, alone=True))
+            return self.choice(here, placed, BEST)
+        return self._of(here, *best_placement(here, grid, 0, alone=True))
 
     # the fastest grids with other schedules and exchanges
 
@@ -539,16 +617,15 @@ class _Wanted:
         """Yield a grid under the other schedules, in the placement of the leader and in the best one for them."""
         name, here = leader.prediction.placement, leader.where
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if BEST in self.schedules else []
-        texts += [(text,) for text in self.schedules if text not in (BEST, self.question.schedule)]
+        texts += [(text,) for text in self.schedules if text not in (BEST, self.where.schedule)]
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= LARGE and name == BEST:
-                question = replace(self.question, schedule=some[0])
-                placed.append(here.best_prediction(leader.grid, question, 0, alone=True)[0])
+                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, 0, alone=True)[0])
             for each in placed:
                 for text in some:
                     try:
-                        yield self.choice(here, each, replace(self.question, schedule=text), name)
+                        yield self.choice(replace(here, schedule=text), each, name)
                         break
                     except ScheduleError:  # unequal lanes with too many messages to route
                         continue
@@ -559,13 +636,12 @@ class _Wanted:
         if self.where.n_slots > most or (self.exchanges is None and (self.effort == "quick" or not _times(leader))):
             return
         for name in ALGORITHMS if self.exchanges is None else self.exchanges:
-            if name == self.question.exchange:
+            if name == self.where.exchange:
                 continue
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
-                found = self.choice(leader.where, leader.placed, replace(self.question, exchange=name),
-                                    leader.prediction.placement)
+                found = self.choice(replace(leader.where, exchange=name), leader.placed, leader.prediction.placement)
             except ScheduleError:  # the exchange runs alone, and a schedule was asked for
                 continue
             if self.exchanges is not None or found.worth < leader.worth:  # else nobody takes the exchange
@@ -585,29 +661,30 @@ class _Wanted:
 
     def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
-        has_holes, is_one = self.where.has_holes, len({choice.kind for choice in found}) == 1
+        network, is_one = self.where.network, len({choice.kind for choice in found}) == 1
+        has_holes = network.has_products and not self.where.site.allocation.is_complete
         rounds: Sequence[tuple[int, Fraction | int]] = (
-            ((1, self.where.share("normal")),) if is_one else
-            ROUNDS_ON_SWITCHES if not self.where.network.has_products else
+            ((1, share("normal")),) if is_one else
+            ROUNDS_ON_SWITCHES if not network.has_products else
             ROUNDS_WITH_HOLES if has_holes else ROUNDS)
         found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
         done, work = 0.0, sum(count / divisor for count, divisor in rounds)
         for number, (count, divisor) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
                 if not limit.is_over():
-                    share, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
+                    divided, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
                     with part(done / work, (done + 1 / divisor) / work):
-                        some = [self._searched(each, share, limit, has_holes or not last)
+                        some = [self._searched(each, divided, limit, has_holes or not last)
                                 for each in (leader, *_twins(found, leader))]
                     done += 1 / divisor
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
-    def _searched(self, leader, share, limit, brief):
+    def _searched(self, leader, divided, limit, brief):
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
-        question = replace(self.question, schedule=schedule, exchange=leader.exchange)
-        return self._of(leader.where, *leader.where.best_prediction(leader.grid, question, share, limit, brief=brief))
+        question = replace(leader.where, schedule=schedule, exchange=leader.exchange)
+        return self._of(leader.where, *best_placement(question, leader.grid, divided, limit, brief=brief))
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
