@@ -145,8 +145,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     fft : str, optional
         The transform, for example ``512``, ``512x256x128`` or ``512:r2c:single``.
     decomposition : str, optional
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan will choose, and grids
-        that are named are those of pencils.
+        How the tasks share the array: ``pencil`` (grids RxC), ``slab`` (grids P), ``brick:PxQxS`` or ``cubic``. By default a
+        plan will choose pencils or slabs, and grids that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
     halo : int, optional

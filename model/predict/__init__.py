@@ -314,8 +314,8 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
             direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` is predicted in closed form, whatever its size, if the routing has one. Everything else is predicted by
-    routing every message.
+    A `Product` is predicted in closed form, whatever its size, if routing and exchange have one. Everything else is found
+    by routing every message.
 
     Parameters
     ----------

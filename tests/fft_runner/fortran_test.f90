@@ -259,7 +259,7 @@ contains
         call need(pencilfft_array(plan, pencilfft_output, b))
         a = wave(numbers(pencilfft_z_pencil, "natural"))
         call need(pencilfft_forward(plan, c_loc(a), c_loc(b)))
-        call check(all(abs(b - merge(scaling, 0._c_double, numbers(pencilfft_x_pencil, "natural") == mode)) < 1e-10), "a mode")
+        call check(all(abs(b - merge(scaling, 0._c_double, numbers(pencilfft_x_pencil, "natural") == mode)) < 1e-10), "mode")
         a = 0
         call need(pencilfft_backward(plan, c_loc(b), c_loc(a)))
         call check(all(abs(a/scaling - wave(numbers(pencilfft_z_pencil, "natural"))) < 1e-13), "backward gives the wave")
@@ -534,7 +534,8 @@ contains
                         do k = 1, int(extent(3, e))
                             l = l + 1
                             associate (p => [at(i, 1, e), at(y, 2, e), at(k, 3, e)])
-                                if (e == 1) first(l) = field*exp(cmplx(0, two_pi*sum(real(mode*p, c_double)/size_of), c_double))
+                                if (e == 1) first(l) = field*exp(cmplx(0, two_pi*sum(mode*p/real(size_of, c_double)), &
+                                                                       c_double))
                                 if (e == 2) call check(abs(last(l) - merge(field*product(size_of), 0, all(p == mode))) &
                                                        < 1e-9, "a mode of bricks: "//algorithm)
                             end associate
