@@ -12,7 +12,7 @@ from importlib import import_module
 
 import pytest
 
-from pencilmap.model.placement.grid_words import LIBRARIES, grid_in_words
+from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
 from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.command_line.result_files import read_result
 from pencilmap.scripts.maintenance import write_tables

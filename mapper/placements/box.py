@@ -12,8 +12,7 @@ from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 
 
 def box(argument: str, site: Site, grid: ProcessGrid) -> Product:

@@ -18,9 +18,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.placement.pattern import Pattern, parse_pattern
-from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_pattern
 
 IDLE = "i"  # owner of digits that leave places idle
 

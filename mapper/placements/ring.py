@@ -12,9 +12,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.pattern import Pattern, parse_pattern
-from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
+from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_pattern, parse_ring_map
 from pencilmap.model.traffic.objective import Objective, at_once
 
 

@@ -8,7 +8,7 @@ lines were annealed.
 from functools import lru_cache
 from importlib.resources import files
 
-from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
+from pencilmap.model.placement.product import RingMap, parse_ring_map
 
 
 def ring_maps(n: int, ring: bool) -> list[RingMap]:

@@ -19,8 +19,7 @@ from pencilmap.model.base.factors import factorisations
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.pattern import Pattern, ring_load
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product, ring_load
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_product
 from pencilmap.model.traffic.product_blocks import first_line, stage_blocks

@@ -351,7 +351,7 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     Examples
     --------
     >>> from pencilmap.model.network.torus import Torus
-    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.placement.product import parse_pattern
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> [str(max(stage.load)) for stage in predict(boxes).stages]
     ['4', '4']
@@ -426,7 +426,7 @@ def routing_interval(placed: Placement, transform: Transform | None = None, name
 
     Examples
     --------
-    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.placement.product import parse_pattern
     >>> from pencilmap.model.network.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> for p in routing_interval(boxes):

@@ -12,8 +12,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.placement.pattern import effective_length
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed

@@ -22,8 +22,7 @@ from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
-from pencilmap.model.placement.pattern import ring_load
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, ring_load
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.routing.twisted_paths import twisted_loads

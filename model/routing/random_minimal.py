@@ -17,9 +17,7 @@ from math import lgamma
 import numpy as np
 
 from pencilmap.model.network.torus import Torus  # noqa: F401  (doctest)
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.placement.product import Pattern, Product, RingMap
 from pencilmap.model.traffic.joint_loads import JointLoads, undominated
 from pencilmap.model.traffic.loads import as_fraction, without_rounding
 
@@ -34,7 +32,7 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     These are loads (4 load N / D_T) for one cable and even blocks. They equal the loads of dimension order if the image is
     symmetric (full rings, every n-th node), and are larger in the middle of dense boxes.
 
-    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.placement.product import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> ["%.3f" % (m / 4) for m in random_minimal_lengths(box, "r")]
     ['1.360', '1.360', '1.360']
@@ -51,7 +49,7 @@ def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoa
 
     Otherwise as `random_minimal_lengths`.
 
-    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.placement.product import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> [f"{float(m):.3f}" for m in random_minimal_joint(box, ("r", "c")).largest((1, 1))]
     ['9.438', '9.438', '9.438']

@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.placement.pattern import Pattern, ring_halves
-from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.placement.product import Pattern, RingMap, ring_halves
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.known_loads import known_loads
 from pencilmap.model.traffic.loads import LinkLoads, as_fraction
@@ -167,7 +166,7 @@ def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: boo
 
     Examples
     --------
-    >>> from pencilmap.model.placement.pattern import parse_pattern
+    >>> from pencilmap.model.placement.product import parse_pattern
     >>> [[str(x) for x in vector] for vector in ring_vectors(parse_pattern("r2c4"), ("r", "c"), True)]
     [['2', '4']]
     """

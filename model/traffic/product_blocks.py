@@ -22,8 +22,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
 from pencilmap.model.network.torus import check_lines, ring_link_loads
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import message_roots, side_blocks
 

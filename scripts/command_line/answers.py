@@ -16,8 +16,7 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of
+from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under

@@ -18,7 +18,7 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.placement.grid_words import decomposition_of
+from pencilmap.model.placement.grid import decomposition_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES

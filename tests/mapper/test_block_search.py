@@ -11,8 +11,7 @@ from pencilmap.model.base.factors import divisors
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_product
 

@@ -12,8 +12,7 @@ from pencilmap.mapper.searches.stored_ring_maps import ring_maps
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict_product
 from pencilmap.model.routing import routing
 from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped

@@ -37,8 +37,7 @@ from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.pattern import parse_pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, parse_pattern
 from pencilmap.model.schedules.schedule import Schedule
 from pencilmap.model.schedules.two_way import course
 from pencilmap.model.times.costs import Costs

@@ -12,9 +12,7 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
+from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.routing import routing

@@ -12,8 +12,7 @@ from pencilmap.model.decompositions import CUBIC, PENCIL
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction

@@ -14,8 +14,7 @@ from pencilmap.model.decompositions import SLAB
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.pattern import Pattern, parse_pattern
-from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question

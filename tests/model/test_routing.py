@@ -15,8 +15,7 @@ from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.pattern import parse_pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Product, parse_pattern
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import ROUTINGS, all_variants, optimal_minimal, routing, routings_of

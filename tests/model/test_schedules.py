@@ -18,8 +18,7 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.pattern import Pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question

@@ -15,8 +15,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.pattern import Pattern, parse_pattern
-from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.product import Pattern, Product, parse_pattern
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.routing.random_minimal import random_minimal_lengths

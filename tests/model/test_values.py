@@ -20,15 +20,15 @@ from pencilmap.model.machines.machine import load_machine, machine_names, read_m
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.pattern import (
+from pencilmap.model.placement.product import (
     Pattern,
+    RingMap,
     effective_length,
     parse_pattern,
     pattern_of_images,
     ring_halves,
     ring_load,
 )
-from pencilmap.model.placement.ring_map import RingMap
 from pencilmap.model.placement.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.traffic.exchange import exchanges
 

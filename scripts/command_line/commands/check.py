@@ -13,8 +13,7 @@ from pencilmap.mapper.recognised import named
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import is_in_words, words_of
+from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (

@@ -14,8 +14,7 @@ from pencilmap.mapper.place import place
 from pencilmap.mapper.placement_names import placement_name
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import Library
+from pencilmap.model.placement.grid import Library, ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer

@@ -14,8 +14,7 @@ from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.grid_words import is_in_words
+from pencilmap.model.placement.grid import ProcessGrid, is_in_words
 from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question

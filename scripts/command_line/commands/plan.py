@@ -18,8 +18,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, words_of
+from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, per_node, words_of
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket, worth

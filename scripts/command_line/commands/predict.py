@@ -14,7 +14,7 @@ from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
-from pencilmap.model.placement.grid_words import is_in_words
+from pencilmap.model.placement.grid import is_in_words
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
