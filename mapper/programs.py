@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from pencilmap.mapper.placements import BEST, check_name
-from pencilmap.mapper.placements.file import from_file
+from pencilmap.mapper.placements.given import from_file
 from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.traffic_files import read_traffic

@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from pencilmap.mapper.placements.lattice import lattice
-from pencilmap.mapper.placements.ring import ring
+from pencilmap.mapper.placements.products import ring
+from pencilmap.mapper.placements.tilings import lattice
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus

@@ -49,27 +49,27 @@ PLACEMENTS = {
     "default": Placing(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
                          "first letter fastest: xyzt, txyz (slots first), ...; nt and tn take the nodes in the order of "
                          "their list", anywhere=True),
-    "line": Placing(_in("box:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
-    "plane": Placing(_in("box:plane"), "plane[:AXES]", "rows are planes (default xy)"),
-    "box": Placing(_in("box:box"), "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
-    "digits": Placing(_in("digits:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
+    "line": Placing(_in("products:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
+    "plane": Placing(_in("products:plane"), "plane[:AXES]", "rows are planes (default xy)"),
+    "box": Placing(_in("products:box"), "products:2x2x2", "rows are dense boxes, and columns take every n-th node"),
+    "digits": Placing(_in("products:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
                         "for columns (s for slabs), i for idle"),
-    "ring": Placing(_in("ring:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "
+    "ring": Placing(_in("products:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "
                       "positions of the members of each row; without arguments, the least load of exchanges at once",
                       searches=True),
-    "lattice": Placing(_in("lattice:lattice"), "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice "
+    "lattice": Placing(_in("tilings:lattice"), "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice "
                          "and rows are translates of one tile, or the other way round; often the best for exchanges in "
                          "sequence at odd extents"),
-    "basis": Placing(_in("basis:basis"), "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is "
+    "basis": Placing(_in("tilings:basis"), "basis[:seed=S,evaluations=E]", "on a twisted torus: the place of a rank is "
                        "the sum of its digits times generators, which are searched or given as r=..,c=..",
                        searches=True, twisted=True),
-    "cosets": Placing(_in("basis:cosets"), "cosets", "on a twisted torus: rows are the cosets of a subgroup, and "
+    "cosets": Placing(_in("tilings:cosets"), "cosets", "on a twisted torus: rows are the cosets of a subgroup, and "
                         "columns those of a complement", searches=True, twisted=True),
-    "images": Placing(_in("images:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
+    "images": Placing(_in("given:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
                         "(or column)", twisted=True),
-    "python": Placing(_in("function:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
+    "python": Placing(_in("given:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
                         twisted=True),
-    "file": Placing(_in("file:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
+    "file": Placing(_in("given:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
                       "named", anywhere=True),
 }
 

@@ -21,7 +21,7 @@ from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, PRINTED, READABLE, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.images import parse_images
+from pencilmap.mapper.placements.given import parse_images
 from pencilmap.mapper.runs import records
 from pencilmap.mapper.studies import scaling, transposes
 from pencilmap.mapper.traffic_files import monitoring, traced

@@ -14,7 +14,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.graphs.processor_sets import bits
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
+from pencilmap.mapper.placements.given import MOST_SOURCE_BYTES
 from pencilmap.mapper.runs.records import mapping_of_record, read_records
 from pencilmap.mapper.shapes import torus_shapes
 from pencilmap.model.base.errors import (

@@ -1,0 +1,191 @@
+"""Lattice tilings of tori, and digit bases on twisted tori, by text.
+
+``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.searches.lattice_search`: ``c=`` (or ``r=``) gives
+the rows of a Hermite normal form, in dimensions and slots. The cosets of its lattice are the columns (or rows). ``tile=``
+gives the places of one of the other groups, place = node + N * slot. Without these options the placement is the best tiling
+found, for exchanges in sequence.
+
+``basis:r=0.0.4/1.0.6,c=0.0.1/0.1.0/...``, see `pencilmap.mapper.searches.basis_search`: ``r=`` and ``c=`` give the
+generators of the digits of the place in a row and in a column, in coordinates, and the slot if a node has several. Without
+these options the placement is the best basis found, or the best pair of complementary subgroups.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.base.progress import say
+from pencilmap.mapper.placements.products import check_product
+from pencilmap.model.base.errors import GridError, MappingError, PlacementError, TorusError
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.twisted_torus import TwistedTorus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.objective import Objective, in_sequence
+
+_GENERATORS = r"\d{1,9}(?:\.\d{1,9})*(?:/\d{1,9}(?:\.\d{1,9})*)*"
+_BASIS = re.compile(rf"r=({_GENERATORS})?,c=({_GENERATORS})?", re.ASCII)
+_NUMBERS = r"\d{1,15}(?:\.\d{1,15})*"
+_TILING = re.compile(rf"([rc])=({_NUMBERS}(?:/{_NUMBERS})*),tile=({_NUMBERS})", re.ASCII)
+_SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=(\d{1,15}))?)?", re.ASCII)
+
+
+def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
+    """Return the given tiling, or the best tiling found.
+
+    Parameters
+    ----------
+    argument : str
+        Empty, options, for example ``seed=2,evaluations=100000``, or a tiling.
+    site : Site
+    grid : ProcessGrid
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not understood, the torus is too large to search, or no tiling was tried.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> rows_on_lines = lattice("c=1.0.0/0.3.0/0.0.1,tile=0.3.6", Site(Torus((3, 3))), ProcessGrid(3, 3))
+    >>> rows_on_lines.node_of_rank.tolist()
+    [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    """
+    check_product("lattice", site, grid)
+    torus, tasks = as_torus(site.network), site.tasks_per_node
+    _check_lattice(torus, grid)
+    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is requested
+
+    spelled, searched = _TILING.fullmatch(argument), _SEARCHED.fullmatch(argument)
+    if spelled:
+        form = tuple(tuple(map(int, row.split("."))) for row in spelled[2].split("/"))
+        tiling = lattice_search.Tiling(torus, tasks, form, tuple(map(int, spelled[3].split("."))), spelled[1])
+        _check_tiling(argument, tiling, grid)
+        return tiling.mapping(grid)
+    if not searched or (searched[1] and searched[1] == searched[3]):
+        raise PlacementError(f"lattice:{argument[:60]} is not understood; write lattice, lattice:seed=1,evaluations=100000, "
+                             "or the text that a search has printed: lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10")
+    if torus.n_nodes * tasks > lattice_search.MOST_PLACES:
+        raise PlacementError(f"lattice is searched on up to {lattice_search.MOST_PLACES} slots, and torus {torus} has "
+                             f"{torus.n_nodes * tasks}; take best")
+    options = dict(filter(None, zip(searched.groups()[::2], searched.groups()[1::2])))
+    found, cost = lattice_search.best_tiling(torus, grid, tasks, int(options.get("seed") or 1),
+                                             int(options["evaluations"]) if options.get("evaluations") else None)
+    if found is None:
+        raise PlacementError(f"no tiling of torus {torus} by lattices was tried for grid {grid}; take more evaluations")
+    say(f"{found}: {cost:.4g}")
+    return found.mapping(grid)
+
+
+def _check_lattice(torus, grid):
+    open_axes = [axis for axis, n, wrap in zip(torus.axes, torus.shape, torus.wrap) if n > 2 and not wrap]
+    if open_axes:
+        raise PlacementError(f"lattice needs rings, and dimension {open_axes[0]} of torus {torus} is open; take search")
+    if len(grid.shape) != 2 or min(grid.shape) == 1:
+        raise PlacementError(f"lattice needs rows and columns of 2 tasks or more, and grid {grid} has none; take best")
+
+
+def _check_tiling(argument, tiling, grid):
+    """Raise PlacementError unless the form is of this torus and the tile has one place of every coset."""
+    from pencilmap.mapper.searches.lattice_search import coset_numbers, is_form
+
+    shape = np.array([*tiling.torus.shape, tiling.tasks_per_node])
+    size = grid.shape["cr".index(tiling.cosets)]
+    if not is_form(shape, tiling.form, size):
+        raise PlacementError(f"lattice:{argument[:60]} names no lattice of {size} cosets on torus {tiling.torus} with "
+                             f"{per_node(tiling.tasks_per_node)}; write the {len(shape)} rows of an upper triangular "
+                             f"form whose diagonal multiplies to {size} and whose lattice contains the extents")
+    numbers = coset_numbers(shape, tiling.form)
+    if max(tiling.tile) >= len(numbers) or sorted(numbers[list(tiling.tile)].tolist()) != sorted(set(numbers.tolist())):
+        raise PlacementError(f"lattice:{argument[:60]}: the tile needs {size} places below {len(numbers)}, one of "
+                             "every coset")
+
+
+def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+    """Return the given basis, or the best basis found.
+
+    Parameters
+    ----------
+    argument : str
+        Empty, options, for example ``seed=2,evaluations=5000``, or the generators.
+    site : Site
+    grid : ProcessGrid
+    wanted : Objective, optional
+        Objective to minimise; by default the exchanges in sequence.
+
+    Raises
+    ------
+    PlacementError
+        If the argument is not understood, or the network is not a whole twisted torus.
+
+    Examples
+    --------
+    >>> rows_along_x = basis("r=1.0,c=0.1/0.2", Site(TwistedTorus((2, 4))), ProcessGrid(2, 4))
+    >>> rows_along_x.node_of_rank.tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7]
+    """
+    torus = _whole("basis", site, grid)
+    from pencilmap.mapper.searches import basis_search  # numba is loaded only when a basis is requested
+
+    spelled, searched = _BASIS.fullmatch(argument), _SEARCHED.fullmatch(argument)
+    if spelled:
+        return _of_generators(argument, spelled.groups(), torus, site.tasks_per_node, grid)
+    if not searched or (searched[1] and searched[1] == searched[3]):
+        raise PlacementError(f"basis:{argument[:60]} is not understood; write basis, basis:seed=1,evaluations=5000, or the "
+                             "text that a search has printed: basis:r=0.0.4/1.0.0,c=0.1.0/0.2.0/0.0.1/2.0.0/0.0.2")
+    options = dict(filter(None, zip(searched.groups()[::2], searched.groups()[1::2])))
+    found, cost = basis_search.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2),
+                                          int(options.get("seed") or 1),
+                                          int(options["evaluations"]) if options.get("evaluations") else None)
+    say(f"{found}: {cost:.4g}")
+    return found.mapping(grid)
+
+
+def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+    """Return the best pair of a subgroup, whose cosets are the rows, and a complement, whose cosets are the columns.
+
+    Raises
+    ------
+    PlacementError
+        If there is an argument, no such pair, or the network is not a whole twisted torus.
+    """
+    torus = _whole("cosets", site, grid)
+    if argument:
+        raise PlacementError(f"placement cosets:{argument[:60]}: cosets takes no argument; basis does, e.g. basis:seed=2")
+    from pencilmap.mapper.searches import basis_search, subgroup_pairs
+
+    found = subgroup_pairs.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
+    if found is None:
+        raise PlacementError(f"{site} has no subgroup for rows with a complement for columns of grid {grid}; take basis")
+    rows, columns = ([(node, 0) for node in basis_search.generators(torus, members, size)]
+                     for members, size in zip(found[:2], grid.shape))
+    return basis_search.Basis(torus, 1, tuple(rows), tuple(columns)).mapping(grid)
+
+
+def _whole(name, site, grid):
+    """Return the twisted torus; raise PlacementError unless the grid of pencils fills it."""
+    if not isinstance(site.network, TwistedTorus):
+        raise PlacementError(f"placement {name} is for twisted tori, and {site.network.title} is none; take best")
+    site.check_grid(grid)
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL:
+        raise PlacementError(f"placement {name} needs a grid of pencils that fills all slots of {site.network.title}; take "
+                             "default")
+    return site.network
+
+
+def _of_generators(argument, parts, torus, tasks_per_node, grid):
+    from pencilmap.mapper.searches.basis_search import prime_factors, spelled
+
+    digits = [[tuple(map(int, one.split("."))) for one in (part or "").split("/") if one] for part in parts]
+    numbers = torus.n_dimensions + (tasks_per_node > 1)
+    needed = [len(prime_factors(size)) for size in grid.shape]
+    if [len(some) for some in digits] != needed or any(len(one) != numbers for some in digits for one in some):
+        raise PlacementError(f"basis:{argument[:60]}: grid {grid} needs {needed[0]} generators for r and {needed[1]} for c, "
+                             f"each of {numbers} numbers")
+    try:
+        return spelled(torus, tasks_per_node, *digits).mapping(grid)
+    except (MappingError, TorusError, GridError) as error:
+        raise PlacementError(f"basis:{argument[:60]}: {error}") from error
