@@ -9,8 +9,7 @@ from typing import Any
 
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.named_network import given_network
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import place
+from pencilmap.mapper.placements import place, placement_name
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.mapper.searches.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM

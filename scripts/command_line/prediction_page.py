@@ -11,8 +11,7 @@ from pencilmap.mapper.base.hosts import first_hosts
 from pencilmap.mapper.choose import predictions
 from pencilmap.mapper.formats import launch_of
 from pencilmap.mapper.place import place
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import BEST as BEST_PLACEMENT
+from pencilmap.mapper.placements import BEST as BEST_PLACEMENT, placement_name
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction

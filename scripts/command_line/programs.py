@@ -14,10 +14,8 @@ from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.other_grids import MUCH
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import BEST
-from pencilmap.mapper.program_records import Measured, ProgramRuns
-from pencilmap.mapper.programs import PlacedProgram, of_mapping, place_program, traffic_of
+from pencilmap.mapper.placements import BEST, placement_name
+from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.recognised import named
+from pencilmap.mapper.placements.tilings import named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site

@@ -8,8 +8,8 @@ from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.choose import ALL_ROUTINGS, under_every_rule
 from pencilmap.mapper.formats import FORMATS, READABLE, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
+from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
-from pencilmap.mapper.recognised import named
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL

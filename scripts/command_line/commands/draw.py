@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.place import place
-from pencilmap.mapper.placement_names import placement_name
+from pencilmap.mapper.placements import placement_name
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.placement.grid import Library, ProcessGrid

@@ -9,8 +9,7 @@ from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
 from pencilmap.mapper.other_grids import faster_schedule
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import BEST, check_names
+from pencilmap.mapper.placements import BEST, check_names, placement_name
 from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
-from pencilmap.mapper.program_records import read_programs
+from pencilmap.mapper.programs import read_programs
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted
 from pencilmap.model.predict.question import Question

@@ -9,8 +9,7 @@ import click
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.formats import write_mapping
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.placements import as_mapping, placement_name
 from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds

@@ -19,7 +19,7 @@ from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.program_records import Measured, record_of
+from pencilmap.mapper.programs import Measured, record_of
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.predict.route_tables import largest_loads
@@ -108,7 +108,7 @@ class Row:
 
 def run_programs(network: EmulatedNetwork, names: Sequence[str],
                  timeout_s: float) -> list[tuple[list[Row], dict[str, Any]]]:
-    """Return three rows for each program, and their record, see `pencilmap.mapper.program_records`.
+    """Return three rows for each program, and their record, see `pencilmap.mapper.programs`.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pencilmap.mapper.placement_names import placement_name
+from pencilmap.mapper.placements import placement_name
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.ranking import worth

@@ -11,8 +11,8 @@ from math import inf
 from typing import Any
 
 from pencilmap.mapper.base import shell
-from pencilmap.mapper.placement_names import placement_name
-from pencilmap.mapper.program_records import ProgramRuns
+from pencilmap.mapper.placements import placement_name
+from pencilmap.mapper.programs import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
 from pencilmap.model.placement.transform import Transform
