@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pencilmap.mapper import allocations, graphs, program_records, traffic_files
+from pencilmap.mapper import allocations, graphs, programs, traffic_files
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, PRINTED, READABLE, Document, Job, mapping_text, parse_mapping, recognise
@@ -153,8 +153,8 @@ def machine(content: bytes) -> None:
 def record(content: bytes) -> None:
     """Run records, and records of programs."""
     with _file(content) as path:
-        if programs := program_records.read_programs(path):
-            assert all(program.rows and program.verdict for program in programs)
+        if found := programs.read_programs(path):
+            assert all(program.rows and program.verdict for program in found)
             return
         for found in records.read_records(path):
             records.transform_of_record(found)
