@@ -76,7 +76,7 @@ def test_an_old_name_is_answered_with_the_new_one(pencilmap):
 def test_a_topic_has_every_name_of_its_table(pencilmap):
     from pencilmap.mapper.formats import FORMATS
     from pencilmap.mapper.placements import PLACEMENTS
-    from pencilmap.model.routing import ROUTINGS
+    from pencilmap.model.kinds import ROUTINGS
 
     for topic, names in (("placements", PLACEMENTS), ("formats", FORMATS), ("routings", ROUTINGS)):
         _, out, _ = pencilmap("help", topic)

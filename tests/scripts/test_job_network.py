@@ -210,7 +210,7 @@ def test_a_table_of_long_texts_fits_the_terminal(pencilmap, monkeypatch):
 
 def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monkeypatch, pencilmap):
     """A dragonfly by its groups, with the cables between them and what its times are."""
-    from pencilmap.model.network.kinds import network_named
+    from pencilmap.model.kinds import network_named
 
     for name in JOB:
         monkeypatch.delenv(name)

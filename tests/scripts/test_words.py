@@ -16,8 +16,8 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
-from pencilmap.model.routing import ROUTINGS
 from pencilmap.scripts.command_line import memory
 from pencilmap.scripts.command_line.progress import hearing
 from tests.documents import ROOT
