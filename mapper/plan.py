@@ -213,7 +213,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
          seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
-    schedules the sequence alone.
+    decompositions those of the setting, and of schedules the sequence.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     by : {"transform", "exchanges"}
         Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
     effort : {"quick", "normal", "long"}
-        ``quick``: closed forms, no search. ``normal``: search for about three seconds. ``long``: eight times as long.
+        ``quick``: closed forms, no search. ``normal``: searches of some seconds. ``long``: eight times as long.
     decompositions : sequence of Decomposition, optional
     grids : sequence of ProcessGrid, optional
         They give the decompositions, too.

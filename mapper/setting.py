@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.mapper.allocations import job_hosts, job_tasks
-from pencilmap.mapper.allocations.table import NodeTable, read_table
+from pencilmap.mapper.allocations.table import NodeTable, node_lines, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.foreign import network_title
-from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes, is_file, network_text
@@ -259,8 +259,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     fft : str, optional
         The transform, for example ``512``, ``512x256x128`` or ``512:r2c:single``.
     decomposition : str, optional
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan will choose, and grids
-        that are named are those of pencils.
+        How the tasks share the array: ``pencil`` (grids RxC), ``slab`` (grids P), ``brick:PxQxS`` or ``cubic``. By default a
+        plan will choose pencils or slabs, and grids that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
     halo : int, optional
@@ -301,7 +301,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     def hosts() -> Iterable[str]:
         if listed_by.path:
             return _listed_names(listed_by.path)
-        return _words(placed) if placed else job_hosts(environ or {})
+        return _words(read_document(placed).lines()) if placed else job_hosts(environ or {})
 
     if machine is None and network is None and placed and (title := network_title(read_document(placed))):
         raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
@@ -462,12 +462,12 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
 
 def _listed_names(path: str | PathLike[str]) -> list[str]:
     """Return the words of a list of nodes that are names."""
-    return [word for word in _words(path) if not word.isdecimal()]
+    return [word for word in _words(node_lines(hosts_document(path))) if not word.isdecimal()]
 
 
-def _words(path: str | PathLike[str]) -> list[str]:
-    """Return the words of a file of hosts or of a placement, among them the names of its hosts."""
-    return [word for _, line in read_document(path).lines() for word in re.split(r"[\s,=:]+", line)]
+def _words(lines: Iterable[tuple[int, str]]) -> list[str]:
+    """Return the words of a list of hosts or of a placement, among them the names of its hosts."""
+    return [word for _, line in lines for word in re.split(r"[\s,=:]+", line)]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None,

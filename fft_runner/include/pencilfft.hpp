@@ -257,7 +257,8 @@ template <class T> void expect_type(const pencilfft_format &found, const std::st
 
 class halo;
 
-// A plan for three-dimensional arrays. The constructor and `forward` to `transpose` are collective.
+// A plan for arrays of three dimensions or two. The constructor, `make_halo`, and `forward` to `transpose` are collective;
+// `progress`, `set_norm` and `grid_trials` are local.
 class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
 {
   public:

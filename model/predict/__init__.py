@@ -32,8 +32,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
             direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` is predicted in closed form, whatever its size, if the routing has one. Everything else is predicted by
-    routing every message.
+    A `Product` is predicted in closed form, whatever its size, if routing and exchange have one. Everything else is found
+    by routing every message.
 
     Parameters
     ----------
