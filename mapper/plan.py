@@ -21,7 +21,6 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
@@ -31,6 +30,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
+from pencilmap.model.predict.lower_bounds import machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, is_tie, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
