@@ -28,9 +28,9 @@ from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
+from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine, machine_partitions
 from pencilmap.model.network.folded_torus import FoldedTorus
-from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
@@ -122,7 +122,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
     network : path or str, optional
-        A network of `pencilmap.model.network.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
+        A network of `pencilmap.model.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
         ``fat-tree:leaves=32,hosts=16,up=8``. Or ``FILE[,FORMAT]`` of cables, see `pencilmap.mapper.graphs.GRAPHS`. On a
         machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
         ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.

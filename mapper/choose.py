@@ -21,8 +21,8 @@ from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
+from pencilmap.model.kinds import all_variants, routing as routing_rule
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
@@ -30,6 +30,7 @@ from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer, interval
+from pencilmap.model.predict.lower_bounds import machine_bound
 from pencilmap.model.predict.question import Case, Question
 from pencilmap.model.predict.ranking import (
     BY,
@@ -43,7 +44,6 @@ from pencilmap.model.predict.ranking import (
     worth,
 )
 from pencilmap.model.predict.stages import closed_form, worst
-from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.timing import TIE, local_terms, local_work
 from pencilmap.model.traffic.loads import m_time

@@ -16,13 +16,12 @@ from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import default_routing, network_named, routing as routing_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement

@@ -51,7 +51,7 @@ PLACEMENTS = {
                          "their list", anywhere=True),
     "line": Placing(_in("products:line"), "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placing(_in("products:plane"), "plane[:AXES]", "rows are planes (default xy)"),
-    "box": Placing(_in("products:box"), "products:2x2x2", "rows are dense boxes, and columns take every n-th node"),
+    "box": Placing(_in("products:box"), "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
     "digits": Placing(_in("products:digits"), "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r for rows, c "
                         "for columns (s for slabs), i for idle"),
     "ring": Placing(_in("products:ring"), "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the "

@@ -12,17 +12,16 @@ from typing import Any
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, RoutingError
-from pencilmap.model.bounds.any_routing import cut_bound
-from pencilmap.model.bounds.certificates import Bounds, certificate
-from pencilmap.model.bounds.every_placement import LowerBound
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.certificates import Bounds, certificate
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
+from pencilmap.model.predict.lower_bounds import LowerBound, cut_bound
 from pencilmap.model.predict.question import Case, Question
 from pencilmap.model.predict.stages import (
     ClosedForm,
@@ -35,7 +34,6 @@ from pencilmap.model.predict.stages import (
     summed,
     worst,
 )
-from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
@@ -123,7 +121,7 @@ class Prediction:
     def bracket(self) -> tuple["Prediction", ...]:
         """Predictions under the rules between which adaptive routers are; none if a rule was asked for.
 
-        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used. There are none, either, if a
+        The rules are those of `Kind.bracket`. Predictions are computed when first used. There are none, either, if a
         rule is left out because it takes too long; see `adapts`.
         """
         if not self.adapts:
@@ -324,7 +322,7 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     transform : Transform, optional
         Without it there will be no times, only lengths.
     routing_name : str, optional
-        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
+        See `pencilmap.model.kinds.ROUTINGS`; by default the default of the network.
     name : str, optional
         Name of the placement; its own by default.
     costs : Costs

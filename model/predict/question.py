@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.kinds import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
@@ -34,7 +34,7 @@ class Question:
     Parameters
     ----------
     routing : str, optional
-        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
+        See `pencilmap.model.kinds.ROUTINGS`; by default the default of the network.
     exchange : str or sequence of str
         Name of the exchange algorithm, see `pencilmap.model.algorithms.ALGORITHMS`, or one name for each exchange.
     schedule : str

@@ -23,17 +23,15 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.bounds.any_routing import cut_bound
 from pencilmap.model.decompositions.decomposition import ExchangeStage
+from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
-from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import RANDOM_ROUTING, Case, Question, effective_lengths
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.times.fair_sharing import can_share, shared_seconds
 from pencilmap.model.times.timing import (
     ExchangeWork,
     TimeTerms,
@@ -172,7 +170,7 @@ def closed_form(case: Case) -> ClosedForm | None:
 
 def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float) -> float:
     """Seconds of the busiest link if routers chose at random: `link_s` times the ratio for even blocks."""
-    even, adaptive = (case.seconds(routing(name).of_product(product, letters).load)
+    even, adaptive = (case.seconds(routing(name, product.torus).of_product(product, letters).load)
                       for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
     return link_s * adaptive / even if even and adaptive is not None else link_s
 
@@ -197,9 +195,9 @@ def predict_messages(mapping: Mapping, exchange: Exchange, question: Question) -
     """
     case = Case(mapping, question)
     stage, _ = _routed(case, exchange, DEFAULT_ALGORITHM)
-    if stage.work is None or not can_share(exchange, case.network, case.rule):
+    shared_s = None if stage.work is None else case.rule.shared_seconds(case.network, exchange, mapping.node_of_rank)
+    if shared_s is None:
         return stage
-    shared_s = shared_seconds(exchange, as_torus(case.network), mapping.node_of_rank, case.rule)
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], case.costs))
 
@@ -232,7 +230,7 @@ def _adaptive_s(case: Case, way: Any, messages: Exchange, link_s: float) -> floa
         return product_adaptive_s(case, case.product, messages.letters, link_s)
     if not case.routes_at_random:
         return None
-    return routing(RANDOM_ROUTING).loads(case.network, messages, case.mapping.node_of_rank).seconds()
+    return routing(RANDOM_ROUTING, case.network).loads(case.network, messages, case.mapping.node_of_rank).seconds()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .model.predict.question import Question as Question
 from .model.predict import Prediction as Prediction, predict as predict, routing_interval as routing_interval
 from .model.predict.forecast import ScheduleForecast as ScheduleForecast
 from .model.placement.product import Product as Product
-from .model.routing import ROUTINGS as ROUTINGS
+from .model.kinds import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
 from .model.network.torus import Torus as Torus, parse_torus as parse_torus
 from .model.placement.transform import Transform as Transform, parse_transform as parse_transform

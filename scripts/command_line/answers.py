@@ -14,7 +14,7 @@ from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.mapping import Mapping, Placement

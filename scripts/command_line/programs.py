@@ -19,10 +19,10 @@ from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_m
 from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
+from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.launching import asked_grid, launch_as_dict, show_launch

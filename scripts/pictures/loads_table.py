@@ -11,11 +11,11 @@ import numpy as np
 from pencilmap.mapper.place import place
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import counted, plural
+from pencilmap.model.kinds import default_routing, routing as routing_named
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.graph import GraphNetwork, Level
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from pencilmap.model.bounds.all_to_all import least_factor, why_unreachable
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.every_placement import LowerBound, lower_bound, scaled, together_bound
-from pencilmap.model.bounds.known_optima import Optima, optima
-from pencilmap.model.bounds.spectral import spectral_bound
-from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.network.kinds import kind_of
-from pencilmap.model.network.torus import as_torus
+from pencilmap.model.decompositions import SLAB
+from pencilmap.model.kinds import DEFAULT_ROUTING, kind_of
+from pencilmap.model.kinds.kind import Kind, Optima, is_full, with_smallest
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import DEFAULT_ROUTING
+from pencilmap.model.predict.lower_bounds import LowerBound, lower_bound, together_bound
 
 EXHAUSTION = "by exhaustion: every placement was tried"
 ALIKE = "all alike: one group of tasks fills all slots, so every placement costs the same"
@@ -35,7 +31,7 @@ class Bounds:
     transform : Transform or None
         None: even blocks.
     routing : str or None
-        Name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any routing.
+        Name of the routing that the bounds may use, see `pencilmap.model.kinds.routing`; by default any routing.
     routed : Fraction or None
         Cost of some placement of the grid under this routing with all messages at once, if known.
     brief : bool
@@ -59,6 +55,10 @@ class Bounds:
     routed: Fraction | None = None
     brief: bool = False
 
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.site.network)
+
     @cached_property
     def in_sequence(self) -> LowerBound:
         """Lower bound for every placement of the grid with its exchanges in sequence."""
@@ -80,10 +80,8 @@ class Bounds:
             return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.joint, EXHAUSTION)
-        found = self._all_to_all
-        if not self._is_plain:
-            return self._or_spectral(found)
-        factor = least_factor(as_torus(self.site.network), *self.grid.shape)
+        found = self._or_spectral(self._all_to_all)
+        factor = self.kind.joint_factor(self.site, self.grid) if self._is_even else 1
         return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
 
     @property
@@ -95,7 +93,7 @@ class Bounds:
     @property
     def alike(self) -> LowerBound | None:
         """Cost of every placement if all are alike; None if routers adapt, because bounds then hold for any routing."""
-        if self.routed is None or not self.are_alike or kind_of(self.site.network).bracket:
+        if self.routed is None or not self.are_alike or self.kind.bracket:
             return None
         return LowerBound(self.routed, ALIKE)
 
@@ -108,38 +106,27 @@ class Bounds:
     @cached_property
     def optima(self) -> Optima | None:
         """The true optima, if every placement was tried: these are then the bounds."""
-        if not (self._is_split and self._is_plain):
-            return None
-        return optima(as_torus(self.site.network), self.site.tasks_per_node, *self.grid.shape)
+        return self.kind.optima(self.site, self.grid) if self._is_split and self._is_even else None
 
     @cached_property
     def unreachable(self) -> str | None:
         """Reason why no placement has as little joint load as one all-to-all; None if some placement may, or if unknown."""
-        return why_unreachable(self.site, self.grid) if self._is_even else None
+        return self.kind.why_unreachable(self.site, self.grid) if self._is_even else None
 
     def _or_spectral(self, found):
         """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2 or self.brief:
             return found
-        smallest = Crossing(self.grid, self.transform).smallest
-        even = spectral_bound(self.site, sizes, self.routing, float(found.value / smallest) if smallest else 0.0)
-        return found if even is None else max(found, scaled(even, smallest), key=lambda bound: bound.value)
+        crossing = Crossing(self.grid, self.transform)
+        known = float(found.value / crossing.smallest) if crossing.smallest else 0.0
+        even = self.kind.spectral(self.site, (sizes[0], sizes[1]), self.routing, known)
+        return found if even is None else max(found, LowerBound(*with_smallest(even, crossing)), key=lambda b: b.value)
 
     @property
     def _is_split(self):
         """Whether messages follow dimension order, and half round a ring go both ways."""
         return self.routing == DEFAULT_ROUTING
-
-    @property
-    def _is_plain(self):
-        """Whether rows and columns of even blocks fill a torus."""
-        return (self.site.network.has_products and self.grid.decomposition is PENCIL and self._fills_the_machine
-                and self._is_even)
-
-    @property
-    def _fills_the_machine(self):
-        return self.site.allocation.is_complete and self.grid.n_tasks == self.site.n_slots
 
     @property
     def _is_even(self):
@@ -157,7 +144,7 @@ class Bounds:
         exchange between all tasks sends k (P-k) blocks across every cut.
         """
         network = self.site.network
-        if self._fills_the_machine:
+        if is_full(self.site, self.grid):
             return self._all_to_all.value or None if network.has_products or self._is_even else None
         if not self._is_even:
             return None

@@ -19,12 +19,14 @@ from itertools import product as cartesian
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.kinds.torus_random import random_minimal_joint, random_minimal_lengths
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.product import Product
-from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.routing.random_minimal import random_minimal_joint, random_minimal_lengths
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.joint_loads import JointLoads
@@ -60,6 +62,10 @@ class MinimalAdaptive(Rule):
         """Return expected loads of several exchanges of a product at once; None for ``paths``."""
         return random_minimal_joint(product, letters) if self.choice == "hops" else None
 
+    def routes(self, network: Torus, node: Ints, slot: Ints) -> Routes | None:
+        """Return the routes of dimension order, for searches."""
+        return DimensionOrder().routes(network, node, slot)
+
 
 def parse(argument: str) -> MinimalAdaptive:
     """Read the choice.
@@ -81,8 +87,8 @@ def parse(argument: str) -> MinimalAdaptive:
     return MinimalAdaptive(choice)
 
 
-RULE = RoutingRule(
-    parse, "minimal-adaptive[:CHOICE]",
+MINIMAL_ADAPTIVE = RoutingRule(
+    "minimal-adaptive", parse, "minimal-adaptive[:CHOICE]",
     "at random along minimal routes, expected loads: at each hop any productive dimension (hops, default), or any minimal "
     "path with the same probability (paths)", ("hops", "paths"))
 

@@ -33,7 +33,7 @@ _AT_ONCE = 1 << 20  # additions
 
 
 @dataclass(frozen=True, eq=False)
-class Routes:
+class Displacements:
     """The routes from node 0 to every node, one after the other.
 
     Parameters
@@ -159,14 +159,14 @@ def _ordered(torus, messages, order):
 
 
 @lru_cache(maxsize=8)
-def routes_of(torus: TwistedTorus, order: tuple[int, ...] | None = None) -> Routes:
+def routes_of(torus: TwistedTorus, order: tuple[int, ...] | None = None) -> Displacements:
     """Return the routes from node 0, split evenly over all shortest paths, or in an order of the dimensions."""
     if torus.n_nodes > MOST_NODES:
         raise RoutingError(f"{torus.title} has {torus.n_nodes} nodes; messages are routed on up to {MOST_NODES} nodes of a "
                            "twisted torus")
     every = list(_even_routes(torus) if order is None else _ordered_routes(torus, order))
     start = np.concatenate([[0], np.cumsum([len(share) for _, _, share in every])])
-    return Routes(torus, start, *(np.concatenate(part) for part in zip(*every)))
+    return Displacements(torus, start, *(np.concatenate(part) for part in zip(*every)))
 
 
 def _even_routes(torus: TwistedTorus) -> Iterator[tuple[Ints, Ints, Floats]]:

@@ -20,9 +20,10 @@ from itertools import product as cartesian
 from math import prod
 
 from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.bounds.rows_and_columns import least_other
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.kinds.kind import is_full
+from pencilmap.model.kinds.torus_cuts import machine_bound
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
@@ -41,8 +42,7 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
     (None, None)
     """
-    if not site.network.has_products or grid.decomposition is not PENCIL or not site.allocation.is_complete \
-            or grid.n_tasks != site.n_slots:
+    if grid.decomposition is not PENCIL or not is_full(site, grid):
         return None
     torus = as_torus(site.network)
     if may_reach(torus, *grid.shape):

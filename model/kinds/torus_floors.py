@@ -22,22 +22,26 @@ messages arrive. Open lines and pairs of nodes cannot be first or last at all. A
 such dimensions. If every group had both here, the links of the dimension would carry 2 n e (1-e). So not all groups find
 room unless a >= 2 - d/n, on d rings of n nodes. For a group on a line the first dimension can be the last.
 
-*Spread.* Hops against entropy, `pencilmap.model.bounds.hops_and_entropy`: mostly the best if groups are not too large.
+*Spread.* Hops against entropy, `pencilmap.model.kinds.torus_spread`: mostly the best if groups are not too large.
 
-*Computation.* For some small tori and sizes a floor was proved by trying all remaining cases,
-`pencilmap.model.bounds.computed_floors`.
+*Computation.* For some small tori and sizes a floor was proved by trying all remaining cases, if rows of equal size fill a
+torus with one task a node, for equal links and dimension order with ties split. `model/data/row_floors.csv` has these.
 
 *One node.* All messages from a node's tasks to tasks elsewhere leave by its links (if no slot is idle).
 """
 
+import csv
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from pencilmap.model.bounds.computed_floors import proved_floor
-from pencilmap.model.bounds.hops_and_entropy import spread_floor
+from pencilmap.model.kinds.kind import nearest
+from pencilmap.model.kinds.torus_optima import reduced_torus
+from pencilmap.model.kinds.torus_spread import spread_floor
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 
@@ -207,20 +211,17 @@ def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
     return total
 
 
-def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:
-    """Return the hops from each of the best placed tasks to its nearest slots, summed.
+def proved_floor(torus: Torus, size: int) -> Fraction:
+    """Return the least length of rows of `size` nodes on a torus, on the m scale; 0 without a proof.
 
-    Parameters
-    ----------
-    hops : int array
-        Distances, each row sorted.
-    count : int
-        Slots to reach, the task's own among them.
-    T : int
-        Tasks on a node.
-    n_tasks : int
-        Tasks to count, the best placed first.
+    >>> proved_floor(Torus((4, 4, 4)), 8), proved_floor(Torus((4, 4, 4)), 2)
+    (Fraction(2, 1), Fraction(0, 1))
     """
-    nodes, rest = divmod(count, T)
-    near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)
-    return int(np.sort(np.repeat(near, T))[:n_tasks].sum())
+    return _table().get((str(reduced_torus(torus)), size), Fraction(0))
+
+
+@lru_cache
+def _table():
+    text = files("pencilmap.model").joinpath("data", "row_floors.csv").read_text(encoding="ascii")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {(row["torus"], int(row["size"])): Fraction(row["floor"]) for row in csv.DictReader(lines)}

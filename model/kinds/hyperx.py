@@ -1,7 +1,6 @@
-"""HyperX: switches on a grid, each with cables to all others on its lines; and hypercubes.
+"""HyperX: switches on a grid, each with cables to all others on its lines.
 
-A flattened butterfly is a HyperX, and so is a group of a Cray XC with its rows and columns. A hypercube whose nodes are its
-switches is a torus of rings of two; it is read as such a torus.
+A flattened butterfly is a HyperX, and so is a group of a Cray XC with its rows and columns.
 
 Source: J. H. Ahn, N. Binkert, A. Davis, M. McLaren, R. S. Schreiber, "HyperX: topology, routing, and packaging of efficient
 large-scale networks", SC 2009.
@@ -15,12 +14,13 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.network.kind import NetworkKind, Rates, bandwidths, numbers, whole
-from pencilmap.model.network.switched import HOST, HOST_NUMBERS, SwitchedNetwork, Wiring, check_size, hosts_of
-from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus, default_axes
+from pencilmap.model.kinds.levels import LevelKind
+from pencilmap.model.kinds.reading import HOST_NUMBERS, Rates, Wiring, check_size, hosts_of, numbers, whole
+from pencilmap.model.kinds.switches import ROUTINGS
+from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.network.torus import MAX_DIMENSIONS, default_axes
 
 USAGE = "hyperx:4x4,hosts=4"
-CUBE_USAGE = "hypercube:6"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +73,6 @@ def _lines(where: Ints, i: int) -> tuple[Ints, Ints]:
     return (first + low * stride).ravel(), (first + high * stride).ravel()
 
 
-def parse_cube(text: str, bandwidth: Rates | None = None) -> Torus:
-    """Read the number of dimensions of a hypercube.
-
-    >>> parse_cube("3").shape
-    (2, 2, 2)
-    """
-    if not re.fullmatch(r"[1-9]", text) or int(text) > MAX_DIMENSIONS:
-        raise NetworkError(f"network hypercube: {text[:40]!r} is not understood; write {CUBE_USAGE} with 1 to "
-                           f"{MAX_DIMENSIONS} dimensions, or hyperx:2x2x2,hosts=4 for several hosts on a switch")
-    cube = Torus((2,) * int(text))
-    return Torus(cube.shape, bandwidth=bandwidths(bandwidth, cube.link_classes))
-
-
-KIND = NetworkKind(
+KIND = LevelKind(
     "hyperx", USAGE, "switches on a grid, with cables to all others on their lines; a flattened butterfly",
-    f"{HOST}, and one for each dimension, with the letter of its axis", HyperX, parse, ("shortest-path", "each-hop"))
-CUBE = NetworkKind(
-    "hypercube", CUBE_USAGE, "a torus of rings of two nodes", "one for each dimension, with the letter of its axis", Torus,
-    parse_cube, ("dimension-order", "minimal-adaptive", "optimal-minimal"))
+    f"{HOST}, and one for each dimension, with the letter of its axis", HyperX, parse, ROUTINGS)

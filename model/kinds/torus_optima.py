@@ -7,7 +7,6 @@ The table is `model/data/optima.csv`.
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
@@ -15,21 +14,10 @@ from importlib.resources import files
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
+from pencilmap.model.kinds.kind import Optima
 from pencilmap.model.network.torus import Torus, parse_torus
 
 OBJECTIVES = ("sequence", "joint")
-
-Rows = tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class Optima:
-    """The optima of a grid on a machine: the least lengths on the m scale, and an optimal placement for each."""
-
-    sequence: Fraction   #: the worst row length and the worst column length together
-    joint: Fraction      #: the worst length of both exchanges at once
-    rows_sequence: Rows  #: nodes of each row of a placement with the least `sequence`
-    rows_joint: Rows     #: nodes of each row of a placement with the least `joint`
 
 
 def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:

@@ -24,13 +24,14 @@ from math import log2
 
 import numpy as np
 
-from pencilmap.model.bounds.every_placement import LowerBound
 from pencilmap.model.bounds.rows_and_columns import rounded_down
+from pencilmap.model.kinds import routing
+from pencilmap.model.kinds.kind import Bound
+from pencilmap.model.kinds.torus_routes import DimensionOrder
+from pencilmap.model.kinds.torus_weights import WeightedRoutes
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.routing import routing
-from pencilmap.model.routing.weighted_routes import WeightedRoutes
 
 MOST_NODES = 1024   # above this number the eigenvalues take too long
 ROUNDS = 24_000     # over the number of nodes, and at most:
@@ -50,7 +51,7 @@ FLAT = 1e-20        # relative slopes too small for a step
 ROUNDING = 1e-12    # of the largest eigenvalue, for each node: more than LAPACK errs
 
 
-def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known: float = 0.0) -> LowerBound | None:
+def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known: float = 0.0) -> Bound | None:
     """Return the bound for even blocks, under that routing and any schedule, or None if unknown or too slow.
 
     Parameters
@@ -64,18 +65,18 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known:
 
     Returns
     -------
-    LowerBound or None
+    (Fraction, str) or None
+        Bound and argument.
     """
     torus, nodes, k = site.network, site.allocation.nodes, sum(sizes) - 2
-    if (not torus.has_products or len(nodes) > MOST_NODES or min(sizes) == 1
-            or sizes[0] * sizes[1] != site.n_slots):
+    if len(nodes) > MOST_NODES or min(sizes) == 1 or sizes[0] * sizes[1] != site.n_slots:
         return None
     aimed = min(_near(k), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
     ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, aimed)
     if ascent is None:
         return None
     value = rounded_down(max(0.0, ascent.bound(k, known)))
-    return LowerBound(value, "weighted distances in all rows and columns")
+    return (value, "weighted distances in all rows and columns")
 
 
 class _Ascent:
@@ -177,9 +178,10 @@ class _Ascent:
 @lru_cache(maxsize=16)
 def _ascent(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, aimed: int) -> _Ascent | None:
     """Return an ascent to weights that are good for an R + C - 2 of `aimed`, for many grids; None if routes are unknown."""
-    where = np.frombuffer(nodes, dtype=np.int64)
-    routes = routing(routing_name, torus).weighted_routes(torus, where) if routing_name else None
-    return None if routes is None else _Ascent(routes, len(where), tasks_per_node, aimed)
+    where, rule = np.frombuffer(nodes, dtype=np.int64), routing(routing_name, torus) if routing_name else None
+    if not isinstance(rule, DimensionOrder):
+        return None
+    return _Ascent(WeightedRoutes(torus, where, rule.dimensions(torus), rule.tie), len(where), tasks_per_node, aimed)
 
 
 def _lowest(inner, k):

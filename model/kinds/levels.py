@@ -10,7 +10,7 @@ all cuts together, so the sum of both lengths is at least the minimum over A of 
 a unit of each level has at least its share of the tasks (`pencilmap.model.bounds.chosen_slots`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +21,15 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import chosen_slots
 from pencilmap.model.bounds.chosen_slots import ABOUT, Room
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, least_other, least_other_of_few, rounded_down, steps
+from pencilmap.model.bounds.rows_and_columns import (
+    across_cuts,
+    exact_frontier,
+    least_other,
+    least_other_of_few,
+    rounded_down,
+    steps,
+)
+from pencilmap.model.kinds.kind import Bound, Kind
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
@@ -55,6 +63,29 @@ class Cut(NamedTuple):
     slots: int
     capacity: Fraction
     name: str
+
+
+class LevelKind(Kind):
+    """A kind whose networks are hosts on switches, in units."""
+
+    def cut_bound(self, network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
+        """Return the bound of single units."""
+        return cut_bound_of_levels(network, exchange, ends)
+
+    def machine_bound(self, network: SwitchedNetwork) -> tuple[Fraction, ...]:
+        """Return the bound of single units."""
+        return machine_bound_of_levels(network)
+
+    def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterable[Bound]:
+        """Return the bound of units and unions of units."""
+        return [together_on_levels(site, grid, transform)]
+
+    def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
+                brief: bool) -> Iterable[Bound]:
+        """Return the bound of all units together, or of the divisions into units if slots stay idle."""
+        if grid.n_tasks == site.n_slots:
+            return in_turn_on_levels(site, sizes)
+        return across_cuts(site.network.n_nodes, divisions(site, Room(site, grid)), sizes)
 
 
 @lru_cache(maxsize=8)
@@ -176,7 +207,6 @@ def _least_columns(curve, rows):
 def cuts_of(site: Site) -> tuple[Cut, ...]:
     """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
     network = site.network
-    assert isinstance(network, SwitchedNetwork)
     found: dict[tuple[int, Fraction], Cut] = {}
     for units, (name, inside, capacities) in zip(units_of(network), _levels(site)):
         for slots, capacity in sorted(set(zip(inside.tolist(), capacities))):

@@ -20,8 +20,8 @@ from math import inf, log, sqrt
 import numpy as np
 
 from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.model.traffic.exchange import Exchange
 

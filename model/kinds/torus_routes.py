@@ -11,6 +11,7 @@ Cost: at most one multiplication for each pair and dimension, for each rank and 
 last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fixed size.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -23,10 +24,10 @@ from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
 from pencilmap.model.placement.product import Product, ring_load
+from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL, OptimalMinimal
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.routes import Routes, rates
 from pencilmap.model.routing.rule import RoutingRule, Rule
-from pencilmap.model.routing.twisted_paths import twisted_loads
-from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
@@ -46,14 +47,9 @@ class DimensionOrder(Rule):
     #: always +
     tie: str = "split"
 
-    def loads(self, torus: Any, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the exact load of every link, see `dimension_order_loads` and `twisted_loads`."""
-        if torus.has_products:
-            return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
-        if self.tie != "split":
-            raise RoutingError(f"dimension-order:{self.tie} does not work on {torus.title}, where more than half a ring can "
-                               "tie; use dimension-order")
-        return twisted_loads(torus, exchange, node_of_rank, self.dimensions(torus))
+    def loads(self, network: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the exact load of every link, see `dimension_order_loads`."""
+        return dimension_order_loads(network, exchange, node_of_rank, self.dimensions(network), self.tie)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad:
         """Return exact loads of a product placement with even blocks, the same for every order of the dimensions."""
@@ -97,9 +93,15 @@ class DimensionOrder(Rule):
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
 
-    def weighted_routes(self, torus: Torus, nodes: Ints) -> WeightedRoutes:
-        """Return the routes between some nodes, for links with weights."""
-        return WeightedRoutes(torus, nodes, self.dimensions(torus), self.tie)
+    def shared_seconds(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> float | None:
+        """Return the time by max-min fair rates, see `pencilmap.model.kinds.torus_sharing`."""
+        from pencilmap.model.kinds.torus_sharing import can_share, shared_seconds
+
+        return shared_seconds(exchange, network, node_of_rank, self) if can_share(exchange, network) else None
+
+    def routes(self, network: Any, node: Ints, slot: Ints) -> Routes | None:
+        """Return the routes between places as a table of the legs in each dimension."""
+        return routes_by_dimension(network, self.dimensions(network), self.tie, node)
 
     def dimensions(self, torus: CoordinateNetwork) -> tuple[int, ...]:
         """Return the dimensions in the order of routing.
@@ -140,10 +142,48 @@ def parse(argument: str) -> DimensionOrder:
     return DimensionOrder(words[0] if words else None, tie)
 
 
-RULE = RoutingRule(
-    parse, "dimension-order[:ORDER][:TIE]",
+DIMENSION_ORDER = RoutingRule(
+    "dimension-order", parse, "dimension-order[:ORDER][:TIE]",
     "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
     ("", "parity", "plus"))
+
+
+@dataclass(frozen=True)
+class TorusOptimum(OptimalMinimal):
+    """The best routing along shortest paths; searches use dimension order."""
+
+    def symmetries(self, network: Torus) -> Iterator[Ints]:
+        """Yield the shifts of the torus along its rings."""
+        coordinates = network.coordinates(np.arange(network.n_nodes))
+        closed = [network.is_ring(i) for i in range(network.n_dimensions)]
+        return (network.node((coordinates + shift) % network.shape) for shift in coordinates
+                if all(ring or not s for s, ring in zip(shift, closed)))
+
+    def routes(self, network: Torus, node: Ints, slot: Ints) -> Routes | None:
+        """Return the routes of dimension order."""
+        return DimensionOrder().routes(network, node, slot)
+
+
+OPTIMAL = OPTIMAL_MINIMAL.by(TorusOptimum())
+
+
+def routes_by_dimension(torus: Torus, order: Sequence[int], tie: str, node: Ints) -> Routes:
+    """Return the routes between nodes as a table of the legs in each dimension."""
+    counts, links, loads, first, N = [np.zeros(1, np.int64)], [], [], [], torus.n_nodes
+    for i in order:
+        n, rate = torus.shape[i], rates(torus)[i] / torus.cables[i]
+        legs = np.eye(n * n, dtype=np.int64).reshape(n * n, n, n)
+        carried = ring_link_loads(legs, torus.is_ring(i), tie).reshape(n * n, 2 * n) / 2
+        leg, place = np.nonzero(carried)
+        first.append(sum(map(len, counts)) - 1)
+        counts.append(np.bincount(leg, minlength=n * n))
+        links.append((2 * i + place // n) * N + place % n * torus.strides[i])
+        loads.append(carried[leg, place] * rate)
+    none, dimensions = np.full(len(node), -1), list(order)
+    return Routes(node, node, none, none, 0.0, torus.coordinates(np.arange(N))[:, dimensions],
+                  np.array(torus.shape)[dimensions], np.array(torus.strides)[dimensions], np.array(first),
+                  np.cumsum(np.concatenate(counts)), np.concatenate(links), np.concatenate(loads),
+                  2 * torus.n_dimensions * N)
 
 
 class _Place(NamedTuple):

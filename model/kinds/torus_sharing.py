@@ -13,28 +13,24 @@ Cost: hops of all messages for each link that is fixed, at each end of a message
 from dataclasses import replace
 from math import ceil
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.traffic.exchange import Exchange
 
 MOST_MESSAGES = 500  # a quarter of a second; four times as many messages take nine times as long
 
 
-def can_share(exchange: Exchange, network: Network, rule: object) -> bool:
-    """Return whether `shared_seconds` applies.
-
-    The network must be a torus with bandwidths, routes must not depend on other messages, and the messages must not be too
-    many.
-    """
+def can_share(exchange: Exchange, network: Network) -> bool:
+    """Return whether `shared_seconds` applies to a network with bandwidths: a torus, and messages that are not too many."""
     return (network.has_products and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
-            and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
+            and len(exchange.members) <= MOST_MESSAGES)
 
 
-def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
+def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: Any,
                    envelope_bytes: float = 0.0) -> float:
     """Return seconds until the last message of a remap has arrived, for messages that share links fairly.
 
@@ -44,11 +40,14 @@ def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, r
         Single messages, as `can_share` requires.
     node_of_rank : int array, shape (P,)
         Node of each rank.
+    rule : DimensionOrder
+        Its routes do not depend on other messages.
     envelope_bytes : float
         Bytes of each message besides its data.
 
     Examples
     --------
+    >>> from pencilmap.model.kinds.torus_routes import DimensionOrder
     >>> ring = Torus((4,), (False,), (1.0,))
     >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
     >>> pairs = Exchange("remap", "", members, sizes, *np.eye(2, dtype=int), 1, 4)
@@ -79,7 +78,7 @@ def _seconds_a_byte(ends, exchange, torus, rule):
     layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
     ones = replace(exchange, members=np.arange(2 * n).reshape(n, 2), group_weight=np.ones(n, dtype=np.int64), unit_bytes=1,
                    total_bytes=n)
-    order = DimensionOrder(rule.order and rule.order + axes, rule.tie)
+    order = replace(rule, order=rule.order and rule.order + axes)
     loads = order.loads(layers, ones, (ends + torus.n_nodes * np.arange(n)[:, None]).ravel()).bytes()
     rates = np.array([cables * rate for cables, rate in zip(torus.cables, torus.bandwidth or ())])
     of_link = loads[:torus.n_dimensions].reshape(torus.n_dimensions, 2, -1, torus.n_nodes)[:, :, :n]
