@@ -22,7 +22,7 @@ from pencilmap.mapper.formats.foreign import network_title
 from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.formats.lines import read_document
-from pencilmap.mapper.launch_orders import at_launch
+from pencilmap.mapper.launchers import at_launch
 from pencilmap.mapper.named_network import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near

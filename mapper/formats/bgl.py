@@ -12,8 +12,8 @@ import numpy as np
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 BGQ_COLUMNS = 6  # A B C D E T

@@ -12,7 +12,7 @@ from pencilmap.mapper.formats import bgl
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)

@@ -19,7 +19,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import names_hosts
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")

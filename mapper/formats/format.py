@@ -12,9 +12,8 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import LaunchOrder, Site
 from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 

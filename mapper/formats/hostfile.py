@@ -23,7 +23,7 @@ from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import names_hosts, why_not_a_placement
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder, by_name
+from pencilmap.model.placement.allocation import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"

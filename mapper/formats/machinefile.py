@@ -14,7 +14,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hostfile import count_of, hosts, placed
 from pencilmap.mapper.formats.lines import Document, words
 from pencilmap.mapper.formats.resources import why_not_a_placement
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 _HOST = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)

@@ -25,7 +25,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.host_names import HostNames
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 
 _COMMENT = re.compile(r"/\*.*?\*/|/\*|(?:#|//)[^\n]*", re.DOTALL)

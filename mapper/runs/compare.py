@@ -7,7 +7,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place, placement_name
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
@@ -19,8 +19,7 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.launch_order import spoken
+from pencilmap.model.placement.allocation import Site, spoken
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.stages import predict_messages

@@ -1,6 +1,6 @@
 """Launch orders: ranks fill the machine axis by axis, or the usable nodes in the order of their list.
 
-`pencilmap.model.placement.launch_order` describes the notation of an order. Orders skip nodes that may not be used. Without
+`pencilmap.model.placement.allocation` describes the notation of an order. Orders skip nodes that may not be used. Without
 an argument the order is the launcher's order of the site. Searches start from launch orders, so this module is not among
 the placements.
 """
@@ -12,9 +12,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import USUAL, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.launch_order import USUAL
 from pencilmap.model.placement.mapping import Mapping
 
 FILLING = USUAL.orders[0]  # ranks fill a node before the next one

@@ -24,7 +24,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted
-from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.held_out import LikelyRange
 

@@ -7,7 +7,6 @@ from typing import Any
 import click
 import numpy as np
 
-from pencilmap.mapper.format_choice import Choice
 from pencilmap.mapper.formats import (
     READABLE,
     Job,
@@ -21,6 +20,7 @@ from pencilmap.mapper.formats import (
 )
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.launchers import Choice
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.grid import parse_grid

@@ -11,9 +11,9 @@ import numpy as np
 
 from pencilmap.mapper.ask import job_of, named_grid, with_launcher
 from pencilmap.mapper.choose import best_grid
-from pencilmap.mapper.format_choice import Choice, choose, expected
 from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch
+from pencilmap.mapper.launchers import Choice, choose, expected
 from pencilmap.mapper.placements import BEST
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine

@@ -9,12 +9,13 @@ import click
 
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import counted, milliseconds
 from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.predict.stages import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.scripts.command_line.plain_options import with_options
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
@@ -544,3 +545,21 @@ def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float
 
 def _time(seconds):
     return "-" if seconds is None else milliseconds(seconds)
+
+
+HALO = with_options(
+    click.option("--halo", type=click.IntRange(1), metavar="W", help="Also count a halo of W planes around the input."),
+    click.option("--weight", type=click.FloatRange(0, min_open=True), metavar="N",
+                 help="Number of these halos for each transform [1]."))
+
+
+def halo_table(found: Sequence[Prediction]) -> None:
+    """Print a single halo of each prediction, in order, equal lines once; nothing without halos."""
+    halos = [(p, p.halo.stage, p.halo.halo.width) for p in found if p.halo]
+    rows = dict.fromkeys((str(p.grid), p.placement, str(h.work.messages) if h.work else "-",
+                          f"{h.work.task_bytes:.0f}" if h.work else "-", milliseconds(h.t_s), milliseconds(h.time_s),
+                          str(h.busiest or "-")) for p, h, _ in halos)
+    if halos:
+        columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "busiest link"]
+        print_table(f"halo of {counted(halos[0][2], 'plane')}",
+                    *fitted(columns, list(map(list, rows)), ["busiest link", ">link time"]), folds=True)

@@ -16,7 +16,7 @@ from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.kinds import KINDS, ROUTINGS
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
-from pencilmap.model.placement.launch_order import LaunchOrder, spoken
+from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 from pencilmap.scripts.command_line.result_files import result_file, write_result

@@ -3,14 +3,12 @@
 import pytest
 
 from pencilmap.mapper.allocations import MPIRUN, READERS
-from pencilmap.mapper.format_choice import choose
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launchers import choose, launch_order
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.launch_order import USUAL
+from pencilmap.model.placement.allocation import USUAL, Site
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 

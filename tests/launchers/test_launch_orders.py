@@ -6,7 +6,7 @@ import pytest
 
 from pencilmap.mapper.allocations import look_around
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

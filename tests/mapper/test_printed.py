@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import PRINTED, Job, mapping_text, parse_mapping
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launchers import launch_order
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site

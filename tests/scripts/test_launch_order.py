@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.formats import FORMATS, mapping_text
-from pencilmap.mapper.launch_orders import launch_order
+from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.setting import setting
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import load_machine

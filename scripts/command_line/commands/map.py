@@ -31,7 +31,6 @@ from pencilmap.scripts.command_line.answers import (
     turned_lines,
 )
 from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
-from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import (
     ANY_GRID,
@@ -47,7 +46,15 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
-from pencilmap.scripts.command_line.predictions import Row, prediction_table, show_notes, table_notes, title
+from pencilmap.scripts.command_line.predictions import (
+    HALO,
+    Row,
+    halo_table,
+    prediction_table,
+    show_notes,
+    table_notes,
+    title,
+)
 from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say

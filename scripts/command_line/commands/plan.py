@@ -37,7 +37,6 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
     wrapped,
 )
-from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
@@ -55,11 +54,13 @@ from pencilmap.scripts.command_line.options import (
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, with_options
 from pencilmap.scripts.command_line.predictions import (
+    HALO,
     SAME,
     Row,
     factor,
     gain,
     gains,
+    halo_table,
     load,
     marked_grid,
     prediction_table,

@@ -30,7 +30,6 @@ from pencilmap.scripts.command_line.answers import (
     turned_lines,
     wrapped,
 )
-from pencilmap.scripts.command_line.halos import HALO, halo_table
 from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
@@ -51,7 +50,9 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import (
+    HALO,
     Row,
+    halo_table,
     prediction_table,
     show_notes,
     table_notes,

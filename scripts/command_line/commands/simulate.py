@@ -17,14 +17,13 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.halos import HALO
 from pencilmap.scripts.command_line.launching import asked_grid
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
-from pencilmap.scripts.command_line.predictions import show_deciding
+from pencilmap.scripts.command_line.predictions import HALO, show_deciding
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, paste, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
