@@ -285,7 +285,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
                      placements=placements, exchanges=exchanges, schedules=schedules)
     limit = limit or Limit(seed, seconds)
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
-        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort])
+        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
+            if others else (wanted.first(first), ())
     leaders = wanted.leaders(found)
     best = wanted.ranked(found)[0]
     found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
@@ -370,8 +371,6 @@ def _on(where, torus):
 
 def _of_shapes(wanted, shapes, top):
     """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
-    if not shapes:
-        return wanted.first(wanted.where), ()
     found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
     shapes = sorted(shapes, key=lambda here: _extents(here.network))
     order = sorted(shapes, key=_floor)
@@ -520,7 +519,12 @@ class _Wanted:
             for text in texts:
                 report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
-                    yield from self._placed(here, grid, text)
+                    if text == BEST:
+                        yield self._quick(here, grid)
+                        continue
+                    placed = place(here, text, grid)
+                    if self.placements is not None or self.effort != "quick" or not self._slow(here, placed):
+                        yield self.choice(here, placed, text)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
 
@@ -574,14 +578,6 @@ class _Wanted:
             return self.placements
         brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
         return (BEST,) if brief else (BEST, DEFAULT)
-
-    def _placed(self, here, grid, text):
-        if text == BEST:
-            return [self._quick(here, grid)]
-        placed = place(here, text, grid)
-        if self.placements is None and text == DEFAULT and self.effort == "quick" and self._slow(here, placed):
-            return []
-        return [self.choice(here, placed, text)]
 
     def _slow(self, here, placed):
         """Return whether the launch order needs every message routed where products need not."""

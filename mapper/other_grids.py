@@ -1,5 +1,6 @@
 """A quick look around a prediction: is another placement or schedule of its grid, or another grid, much faster?"""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pencilmap.mapper.choose import LARGE, Choice, plan
@@ -42,7 +43,7 @@ def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None
         return None, None
     others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (question.transform is None or question.transform.fills(grid))]
-    placement, grid = (_best(question, grids, found.stages[0].algorithm) for grids in ([like], others))
+    placement, grid = (quick_choice(question, grids, found.stages[0].algorithm) for grids in ([like], others))
     here = placement if _gain(placement, found) >= MUCH else None
     return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
 
@@ -59,18 +60,12 @@ def faster_schedule(question: Question, found: Prediction) -> Prediction | None:
     """
     if found.grid.n_tasks > LARGE and not question.network.has_products:
         return None
-    best = quick_choice(replace(question, schedule=ANY_SCHEDULE), found.grid, found.stages[0].algorithm)
-    is_other = best is not None and best.schedule_name != SEQUENCE
-    return best if best is not None and is_other and worth(found) / worth(best) >= MUCH else None
+    best = quick_choice(replace(question, schedule=ANY_SCHEDULE), [found.grid], found.stages[0].algorithm)
+    is_other = best is not None and best.schedule != SEQUENCE
+    return best.prediction if best is not None and is_other and _gain(best, found) >= MUCH else None
 
 
-def quick_choice(question: Question, grid: ProcessGrid, exchange: str = DEFAULT_ALGORITHM) -> Prediction | None:
-    """Return the prediction of the best placement of a grid by a quick look, None if the grid is not possible."""
-    best = _best(question, [grid], exchange)
-    return best and best.prediction
-
-
-def _best(question, grids, exchange):
+def quick_choice(question: Question, grids: Sequence[ProcessGrid], exchange: str = DEFAULT_ALGORITHM) -> Choice | None:
     """Return the best choice of some grids without a search, None if none is possible."""
     if not grids:
         return None

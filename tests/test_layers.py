@@ -1,14 +1,17 @@
 """The house rules that a program can check: one-way imports, and no references outside the project."""
 
 import ast
+import os
 import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
 import pytest
+from click.testing import CliRunner
 
 from tests.patience import patience
 
@@ -176,6 +179,53 @@ def test_no_function_has_many_parameters():
              if isinstance(node, ast.FunctionDef) and parameters(node) > MOST_PARAMETERS
              and not name.startswith("pencilmap.mapper.searches.")]  # arrays of compiled loops
     assert found == []
+
+
+@cache
+def own_file(name):
+    """Return the file of a code object below the project, None for files of others; links lead to the layers."""
+    real = "" if name.startswith("<") else os.path.realpath(name)
+    return real if any(real.startswith(f"{ROOT / layer}/") for layer in ("model", "mapper", "scripts")) else None
+
+
+def traced(run):
+    """Return the own files whose functions a call uses, and the most own functions in flight together.
+
+    A first call imports modules and fills caches. Comprehensions are no functions.
+    """
+    files, deepest = set(), 0
+
+    def enter(frame, event, argument):
+        nonlocal deepest
+        file = own_file(frame.f_code.co_filename) if event == "call" and frame.f_code.co_name[0] != "<" else None
+        if file is None:
+            return
+        files.add(file)
+        depth = 0
+        while frame is not None:
+            depth += frame.f_code.co_name[0] != "<" and own_file(frame.f_code.co_filename) is not None
+            frame = frame.f_back
+        deepest = max(deepest, depth)
+
+    run()
+    sys.setprofile(enter)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len(files), deepest
+
+
+@pytest.mark.parametrize("words, most_files, most_levels", [
+    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 80, 22),
+    ("map --network 4x4:mesh --bandwidth 1GB/s -n 64 -g 4x4 -f bgl -o FILE", 92, 22)])
+def test_a_command_passes_few_files_and_levels(words, most_files, most_levels, tmp_path):
+    """A reader follows an answer through these files. The aims are 60 files and 14 levels, for `map` 70 and 18."""
+    from pencilmap.scripts.command_line.cli import pencilmap
+
+    words = words.replace("FILE", str(tmp_path / "a.map")).split()
+    files, levels = traced(lambda: CliRunner().invoke(pencilmap, words, catch_exceptions=False))
+    assert 20 < files <= most_files and 10 < levels <= most_levels
 
 
 def with_packages(name):

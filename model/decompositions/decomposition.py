@@ -7,6 +7,7 @@ messages, the least extents, the work between the exchanges.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -108,7 +109,7 @@ class Decomposition:
     def __hash__(self) -> int:  # must be cheap: decompositions are part of the keys of caches
         return hash(self.name)
 
-    @property
+    @cached_property
     def letters(self) -> str:
         """The digit letters of the grid's dimensions."""
         return "".join(d.letter for d in self.dimensions)
@@ -118,12 +119,12 @@ class Decomposition:
         """Notation of a grid."""
         return "x".join(d.symbol for d in self.dimensions)
 
-    @property
+    @cached_property
     def exchanges(self) -> tuple[ExchangeStage, ...]:
         """The exchanges, in the order of a forward transform."""
         return tuple(stage for stage in self.stages if isinstance(stage, ExchangeStage))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the exchanges."""
         return tuple(stage.name for stage in self.exchanges)

@@ -371,7 +371,9 @@ def answer(question: Question, placed: Placement, name: str | None = None) -> Pr
     if question.robust and question.routing is None:
         return _worst(question, placed, name)
     case = Case(placed, question, product_of(placed))
-    found = _closed(case, closed_form(case), name) or _routed(case, name)
+    form = closed_form(case)
+    stages = form and form.predicted()
+    found = _prediction(case, stages, name, form=form) if stages else _routed(case, name)
     return replace(found.expecting(question.likely), notes=(*found.notes, *question.notes), halo=_halo(case), case=case)
 
 
@@ -487,29 +489,27 @@ def predict_product(product: Product, transform: Transform | None = None, questi
     Every exchange must be one all-to-all. None if the routing has no closed form.
     """
     case = Case(product, replace(question, transform=transform, costs=costs), product)
-    return _closed(case, ClosedForm(case, product), name)
-
-
-def _closed(case, form, name):
-    stages = form and form.predicted()
-    return stages and _prediction(case, stages, Site(case.network, case.tasks_per_node), name, form=form)
+    form = ClosedForm(case, product)
+    stages = form.predicted()
+    return _prediction(case, stages, name, form=form) if stages else None
 
 
 def _routed(case, name):
     stages, loads = routed(case)
-    return _prediction(case, stages, case.site, name, loads=loads)
+    return _prediction(case, stages, name, loads=loads)
 
 
-def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, name: str | None, *,
+def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], name: str | None, *,
                 form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
     """The prediction with these exchanges, which come from closed forms or from loads."""
-    network = case.network
+    network, local = case.network, case.local
+    site = Site(network, case.tasks_per_node) if form else case.site
     bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
     forecast = Forecaster(case, stages, bounds, form, loads).forecast(case.question.schedule)
     prediction = Prediction(
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or case.placed.name,
         product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
-        notes=(*_notes(case.product, stages, bounds), *case.placed.notes, *forecast.notes), local=case.local,
+        notes=(*_notes(case.product, stages, bounds), *case.placed.notes, *forecast.notes), local=local,
         schedule=forecast)
     return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
 

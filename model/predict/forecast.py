@@ -387,7 +387,7 @@ class Forecaster:
     def _plain(self):
         """The course of the whole exchanges."""
         n = len(self.stages)
-        links = self._closed_joint()
+        links = self.closed.joint() if self.closed else None
         if links is None:
             links = routed_joint(self.network, self._exchanges, self.case.mapping.ends, self.case.rule, self.loads)
         if self.stages[0].work is None:
@@ -397,9 +397,6 @@ class Forecaster:
                                   for name in ("task_bytes", "node_bytes", "inside_bytes"))
             return _Resources(links, None, task, node, inside, (Fraction(1),) * n)
         return self._measured(self._exchanges, links)
-
-    def _closed_joint(self):
-        return self.closed and self.closed.joint()
 
     @cached_property
     def _exchanges(self):

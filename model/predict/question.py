@@ -219,12 +219,12 @@ class Case:
             return None
         return local_terms(local_work(self.transform, self.grid, self.tasks_per_node), self.costs)
 
-    @property
+    @cached_property
     def is_even(self) -> bool:
         """Whether all messages of an exchange have one size; they have without a transform."""
         return self.transform is None or self.transform.divides_evenly(self.grid)
 
-    @property
+    @cached_property
     def at_once(self) -> bool:
         """Whether all messages of an exchange start at once, as they are."""
         return all(algorithm_named(name).is_exchange(self.is_even) for name in self.algorithms)

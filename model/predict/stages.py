@@ -116,7 +116,7 @@ class ClosedForm:
     case: Case
     product: Product
 
-    @property
+    @cached_property
     def stages(self) -> tuple[ExchangeStage | StageBlocks, ...]:
         """The exchanges in the order of a forward transform."""
         if self.case.is_even or self.case.transform is None:

@@ -446,7 +446,8 @@ def turned_lines(question: Question, found: Prediction, library: Library = USUAL
     turned = None if found.grid.decomposition.has_bricks else found.grid.turned
     if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED:
         return []
-    best = quick_choice(question, turned, found.stages[0].algorithm)
+    choice = quick_choice(question, [turned], found.stages[0].algorithm)
+    best = choice.prediction if choice else None
     order = best and launched(question, best, is_quick=True).first
     right = gain(best, order) if best and order else None
     if not right or best is None:
