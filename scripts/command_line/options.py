@@ -19,8 +19,8 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.placement.grid_words import decomposition_of
-from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of

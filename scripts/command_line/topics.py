@@ -27,7 +27,7 @@ class Topic:
 
 def _networks() -> Iterator[tuple[str, str]]:
     from pencilmap.mapper.graphs import GRAPHS
-    from pencilmap.model.network.kinds import KINDS
+    from pencilmap.model.kinds import KINDS
 
     for kind in KINDS.values():
         if kind.usage:
@@ -84,7 +84,7 @@ def _placements() -> Iterator[tuple[str, str]]:
 
 
 def _routings() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.routing import ROUTINGS
+    from pencilmap.model.kinds import ROUTINGS
 
     for r in ROUTINGS.values():
         yield r.usage, r.meaning

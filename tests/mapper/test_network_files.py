@@ -16,7 +16,7 @@ from pencilmap.mapper.graphs.fat_trees import fat_tree_of
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
-from pencilmap.model.network.fat_tree import FatTree, parse
+from pencilmap.model.kinds.fat_tree import FatTree, parse
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.command_line.network_picture import level_lines
