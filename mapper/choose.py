@@ -446,7 +446,13 @@ class _Wanted:
         while some := [choice for choice in ranking[:most]
                        if choice.prediction.placement == BEST and choice.key not in seen]:
             seen |= {choice.key for choice in some}
-            ranking = self.distinct([*ranking, *map(self._or_launched, some)])
+            launched = []
+            for choice in some:
+                schedule = BEST if BEST in self.schedules else choice.schedule
+                question = replace(choice.where, schedule=schedule, exchange=choice.exchange)
+                placed, prediction = or_launch(question, choice.placed, choice.prediction)
+                launched.append(replace(choice, placed=placed, prediction=prediction))
+            ranking = self.distinct([*ranking, *launched])
         return self._without_file(ranking)
 
     def _without_file(self, ranking):
@@ -474,12 +480,6 @@ class _Wanted:
             if not is_tie(found, best.prediction, self.by):
                 return False
         return bool(orders)
-
-    def _or_launched(self, choice):
-        schedule = BEST if BEST in self.schedules else choice.schedule
-        question = replace(choice.where, schedule=schedule, exchange=choice.exchange)
-        placed, prediction = or_launch(question, choice.placed, choice.prediction)
-        return replace(choice, placed=placed, prediction=prediction)
 
     def _first(self, choice):
         """Return the first question about the grid of a choice."""

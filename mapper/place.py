@@ -54,7 +54,7 @@ def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
                       for uneven in _uneven(question, grid)]
         else:
             found.append(place_at(text, question.site, grid, wanted))
-    return _fastest(question, found)[0]
+    return min(found, key=lambda placed: answer(question, placed).order)
 
 
 def best_placement(question: Question, grid: ProcessGrid, share: int | Fraction = 1, limit: Limit = UNLIMITED,
@@ -99,7 +99,7 @@ def best_placement(question: Question, grid: ProcessGrid, share: int | Fraction 
 
             with next(steps):  # a brief search would spend more on its starts than on its swaps
                 found += with_halo(site, grid, question.transform, wanted, question.halo, 0 if brief or i else effort, limit)
-    best = _fastest(question, found, BEST)
+    best = min(((placed, answer(question, placed, BEST)) for placed in found), key=lambda each: each[1].order)
     return best if alone else or_launch(question, *best)
 
 
@@ -110,11 +110,6 @@ def or_launch(question: Question, placed: Placement, prediction: Prediction) -> 
         return placed, prediction
     both = (placed, prediction), (launch, answer(question, launch, prediction.placement))
     return min(both, key=lambda each: tuple(worth(each[1], by) for by in BY))
-
-
-def _fastest(question, found, name=None):
-    """Return the first of the fastest by all terms of the time model, and its prediction."""
-    return min(((placed, answer(question, placed, name)) for placed in found), key=lambda each: each[1].order)
 
 
 def _uneven(question: Question, grid: ProcessGrid) -> tuple[Transform | None, ...]:

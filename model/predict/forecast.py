@@ -170,7 +170,7 @@ class Forecaster:
             If the schedule is not understood, or does not fit.
         """
         if text == BEST:
-            found = [self._fastest(self._keeping_boxes())]
+            found = [self._fastest(list(self._keeping_boxes()))]
             if self.direction == PAIR and (self.transform is None or self.transform.fields == 1):  # then all keep the boxes
                 able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
                 found += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
