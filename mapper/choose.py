@@ -14,7 +14,7 @@ from functools import cached_property
 
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.place import best_placement, or_launch, place, share
-from pencilmap.mapper.placements import BEST, as_mapping, check_names
+from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.searches.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.searches.one_group import as_slab
@@ -145,7 +145,7 @@ class Choice:
 
     def mapping(self) -> Mapping:
         """Return node and slot of every rank."""
-        return as_mapping(self.placed, self.placement)
+        return self.placed.mapping(self.placement)
 
     @property
     def key(self) -> tuple[object, ...]:

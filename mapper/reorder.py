@@ -25,7 +25,7 @@ from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.named_network import given_network
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import place
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
@@ -198,7 +198,7 @@ def _site(network, node, slot, tasks_per_node):
 def _places(placement, site, grid):
     """Return the place of each rank: int array, shape (P,)."""
     placed = place(placement, site, grid) if isinstance(placement, str) else placement
-    mapping = as_mapping(placed, "placement")
+    mapping = placed.mapping("placement")
     return mapping.node_of_rank * site.tasks_per_node + mapping.slot_of_rank
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import Job, mapping_text
-from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.network.torus import as_torus
@@ -40,7 +39,7 @@ def entries() -> Iterator[tuple[dict[str, Any], str]]:
             where = setting(machine, network, tasks_per_node=tasks_per_node, launcher=format_name)
             product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
             yield (_entry(where, machine, network, product, format_name),
-                   mapping_text(as_mapping(product, str(product)), format_name, Job(where.site)))
+                   mapping_text(product.mapping(str(product)), format_name, Job(where.site)))
 
 
 def _entry(where, machine, network, product, format_name):

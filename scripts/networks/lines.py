@@ -16,7 +16,6 @@ from math import inf, log2
 from os import PathLike
 from typing import Any
 
-from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.mapper.runs.records import Record
 from pencilmap.mapper.setting import setting
@@ -86,7 +85,7 @@ class LineCase(Case):
     def predicted(self, algorithm: str, points: int) -> float:
         """Return the predicted seconds of the exchanges."""
         where = self._where()
-        mapping = as_mapping(where.place("default", ProcessGrid(1, where.n_slots)), "default")
+        mapping = where.place("default", ProcessGrid(1, where.n_slots)).mapping("default")
         costs = Costs(message_cost_s=self.message_s, injection_per_node=self.rate if self.crossbar else None)
         return line_time(line_forecast(mapping, points * where.n_slots, algorithm, self.order, costs,
                                        routing_name=self._network().routing))

@@ -15,7 +15,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.kinds import default_routing, routing
@@ -184,12 +183,12 @@ def _rows(case, record):
     where, grid = case.setting(), case.process_grid()
     placed = where.place(case.placement, grid)
     if case.halo:
-        yield _halo(case, grid, record, as_mapping(placed, case.placement))
+        yield _halo(case, grid, record, placed.mapping(case.placement))
         return
     costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
     network = predict(placed, where.transform, _network(where, case).routing, costs=costs, exchange=case.exchange)
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
-    published, mapping = _published(case), as_mapping(placed, case.placement)
+    published, mapping = _published(case), placed.mapping(case.placement)
     if grid.decomposition.has_bricks:
         yield from _remaps(case, grid, record, network, mapping)
         return
@@ -240,7 +239,7 @@ def _joint_rows(case, record):
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
     yield Row(
         case, stage="+".join(grid.decomposition.names),
-        network_s=scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction,
+        network_s=scheduled_s(placed.mapping(case.placement), where.transform, case.schedule, case.direction,
                               case.exchange),
         simulated_s=record["phases"]["total"]["max_s"][0], software_s=0.0, time_s=forecast.time_s, published_s=None,
         bound_s=bound_s)

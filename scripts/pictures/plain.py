@@ -22,11 +22,11 @@ BETWEEN = 4                    # columns between planes side by side
 def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
     """Draw nodes of a torus as planes, the first dimension to the right and the second up, at most `width` columns wide.
 
-    >>> from pencilmap.mapper.placements import as_mapping, place
+    >>> from pencilmap.mapper.placements import place
     >>> from pencilmap.model.placement.allocation import Site
     >>> from pencilmap.model.placement.grid import parse_grid
     >>> from pencilmap.model.network.torus import parse_torus
-    >>> lines = as_mapping(place("line", Site(parse_torus("4x3")), parse_grid("4x3")), "line")
+    >>> lines = place("line", Site(parse_torus("4x3")), parse_grid("4x3")).mapping("line")
     >>> print("\\n".join(image_text(lines, {"row": 0, "column": 0}, 80)))
     y
     2  ■ · · ·

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import place
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.decompositions import BRICK, DECOMPOSITIONS, PENCIL, SLAB
 from pencilmap.model.decompositions.decomposition import AXES, Decomposition, ExchangeStage
@@ -173,7 +173,7 @@ def image_of(torus: Torus, tasks: int, grid: str, placement: str) -> Image:
     Image(nodes=8, sides='2x2x2', rows=1, places=64, hops=3)
     """
     shape = parse_grid(grid, PENCIL)
-    mapping = as_mapping(place(placement, Site(torus, tasks), shape), placement)
+    mapping = place(placement, Site(torus, tasks), shape).mapping(placement)
     node = mapping.node_of_rank.reshape(-1, shape.shape[0])  # a line for each row of the grid
     images = Counter(tuple(sorted(set(row))) for row in node.tolist())
     corners = torus.coordinates(np.array(next(iter(images))))

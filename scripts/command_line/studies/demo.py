@@ -9,7 +9,7 @@ import click
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.formats import write_mapping
-from pencilmap.mapper.placements import as_mapping, placement_name
+from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
@@ -72,7 +72,7 @@ def command(output: str, as_json: bool) -> None:
 
 def _write(where, grid, text, folder):
     path = folder / f"{text.replace(':', '-')}.map"
-    write_mapping(as_mapping(where.place(text, grid), text), path, "bgl")
+    write_mapping(where.place(text, grid).mapping(text), path, "bgl")
     return path
 
 

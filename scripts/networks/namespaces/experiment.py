@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_records
 from pencilmap.model.kinds import routing
 from pencilmap.model.placement.allocation import Site
@@ -53,7 +53,7 @@ class Experiment:
             self.mapping(placement)  # report bad input before building the network
 
     def mapping(self, placement: str) -> Mapping:
-        return as_mapping(place(placement, Site(self.network.network, 1), self.grid), placement)
+        return place(placement, Site(self.network.network, 1), self.grid).mapping(placement)
 
     @property
     def least(self) -> Transform:
