@@ -1,11 +1,13 @@
 """Small values: torus, grid, transform, units, patterns, machine files; and refusals of bad values."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.searches.product_search import patterns
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import (
     GridError,
     MachineError,
@@ -220,3 +222,13 @@ def test_a_broken_machine_file_is_refused_with_the_place(damage, word):
 def test_all_errors_are_of_one_family():
     assert all(issubclass(e, PencilmapError) for e in (GridError, MachineError, MappingError, PlacementError, TorusError,
                                                        UnitError))
+
+
+@pytest.mark.parametrize("network, grid, schedule", [("8x8", "8x8", "overlap:2"), ("4x4:mesh", "2x8", "sequence"),
+                                                     ("dragonfly:a=2,p=2,h=1", "4x3", "sequence")])
+def test_a_prediction_holds_no_functions_and_answers_after_it_was_stored(network, grid, schedule):
+    found, = setting(network=network, bandwidth="1 GB/s", fft="48", halo=1).predictions(grid, ["default"], schedule=schedule)
+    again = pickle.loads(pickle.dumps(found))
+    assert [stage.as_dict() for stage in again.stages] == [stage.as_dict() for stage in found.stages]
+    assert again.schedule.load_joint == found.schedule.load_joint
+    assert [p.cost for p in again.bracket] == [p.cost for p in found.bracket]
