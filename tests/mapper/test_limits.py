@@ -234,6 +234,6 @@ def test_what_a_command_cannot_hold_is_a_sentence(pencilmap, monkeypatch, error,
     def fails(*given, **more):
         raise error
 
-    monkeypatch.setattr("pencilmap.scripts.command_line.options.setting", fails)
+    monkeypatch.setattr("pencilmap.scripts.command_line.options.ask", fails)
     status, out, err = pencilmap("plan", "--network", "4x4", "--fft", "8")
     assert (status, out) == (1, "") and part in " ".join(err.split())
