@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 CLUSTER = ('<?xml version="1.0"?><platform version="4.1"><zone id="w" routing="Full"><cluster id="c" prefix="h" suffix="" '
            'radical="0-7" speed="1Gf" bw="1GBps" lat="1us"{}/></zone></platform>')
 ONE_WAY = ('<?xml version="1.0"?><platform version="4.1"><zone id="w" routing="Full"><host id="a" speed="1f"/><host id="b" '
