@@ -15,7 +15,7 @@ from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import pmi_process_mapping
 from pencilmap.mapper.named_network import given_network
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

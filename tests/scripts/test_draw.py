@@ -8,11 +8,11 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.model.kinds import routing
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.pictures.figures import image, lengths, loads
 from tests.answers import faults
@@ -164,7 +164,7 @@ def test_links_inside_an_image_are_drawn(tmp_path):
 
 def row_loads(torus, grid, name="dimension-order", placement=None):
     mapping = mapping_of(torus, grid, placement)
-    return routing(name).loads(mapping.network, exchanges(mapping.grid)[0], mapping.node_of_rank)
+    return routing(name, mapping.network).loads(mapping.network, exchanges(mapping.grid)[0], mapping.node_of_rank)
 
 
 @pytest.mark.parametrize("torus, grid", TORI)
@@ -333,7 +333,7 @@ def test_the_loads_of_any_network_are_a_verdict_and_a_table(words, shows, pencil
      ["  groups 0, 1 and 2  ################  16 of 16 hosts, 16 ranks each"])])
 def test_a_tree_is_drawn_by_leaves_and_a_dragonfly_by_groups_with_the_job_in_it(words, shows, tmp_path, monkeypatch,
                                                                                 pencilmap):
-    from pencilmap.model.network.kinds import network_named
+    from pencilmap.model.kinds import network_named
     from pencilmap.scripts.command_line.commands import draw
 
     monkeypatch.setattr(draw, "UNITS", 2)

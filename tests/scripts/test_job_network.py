@@ -189,7 +189,7 @@ def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
 
 def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monkeypatch, pencilmap):
     """A dragonfly by its groups, with the cables between them and what its times are."""
-    from pencilmap.model.network.kinds import network_named
+    from pencilmap.model.kinds import network_named
 
     for name in JOB:
         monkeypatch.delenv(name)

@@ -245,7 +245,7 @@ def test_the_list_has_few_commands_and_whole_summaries(pencilmap):
 def test_a_topic_has_every_name_of_its_table(pencilmap):
     from pencilmap.mapper.formats import FORMATS
     from pencilmap.mapper.placements import PLACEMENTS
-    from pencilmap.model.routing import ROUTINGS
+    from pencilmap.model.kinds import ROUTINGS
 
     for topic, names in (("placements", PLACEMENTS), ("formats", FORMATS), ("routings", ROUTINGS)):
         _, out, _ = pencilmap("help", topic)

@@ -7,9 +7,9 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.graphs import GRAPHS
+from pencilmap.model.kinds import ROUTINGS
+from pencilmap.model.kinds.torus_adaptive import CHOICES
 from pencilmap.model.network.torus import TIES
-from pencilmap.model.routing import ROUTINGS
-from pencilmap.model.routing.minimal_adaptive import CHOICES
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pencilmap.mapper import where
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
-from pencilmap.model.routing import ROUTINGS
 from pencilmap.scripts.command_line import cli, memory
 from pencilmap.scripts.command_line.plain_options import spelled
 from tests.documents import ROOT
