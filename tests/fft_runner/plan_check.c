@@ -269,8 +269,8 @@ static int result_of(pencilfft_direction direction)
     return direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
 }
 
-/* A pair gives the results of its two transforms, in place and out of place. FFTW may choose another way in place, with other
- * last bits. */
+/* A pair gives the results of its two transforms, in place and out of place: FFTW may choose another way in place, with
+ * other last bits. */
 static void check_pair(const struct plan_case *c, struct problem *p)
 {
     void *in[2], *expected[2], *out[2];
