@@ -13,9 +13,8 @@ import numpy as np
 
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import parse
-from pencilmap.model.network.fat_tree import FatTree, fat_tree
-from pencilmap.model.network.kind import Rates
-from pencilmap.model.network.switched import Hosts
+from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
+from pencilmap.model.kinds.reading import Hosts, Rates
 
 MIXED = object()  # the rate of cables of different rates
 
@@ -29,7 +28,7 @@ def fat_tree_of(graph: Any, name: str, bandwidth: Rates | None = None) -> FatTre
         As for `pencilmap.model.network.graph.from_networkx`, undirected.
     name : str
     bandwidth : str, float or dict, optional
-        Rates of the classes of links if the graph has none, see `pencilmap.model.network.kind.bandwidths`.
+        Rates of the classes of links if the graph has none, see `pencilmap.model.kinds.reading.bandwidths`.
 
     Examples
     --------

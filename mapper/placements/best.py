@@ -28,9 +28,10 @@ from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.bounds.every_placement import lower_bound, together_bound
-from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.kinds.torus_optima import optima
+from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
@@ -39,8 +40,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
-from pencilmap.model.routing.twisted_paths import MOST_NODES as MOST_BASES
+from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
@@ -219,7 +219,7 @@ def _tried(torus, grid, tasks_per_node, wanted):
 
 def _cost(product, wanted):
     letters = tuple(stage.letters for stage in product.decomposition.exchanges)
-    return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
 
 
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
