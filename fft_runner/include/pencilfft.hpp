@@ -101,8 +101,8 @@ struct brick_lines_description : pencilfft_brick_lines_desc {
     }
 };
 
-// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan. Other plans
-// take it, too, unless it is shorter than their array.
+// Memory for an array, aligned to 64 bytes; that of plan::make() is large enough for any array of its plan. It may outlive
+// the plan. Other plans take it, too, unless it is shorter than their array.
 template <class T> class buffer
 {
   public:

@@ -1421,7 +1421,7 @@ class _Lines(_Handled):
         return _sent(f"{self._kind}_traffic", self._alive(), self._ranks, self._number(exchange), _direction(direction))
 
     def is_all_to_all(self, exchange: str) -> bool:
-        """Return whether an exchange is an all-to-all of all ranks of a line, and not of groups. Local."""
+        """Return whether an exchange is an all-to-all, and not one of whole blocks in a group. Local."""
         return bool(_function(f"{self._kind}_is_all_to_all")(self._alive(), self._number(exchange)))
 
     def _number(self, exchange: str) -> int:
@@ -1430,8 +1430,8 @@ class _Lines(_Handled):
     def phase_seconds(self) -> dict[str, float]:
         """Return the seconds of this rank in each phase of the last transform, by name. Local.
 
-        The phases are computing (``fft_line``, ``fft_z``), ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, and
-        ``total``, their sum.
+        The phases are computing (``fft_line``, ``fft_z``), ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, on
+        bricks ``pack_y`` and the like for transposing them, and ``total``, their sum.
         """
         names = _names(f"{self._kind}_phase_name", self._alive())
         seconds = (c_double * len(names))()
