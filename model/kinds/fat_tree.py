@@ -14,7 +14,7 @@ Cost: sorting the ranks once for each level, for static routes times the cables 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,10 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
     labels = [[str(number) for number in range(int(unit.max()) + 1)] for unit in units_of]
     arguments = wiring.arguments(name, [n for some in names for n in some],
                                  [(level, unit, label) for level, unit, label in zip(levels, units_of, labels)], bandwidth)
+    own = [units_of[0][:units[0]], *map(np.arange, units[1:-1])]  # unit of the level of each unit with cables upwards
+    arguments["levels"] = tuple(
+        replace(level, cables=np.bincount(unit, some).astype(np.int64), switches=n * len(unit) // len(level.names))
+        for level, unit, some, n in zip(arguments["levels"], own, cables_up, switches))
     return FatTree(**arguments, above=above, cables_up=cables_up, switches=tuple(switches))
 
 
