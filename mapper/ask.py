@@ -30,7 +30,7 @@ from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
@@ -472,4 +472,4 @@ def partition_for(machine: str, nodes: int) -> str | None:
     if not shapes:
         raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `network`")
     best = max(shapes, key=bisection_bandwidth)
-    return str(best) if isinstance(best, FoldedTorus) else "x".join(map(str, best.shape))
+    return str(best) if logical(best) is not best else "x".join(map(str, best.shape))

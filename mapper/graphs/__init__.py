@@ -155,7 +155,7 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
                          + (f"options are {', '.join(form.options)}" if form.options else "its cables are in the file"))
     with _named(document, format_name), reading(document.label, GraphError, len(document.text)):
         graph = form.read(document, **option(document.label, options or {}))
-        if isinstance(graph, Torus):
+        if getattr(graph, "has_products", False):
             return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
         has_kinds = any("kind" in data for _, data in graph.nodes(data=True))
         network_of = partial(_network, document, form, bandwidth, has_kinds)
