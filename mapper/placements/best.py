@@ -28,19 +28,25 @@ from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.bounds.every_placement import lower_bound, together_bound
+from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.every_placement import lower_bound, objective_bound, together_bound
 from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.network.kinds import judged_routings
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.torus_site import in_order, of_torus, on_graph
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.routing.twisted_paths import MOST_NODES as MOST_BASES
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
@@ -49,6 +55,7 @@ MOST_MESHED = 2_000_000        # on a whole mesh: no search above this number of
 MOST_TWISTED = 256             # nodes of a twisted torus: above this number a table of all routes takes long
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
+TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
@@ -204,6 +211,23 @@ def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rul
         if uneven is None or torus.n_nodes > MOST_TWISTED:
             return found
     return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(torus),), uneven)]
+
+
+@_without_products.register
+def _on_torus_graph(graph: TorusGraph, site, grid, wanted, share, limit, rules, uneven):
+    """Return the best placements of the torus and of the graph, by the routing that counts first, the best last."""
+    rule = routing((*rules, *judged_routings(graph))[0], graph)
+    parts = exchanges(grid, uneven)
+
+    def cost(mapping):
+        return wanted.of_loads(routed_joint(graph, parts, mapping.ends, rule))
+
+    found = [launched(site, grid), *(on_graph(_mapping(placed), graph) for placed in candidates(
+        of_torus(site), grid, wanted, share, limit, transform=uneven))]
+    enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
+    if min(map(cost, found)) > enough * (1 + TOLERANCE):
+        found.append(on_graph(_by_routes(in_order(site), grid, wanted, share, limit, rules, uneven), graph))
+    return sorted(found, key=cost, reverse=True)
 
 
 def _tried(torus, grid, tasks_per_node, wanted):

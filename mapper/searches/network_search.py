@@ -36,14 +36,14 @@ from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.kinds import judged_routings as judged
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import LINEAR_PROGRAMS, default_routing, routing, routings_of
+from pencilmap.model.routing import LINEAR_PROGRAMS, default_routing, routing
 from pencilmap.model.routing.tree_loads import static_cables
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -337,7 +337,7 @@ class _Search:
         self.used, self.cut = 0, False
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     self.used / max(1, evaluations)))
-        self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
+        self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid, transform)
         self.known: dict[bytes, dict[str, Fraction | None]] = {}
 
@@ -629,8 +629,7 @@ def _different(costs):
 
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
-    names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in LINEAR_PROGRAMS]
+    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints) -> Ints:

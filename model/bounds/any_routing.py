@@ -14,6 +14,7 @@ from pencilmap.model.bounds.twisted_cuts import all_to_all_bound, twisted_bound
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.traffic.exchange import Exchange, messages_between
 from pencilmap.model.traffic.loads import m_scale
@@ -64,6 +65,16 @@ def _cut_bound_of_twisted_torus(torus: TwistedTorus, exchange, node_of_rank):
 def _in_every_class(torus, load):
     """Return a bound for the links of all classes together as a load of each class that takes the same time."""
     return tuple(load / weight for weight in link_weights(torus))
+
+
+@cut_bound.register
+def _cut_bound_of_torus_graph(graph: TorusGraph, exchange, node_of_rank):
+    return _of_torus(graph.torus, cut_bound(graph.torus, exchange, graph.node_of_host[node_of_rank]))
+
+
+def _of_torus(torus, bound):
+    """Return the bound of the class whose links take longest, for all links in one class."""
+    return (max(load * weight for load, weight in zip(bound, link_weights(torus))),)
 
 
 @cut_bound.register
@@ -139,6 +150,11 @@ def _machine_bound_of_switches(network: SwitchedNetwork):
 @machine_bound.register
 def _machine_bound_of_twisted_torus(torus: TwistedTorus):
     return _in_every_class(torus, m_scale(all_to_all_bound(torus), torus, torus.n_nodes**2))
+
+
+@machine_bound.register
+def _machine_bound_of_torus_graph(graph: TorusGraph):
+    return _of_torus(graph.torus, machine_bound(graph.torus))
 
 
 @machine_bound.register

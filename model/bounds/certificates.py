@@ -17,8 +17,9 @@ from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.torus_site import of_torus
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import DEFAULT_ROUTING
+from pencilmap.model.routing import DEFAULT_ROUTING, routings_of
 
 EXHAUSTION = "by exhaustion: every placement was tried"
 ALIKE = "all alike: one group of tasks fills all slots, so every placement costs the same"
@@ -172,6 +173,13 @@ class Bounds:
         """
         value = alone * self.in_sequence.value if alone else Fraction(0)
         return value if alone == 1 else value + (1 - alone) * self.together.value
+
+
+def bounds_of(site: Site, grid: ProcessGrid, transform: Transform | None, routing: str, routed: Fraction | None) -> Bounds:
+    """Return the bounds of a site; those of a graph that was recognised as a torus are those of the torus."""
+    there = of_torus(site)
+    known = there is site or routing.partition(":")[0] in routings_of(there.network)
+    return Bounds(there, grid, transform, routing if known else "", routed)
 
 
 def certificate(cost: Fraction, bound: Fraction | None) -> float | None:

@@ -63,6 +63,7 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.torus_site import of_torus
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
@@ -111,6 +112,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     >>> print(bound.value, bound.argument)
     5 rows and columns across the middle of x
     """
+    site = of_torus(site)
     best, smallest = together_bound(site, grid, transform), Crossing(grid, transform).smallest
     arguments = _in_turn(site, grid, ordered, split, brief)
     while (reached is None or best.value < reached) and (found := next(arguments, None)):
@@ -148,6 +150,7 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
     >>> together_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
+    site = of_torus(site)
     return _together(site.network, site, grid, transform)
 
 

@@ -11,6 +11,7 @@ from pencilmap.model.base.errors import NetworkError, near
 from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.kind import NetworkKind, Rates, bandwidths
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import is_twisted
 
 _PLACES = {  # file:name; a text without the name of a kind is a torus
@@ -25,6 +26,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "hyperx:CUBE",
 }
 KINDS: dict[str, NetworkKind] = {name: resolve_name(f"{__package__}.{place}") for name, place in _PLACES.items()}
+_KIND_OF = {**{kind.type: kind for kind in reversed(KINDS.values())}, TorusGraph: KINDS["torus"]}
 
 
 def network_named(text: str, **options: Any) -> Network:
@@ -80,4 +82,26 @@ def kind_of(network: Network) -> NetworkKind:
     >>> kind_of(network_named("4x4")).name
     'torus'
     """
-    return next(kind for kind in KINDS.values() if type(network) is kind.type)
+    kind = _KIND_OF[type(network)]
+    return replace(kind, routings=_in_files(kind), bracket=()) if network.recognised else kind
+
+
+def _in_files(kind):
+    """Return the routings of a file that was recognised as a kind: those of any graph, then the others of the kind."""
+    return tuple(dict.fromkeys((*KINDS["graph"].routings, *kind.routings)))
+
+
+def judged_routings(network: Network) -> tuple[str, ...]:
+    """Return the routings under which the placements of a search are judged, the default first.
+
+    A file says nothing of the routings of a kind, so a recognised file is judged by its default, and by those other routings
+    of any graph that are of the kind as well.
+
+    >>> judged_routings(network_named("fat-tree:leaves=4,hosts=4,up=2"))
+    ('shortest-path', 'static')
+    """
+    kind = kind_of(network)
+    if not network.recognised:
+        return kind.bracket or kind.routings
+    own, usual = KINDS[kind.name].routings, KINDS["graph"].routings
+    return tuple(name for name in usual if name == usual[0] or name in own)

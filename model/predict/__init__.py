@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.bounds.certificates import bounds_of
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
@@ -123,7 +123,8 @@ def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, 
                 form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
     """The prediction with these exchanges, which come from closed forms or from loads."""
     question, network = case.question, case.network
-    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
+    bounds = bounds_of(site, case.grid, case.transform, case.routing_name,
+                       cost_of(stages, network) if case.at_once else None)
     forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
     prediction = Prediction(
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or _name(case.placed),

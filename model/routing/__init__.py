@@ -8,8 +8,10 @@ from typing import Any
 
 from pencilmap.model.base.errors import RoutingError, near
 from pencilmap.model.base.late import LateTable
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.network.kinds import KINDS, kind_of
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus_graph import TorusGraph
+from pencilmap.model.routing.carried import Carried
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name
@@ -55,7 +57,9 @@ def routing(name: str, network: Network | None = None) -> Any:
     if network is not None and head not in routings_of(network):
         raise RoutingError(f"routing {name!r} does not work on {network.title}; available are "
                            f"{', '.join(ROUTINGS[n].usage for n in routings_of(network))}")
-    return ROUTINGS[head].make(argument)
+    rule = ROUTINGS[head].make(argument)
+    is_of_torus = isinstance(network, TorusGraph) and head not in KINDS["graph"].routings
+    return Carried(rule) if is_of_torus else rule
 
 
 def routings_of(network: Network) -> tuple[str, ...]:
