@@ -48,7 +48,7 @@ def test_imports_go_one_way(layer):
 
 
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
-    "model/bounds/known_optima.py", "model/bounds/computed_floors.py", "model/times/published.py", "model/machines/files.py",
+    "model/kinds/torus_optima.py", "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/files.py",
     "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
     "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
     "scripts/pictures/report/page.py",
@@ -137,7 +137,7 @@ def test_no_imports_form_a_circle():
 
 
 @pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.algorithms",
-                                     "model.decompositions", "model.routing"])
+                                     "model.decompositions", "model.kinds"])
 def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
     """A folder with a table loads all its files; at their first use, those that the table names by ``file:object`` or that
     another file imports late."""

@@ -12,10 +12,10 @@ from pencilmap.mapper.formats.hostlist import sorted_by_slurm
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, GraphError, printable
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation
 

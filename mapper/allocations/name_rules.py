@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from pencilmap.mapper.formats.lines import Document, words
-from pencilmap.model.network.dragonfly import Dragonfly
+from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.network.network import Network
 
 

@@ -10,8 +10,8 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.units import counted
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kinds import kind_of
 
 READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot", "graphml")
 _ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree"}
@@ -73,7 +73,7 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
 def summary(network: GraphNetwork) -> str:
     """Return the kind of a network and its counts.
 
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> summary(network_named("fat-tree:leaves=4,hosts=4,up=2"))
     'a fat tree of 16 hosts, 6 switches, 4 leaves'
     """

@@ -5,6 +5,7 @@ A line may also be a name alone whose last numbers are the coordinates. ``#`` st
 """
 
 import re
+from collections.abc import Iterator
 from os import PathLike
 from typing import NamedTuple
 
@@ -85,7 +86,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         by_name = list[str]()
-        for number, line in _lines(document):
+        for number, line in node_lines(document):
             node, name = _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
             if name in taken:
@@ -129,7 +130,7 @@ def _entry(document, number, line, network):
 _LIST = re.compile(r"\s*[A-Za-z0-9][^\s\[\]]*\[[0-9]")
 
 
-def _lines(document):
+def node_lines(document: Document) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers; a line with a list of hosts, such as ``c[0-3,7]``, is a line for each host."""
     for number, line in document.lines():
         if not _LIST.match(line):

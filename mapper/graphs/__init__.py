@@ -21,10 +21,10 @@ from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.late import late_of
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import parse
+from pencilmap.model.kinds import network_named
+from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.kind import Rates
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 
 
@@ -93,7 +93,7 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     format_name : str, optional
         A name of `GRAPHS`; guessed from the content by default.
     bandwidth : str, float or dict, optional
-        Rate of links without a rate in the file: of all, or of each class, see `pencilmap.model.network.kind.bandwidths`.
+        Rate of links without a rate in the file: of all, or of each class, see `pencilmap.model.kinds.reading.bandwidths`.
     options : mapping, optional
         ``taper`` or ``up`` for files that tell no numbers of cables, see `pencilmap.mapper.graphs.switch_tree`.
     plain : bool, optional

@@ -29,10 +29,10 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.every_placement import lower_bound, objective_bound, together_bound
-from pencilmap.model.bounds.known_optima import optima
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.kinds import judged_routings
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
+from pencilmap.model.kinds.torus_optima import optima
+from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
@@ -43,8 +43,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.torus_site import in_order, of_torus, on_graph
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
-from pencilmap.model.routing.twisted_paths import MOST_NODES as MOST_BASES
+from pencilmap.model.predict.lower_bounds import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
@@ -243,7 +242,7 @@ def _tried(torus, grid, tasks_per_node, wanted):
 
 def _cost(product, wanted):
     letters = tuple(stage.letters for stage in product.decomposition.exchanges)
-    return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
 
 
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,

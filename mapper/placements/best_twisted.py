@@ -9,14 +9,14 @@ from fractions import Fraction
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.model.bounds.every_placement import objective_bound
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.kinds import DEFAULT_ROUTING, routing
+from pencilmap.model.kinds.twisted_routes import MOST_NODES
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
-from pencilmap.model.routing.twisted_paths import MOST_NODES
+from pencilmap.model.predict.lower_bounds import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
@@ -63,14 +63,14 @@ def has_bases(site: Site, grid: ProcessGrid) -> bool:
 
 def _cost(mapping, wanted):
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
-                                        routing("shortest-path")))
+                                        routing("shortest-path", mapping.network)))
 
 
 def _plain_slice(torus, grid, site, wanted, cost):
     """Yield a note if the best product on the same nodes without twists costs less."""
     product = best_product(torus.plain, grid, site.tasks_per_node, wanted)
     letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
-    plain = wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    plain = wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
     if plain < cost - MOST_FASTER:
         yield (f"the plain torus of {'x'.join(map(str, torus.shape))} is better for this grid and schedule: its links cost "
                f"{float(plain):.4g}, these {float(cost):.4g}")

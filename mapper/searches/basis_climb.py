@@ -22,7 +22,7 @@ Parameters
 ----------
 sums, differences : int32 array, shape (N, N)
     Node of the sum of two nodes; node of the second minus the first.
-start, first, node, share : arrays of `pencilmap.model.routing.twisted_paths.Routes`
+start, first, node, share : arrays of `pencilmap.model.kinds.twisted_routes.Routes`
     Of the links upwards; `first` is the dimension times N.
 worth : float array, shape (d,)
     Factor of a load on the weighted m scale.

@@ -19,11 +19,11 @@ import numpy as np
 from pencilmap.mapper.searches import basis_climb
 from pencilmap.mapper.searches.subgroup_pairs import best_pair
 from pencilmap.model.base.arrays import Ints
+from pencilmap.model.kinds.twisted_routes import MOST_NODES, routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing.twisted_paths import MOST_NODES, routes_of
 from pencilmap.model.traffic.objective import Objective
 
 WORK = 2_000_000_000  # default of evaluations times the additions of one evaluation; some seconds

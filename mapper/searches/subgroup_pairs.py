@@ -16,9 +16,9 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Bools, Floats, Ints
 from pencilmap.model.base.factors import factorisations
+from pencilmap.model.kinds.twisted_routes import routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.routing.twisted_paths import routes_of
 from pencilmap.model.traffic.objective import Objective
 
 MOST_FORMS = 1 << 18  # normal forms of one diagonal that are tried

@@ -19,7 +19,6 @@ from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.predict.route_tables import route_tables
 from pencilmap.model.traffic.program import Traffic
 
 WORK = {"quick": 0.0, "normal": 2.5e8, "long": 6e9}  # changed loads of links
@@ -66,7 +65,7 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     """
     T = site.tasks_per_node
     node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
-    tables = route_tables(site.network, rule, node, slot)
+    tables = rule.routes(site.network, node, slot)
     if tables is None or not traffic.total.bytes.nnz:
         name, places = next(iter(traffic_starts(site, traffic)))
         return FoundPlaces(places, name, {}, 0.0)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pencilmap.mapper.searches.routed_swaps import compiled, raised
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.predict.route_tables import RouteTables
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.program import Traffic
 
 SWAPS_OF_RANK = 40_000  # most swaps of a search for each rank
@@ -24,7 +24,7 @@ HOT, COLD = 1.0, 3e-2  # first and last temperature of a stage, in mean changes 
 
 State = namedtuple("State", "host router up down host_load at shape stride first start link load rows other phase sent got "
                             "place rank_in near")
-State.__doc__ = """The arrays of the loop: those of `RouteTables`, and
+State.__doc__ = """The arrays of the loop: those of `Routes`, and
 
 rows : int array, shape (P + 1,)
     First partner of each rank in `other`.
@@ -201,13 +201,13 @@ class Swaps:
     Parameters
     ----------
     traffic : Traffic
-    tables : RouteTables
+    tables : Routes
     per_host : int
         Places of each host, which follow one another.
     """
 
     traffic: Traffic
-    tables: RouteTables
+    tables: Routes
     per_host: int
 
     def __post_init__(self) -> None:

@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kind import Rates
 from pencilmap.model.network.network import Network
 
 
@@ -35,7 +35,7 @@ class Cabling:
     rate : float array, shape (E,), optional
         Bytes per second of a cable of each pair; None if the cables have no rates.
     named : str, float or dict, optional
-        Rates of the classes of links, if cables have no rates: see `pencilmap.model.network.kind.bandwidths`.
+        Rates of the classes of links, if cables have no rates: see `pencilmap.model.kinds.reading.bandwidths`.
     implied : frozenset of int
         Vertices that stand for cables past a level, see `GraphNetwork`.
 

@@ -15,8 +15,8 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
-from pencilmap.model.network.dragonfly import Dragonfly, dragonfly
-from pencilmap.model.network.switched import Hosts
+from pencilmap.model.kinds.dragonfly_network import Dragonfly, dragonfly
+from pencilmap.model.kinds.reading import Hosts
 
 MOST_SIZES = 4   # sizes of groups to try
 MOST_WORK = 256  # neighbours of neighbours to read, for each cable
@@ -61,7 +61,7 @@ def recognise_plus(cabling: Cabling) -> Dragonfly:
 def described(network: Dragonfly) -> str:
     """Return the numbers of a dragonfly in words.
 
-    >>> from pencilmap.model.network.dragonfly import parse, parse_plus
+    >>> from pencilmap.model.kinds.dragonfly import parse, parse_plus
     >>> described(parse("a=4,p=2,h=2")), described(parse_plus("leaves=4,spines=2,hosts=3,groups=3"))
     ('dragonfly, 9 groups of 4 switches', 'Dragonfly+, 3 groups of 4 leaves and 2 spines')
     """

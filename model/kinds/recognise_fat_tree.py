@@ -14,8 +14,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.cabling import Cabling, NotThisKind
-from pencilmap.model.network.fat_tree import FatTree, fat_tree
-from pencilmap.model.network.switched import Hosts
+from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
+from pencilmap.model.kinds.reading import Hosts
 
 MOST_LEVELS = 64
 
@@ -78,7 +78,7 @@ def recognise(cabling: Cabling) -> FatTree:
 def described(tree: FatTree) -> str:
     """Return the numbers of a tree in words.
 
-    >>> from pencilmap.model.network.fat_tree import parse
+    >>> from pencilmap.model.kinds.fat_tree import parse
     >>> described(parse("leaves=8,hosts=4,taper=2,pods=2,core=1"))
     'fat tree, 8 leaves of 4, taper 2, 2 pods, core taper 4'
     """

@@ -11,8 +11,8 @@ import numpy as np
 
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
-from pencilmap.model.network.hyperx import HyperX, hyperx
-from pencilmap.model.network.switched import Hosts
+from pencilmap.model.kinds.hyperx import HyperX, hyperx
+from pencilmap.model.kinds.reading import Hosts
 from pencilmap.model.network.torus import MAX_DIMENSIONS
 
 
@@ -55,7 +55,7 @@ def recognise(cabling: Cabling) -> HyperX:
 def described(network: HyperX) -> str:
     """Return the numbers of a HyperX in words.
 
-    >>> from pencilmap.model.network.hyperx import parse
+    >>> from pencilmap.model.kinds.hyperx import parse
     >>> described(parse("2x3,hosts=4"))
     'HyperX 2x3, 4 hosts on each switch'
     """

@@ -17,7 +17,7 @@ import numpy as np
 
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
-from pencilmap.model.network.kind import bandwidths
+from pencilmap.model.kinds.reading import bandwidths
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.network.torus_graph import TorusGraph
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from pencilmap.model.kinds import recognise_dragonfly, recognise_fat_tree, recognise_hyperx, recognise_torus
 from pencilmap.model.kinds.cabling import Cabling, NotThisKind, cabling_of
+from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kind import Rates
 
 NOTE = "recognised: "
 
@@ -42,7 +42,7 @@ def recognised(graph: GraphNetwork, bandwidth: Rates | None = None,
     ----------
     graph : GraphNetwork
     bandwidth : str, float or dict, optional
-        Rates of the classes of links if the cables have none, see `pencilmap.model.network.kind.bandwidths`.
+        Rates of the classes of links if the cables have none, see `pencilmap.model.kinds.reading.bandwidths`.
     implied : frozenset of int
         Vertices that stand for cables past a level, see `GraphNetwork`.
 

@@ -17,9 +17,9 @@ from typing import Any
 from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapError, near
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
+from pencilmap.model.kinds import network_named
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network.folded_torus import FoldedTorus, is_folded, parse_folded
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus

@@ -44,6 +44,15 @@ class CoordinateNetwork:
         """Return the network for JSON."""
         raise NotImplementedError
 
+    def router_arcs(self) -> Arcs:
+        """Return all links: nodes are routers."""
+        return self.arcs()
+
+    @property
+    def router_of_end(self) -> Ints:
+        """The nodes."""
+        return np.arange(self.n_nodes)
+
     @property
     def n_dimensions(self) -> int:
         return len(self.shape)

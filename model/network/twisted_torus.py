@@ -12,7 +12,7 @@ supercomputer for machine learning with hardware support for embeddings", ISCA 2
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.kind import NetworkKind, bandwidths
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.network.torus import Torus, default_axes
 
@@ -303,14 +302,3 @@ def _read_twists(text, twists, shape, axes):
 def steps_up_and_down(torus: TwistedTorus) -> list[tuple[int, int]]:
     """Return the pairs (dimension, 0 up or 1 down) in which links leave the nodes."""
     return [(int(i), int(direction)) for i, direction in np.argwhere(torus.has_links)]
-
-
-def _of_kind(text, bandwidth=None, **options):
-    torus = parse_twisted(text, **options)
-    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
-
-
-KIND = NetworkKind(
-    "twisted-torus", "4x4x8:twisted or 4x4x8:twist=xz4,yz4",
-    "torus whose rings come back with an offset: past the end of x, z grows by 4", "one for each dimension, with the letter "
-    "of its axis", TwistedTorus, _of_kind, ("shortest-path", "dimension-order", "optimal-minimal"))

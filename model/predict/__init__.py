@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.bounds.certificates import bounds_of
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import Case
+from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of, recognised
 from pencilmap.model.predict.forecast import Forecaster
 from pencilmap.model.predict.question import Question
@@ -32,8 +32,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
             direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` is predicted in closed form, whatever its size, if the routing has one. Everything else is predicted by
-    routing every message.
+    A `Product` is predicted in closed form, whatever its size, if routing and exchange have one. Everything else is found
+    by routing every message.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     transform : Transform, optional
         Without it there will be no times, only lengths.
     routing_name : str, optional
-        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
+        See `pencilmap.model.kinds.ROUTINGS`; by default the default of the network.
     name : str, optional
         Name of the placement; its own by default.
     costs : Costs
@@ -123,8 +123,7 @@ def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], site: Site, 
                 form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
     """The prediction with these exchanges, which come from closed forms or from loads."""
     question, network = case.question, case.network
-    bounds = bounds_of(site, case.grid, case.transform, case.routing_name,
-                       cost_of(stages, network) if case.at_once else None)
+    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
     forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
     prediction = Prediction(
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or _name(case.placed),

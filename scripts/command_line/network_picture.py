@@ -9,10 +9,10 @@ import numpy as np
 from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted, plural
-from pencilmap.model.network.dragonfly import Dragonfly
-from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.kinds import kind_of
+from pencilmap.model.kinds.dragonfly_network import Dragonfly
+from pencilmap.model.kinds.fat_tree import FatTree
 from pencilmap.model.network.graph import Level
-from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.pictures.loads_table import unit_names, unit_word, units_title
 from pencilmap.scripts.pictures.plain import planes_text
@@ -40,7 +40,7 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> where_is_the_job(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]), (1, 2), True)
     'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 1 to 2 tasks on each host.'
     """
@@ -76,7 +76,7 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> tree = network_named("fat-tree:leaves=3,hosts=4,up=2")
     >>> print("\\n".join(network_lines(tree, np.array([0, 1, 4]))))
       leaf0   ##..  2 of 4 hosts
@@ -102,7 +102,7 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
 def about_routes(network: Network) -> str:
     """Return the sentence about the routes of a network that a reader of its times needs, "" if there is none.
 
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> about_routes(network_named("dragonfly:a=4,p=2,groups=3,cables=2"))
     'Two groups share 2 cables. If its routers adapt, times are ranges.'
     """
@@ -193,7 +193,7 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> tree = network_named("fat-tree:leaves=9,hosts=4,up=2")
     >>> print("\\n".join(unit_lines(tree, np.array([0, *range(4, 24), 28]), most=1)))
       5 leaves  ####  4 of 4 hosts each

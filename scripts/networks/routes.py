@@ -18,13 +18,14 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.network.dragonfly import GLOBAL, LOCAL
+from pencilmap.model.kinds import routing, routings_of
+from pencilmap.model.kinds.dragonfly import GLOBAL, LOCAL
+from pencilmap.model.kinds.torus_graph import Carried
+from pencilmap.model.kinds.torus_routes import DimensionOrder
+from pencilmap.model.kinds.twisted_routes import routes_of as displacements
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
 from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.routing import routing, routings_of
-from pencilmap.model.routing.dimension_order import DimensionOrder
-from pencilmap.model.routing.twisted_paths import routes_of as displacements
 
 Shares = dict[int, Fraction]
 Piece = tuple[Any, ...]  # hashable name of a part of a route
@@ -61,13 +62,13 @@ def _routes_between_switches(network: SwitchedNetwork, rule):
 
 @_routes.register
 def _routes_on_torus(graph: TorusGraph, rule):
-    value = routing(rule)
-    return Routes(graph, Lines(graph, value) if isinstance(value, DimensionOrder) else Ways(graph).rules[rule])
+    value = routing(rule, graph)
+    return Routes(graph, Lines(graph, value.rule) if isinstance(value, Carried) else Ways(graph).rules[rule])
 
 
 @_routes.register
 def _routes_by_displacement(torus: TwistedTorus, rule):
-    value = routing(rule)
+    value = routing(rule, torus)
     return TwistedRoutes(torus, value.dimensions(torus) if isinstance(value, DimensionOrder) else None)
 
 

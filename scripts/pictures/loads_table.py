@@ -12,10 +12,10 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.where import Where
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import counted, plural
+from pencilmap.model.kinds import default_routing, routing as routing_named
 from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.graph import GraphNetwork, Level
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 

@@ -237,6 +237,6 @@ int main(int argc, char **argv)
     lines(ranks);
     what_is_refused();
     MPI_Finalize();
-    std::printf("C++: %d failures\n", failures);
+    std::printf("%d failures\n", failures);
     return failures > 0;
 }

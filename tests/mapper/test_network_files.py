@@ -15,8 +15,8 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
+from pencilmap.model.kinds.fat_tree import FatTree, parse
 from pencilmap.model.kinds.recognition import recognised
-from pencilmap.model.network.fat_tree import FatTree, parse
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.command_line.network_picture import level_lines
@@ -170,7 +170,9 @@ def test_a_job_in_one_part_of_a_file_has_this_part_as_its_network(name, tmp_path
         assert any("2 parts that no cable joins; the network is the part of the nodes of this job" in note
                    for note in where.notes)
     (tmp_path / "list").write_text("n6\nn7\n")
-    assert setting(network=path, nodes=tmp_path / "list").network.host_names[1] == "n6"
+    (tmp_path / "lists").write_text("n[6-7]\n")
+    for nodes in (tmp_path / "list", tmp_path / "lists", "n[6-7]"):
+        assert setting(network=path, nodes=nodes).network.host_names[1] == "n6"
     for environ, words in (({}, r"n1, n2, \.\.\. \(4 hosts\); n5"),
                            ({"SLURM_JOB_NODELIST": "x"}, "list the nodes of one part"),
                            ({"SLURM_JOB_NODELIST": "n[4,8]"}, "lie in 2 of them: n4 in part 1, n8 in part 2")):

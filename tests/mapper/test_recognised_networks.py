@@ -1,4 +1,4 @@
-"""Files of cables are the kind that their cables form, whatever their format, names and order; loads stay those of the graph."""
+"""Files of cables are the kind that their cables form, whatever their format and order; loads stay those of the graph."""
 
 import random
 import time
@@ -12,15 +12,14 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph, read_named
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.kinds import kind_of, network_named, routing, routings_of
+from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
+from pencilmap.model.kinds.reading import Hosts
 from pencilmap.model.kinds.recognition import recognised
-from pencilmap.model.network.fat_tree import FatTree, fat_tree
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
-from pencilmap.model.network.kinds import kind_of, network_named
-from pencilmap.model.network.switched import Hosts
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.routing import routing, routings_of
+from pencilmap.model.predict.lower_bounds import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import in_sequence
@@ -251,7 +250,7 @@ def test_each_class_has_the_rate_of_its_cables(text, rates):
     own = getattr(found, "torus", found)
     assert found.recognised and sorted(own.bandwidth) == sorted(named.bandwidth)
     check_loads(found, read(graph, plain=True), 8)
-    a, b, data = next(iter(graph.edges(data=True)))
+    data = next(iter(graph.edges(data=True)))[2]
     data["bandwidth"] = "7 GB/s"  # a cable of another rate
     assert type(read(graph)) is GraphNetwork
 

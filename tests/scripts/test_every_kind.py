@@ -11,7 +11,7 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.model.network.kinds import KINDS
+from pencilmap.model.kinds import KINDS
 from pencilmap.model.placement.grid import parse_grid
 from tests.mapper.run_records import record
 from tests.mapper.test_reorder import reordered

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.network.kinds import KINDS, network_named
+from pencilmap.model.kinds import KINDS, network_named, routing, routings_of
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import routing, routings_of
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks import route_table
 from pencilmap.scripts.networks.route_table import RouteTableError, table_text
