@@ -21,9 +21,8 @@ from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.late import late_of
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import parse
-from pencilmap.model.kinds import network_named
+from pencilmap.model.kinds import network_named, recognised
 from pencilmap.model.kinds.reading import Rates
-from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.network import Network
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from pencilmap.model.base.errors import NetworkError, RoutingError, near
-from pencilmap.model.base.late import LateTable
+from pencilmap.model.base.late import LateTable, late
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.kinds.reading import Rates, bandwidths
 from pencilmap.model.network.folded_torus import is_folded
@@ -30,6 +30,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "torus:CUBE",
 }
 KINDS = LateTable[Kind](__name__, _PLACES)
+recognised = late(f"{__name__}." + "recognition:recognised")  # the network of the kind that a graph forms, or None
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 
