@@ -2,7 +2,7 @@
 
 - on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only), and the local search from the best;
 - on tori with holes or idle slots the local search;
-- on a whole twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
+- on a whole twisted torus digit bases, see `pencilmap.mapper.seeds.twisted_torus`;
 - on every other network, and on twisted tori with holes, idle slots or uneven blocks, the search of
   `pencilmap.mapper.searches.network_search`.
 
@@ -14,7 +14,7 @@ optimal. The searches count the messages of a transform with uneven blocks. Slab
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
+from pencilmap.mapper.seeds import seeds_of
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
@@ -34,8 +35,6 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routi
 from pencilmap.model.kinds.torus_optima import optima
 from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.torus_graph import TorusGraph
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -132,7 +131,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
         return [replace(_mapping(placed), grid=grid) for placed in candidates(site, *one, share, limit, rules, transform)]
     if not site.network.has_products:
-        return _without_products(site.network, site, grid, wanted, share, limit, rules, uneven)
+        return _without_products(site, grid, wanted, share, limit, rules, uneven)
     if is_whole:
         return _on_whole_torus(site, grid, wanted, share, limit, uneven)
     if not share or not is_searched(site, grid, transform):
@@ -186,9 +185,21 @@ def _floor(torus, grid, tasks_per_node, wanted):
     return wanted.moved * together_bound(site, grid).value
 
 
-@singledispatch
-def _without_products(network, site, grid, wanted, share, limit, rules, uneven):
-    return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+def _without_products(site, grid, wanted, share, limit, rules, uneven):
+    """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
+    network = site.network
+    if network.recognised and not network.levels:
+        return _on_torus_graph(network, site, grid, wanted, share, limit, rules, uneven)
+    if not network.has_coordinates:
+        return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+    found = [*_filled(site, grid), launched(site, grid)]
+    if not share or not is_searched(site, grid, uneven):
+        return found
+    if closed := seeds_of(network).closed(site, grid, wanted, share, limit):
+        if uneven is None or network.n_nodes > MOST_TWISTED:
+            return closed
+        found = closed
+    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(network),), uneven)]
 
 
 def _by_routes(site, grid, wanted, share, limit, rules, uneven):
@@ -198,22 +209,7 @@ def _by_routes(site, grid, wanted, share, limit, rules, uneven):
     return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven if evaluations else None)
 
 
-@_without_products.register
-def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules, uneven):
-    from pencilmap.mapper.placements.best_twisted import best_twisted, has_bases
-
-    found = [*_filled(site, grid), launched(site, grid)]
-    if not share or not is_searched(site, grid, uneven):
-        return found
-    if has_bases(site, grid):
-        found = [*best_twisted(site, grid, wanted, share, limit)]
-        if uneven is None or torus.n_nodes > MOST_TWISTED:
-            return found
-    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(torus),), uneven)]
-
-
-@_without_products.register
-def _on_torus_graph(graph: TorusGraph, site, grid, wanted, share, limit, rules, uneven):
+def _on_torus_graph(graph, site, grid, wanted, share, limit, rules, uneven):
     """Return the best placements of the torus and of the graph, by the routing that counts first, the best last."""
     rule = routing((*rules, *judged_routings(graph))[0], graph)
     parts = exchanges(grid, uneven)

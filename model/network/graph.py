@@ -37,8 +37,9 @@ class Level:
     unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
     names: tuple[str, ...] = field(repr=False)  #: name of each unit
     implied: int = 0  #: units of which each is an implied switch, see `GraphNetwork`
-    cables: Ints | None = field(default=None, repr=False)  #: int array, shape (units,); cables upwards; None if not a tree
-    switches: int = 1  #: switches of a unit that share these cables
+    #: int array, shape (units,); cables upwards of each unit of a tree that really has some; None on other networks
+    cables: Ints | None = field(default=None, repr=False)
+    switches: int = 1  #: switches of a unit of a tree, which share these cables
 
     @property
     def count(self) -> int:
