@@ -31,7 +31,7 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import RANDOM_ROUTING, Case, Question, effective_lengths
-from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.times.timing import (
     ExchangeWork,
     TimeTerms,
