@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.chosen_slots import Cut, Room, cuts_of_graph
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, whole_bound
@@ -85,6 +85,19 @@ class Kind:
     def routings(self) -> tuple[str, ...]:
         """Names of the rules."""
         return tuple(rule.name for rule in self.rules)
+
+    #: whether the loads of `counted` alone are those of the default rule
+    counts_suffice: ClassVar[bool] = False
+
+    def counted(self, network: Any, ends: Ints) -> tuple[Ints, Floats]:
+        """Return the units whose loads follow from the tasks inside: here none.
+
+        Returns
+        -------
+        (int array, shape (S, L), float array, shape (U,))
+            Units of each of S ends, numbered over all levels, and the length of a byte on the cables of each unit.
+        """
+        return np.zeros((len(ends), 0), dtype=np.int64), np.zeros(0)
 
     def guide(self, network: Any, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes that guide a search by swaps, see `pencilmap.model.routing.rule.Rule.guide`."""
