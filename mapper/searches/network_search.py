@@ -33,7 +33,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, kind_of, routing, routings_of
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.allocation import Site
@@ -545,8 +545,7 @@ def _different(costs):
 
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
-    names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in LINEAR_PROGRAMS]
+    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:

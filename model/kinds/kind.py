@@ -22,6 +22,7 @@ from pencilmap.model.bounds.chosen_slots import Cut, Room, cuts_of_graph
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, whole_bound
 from pencilmap.model.bounds.rows_and_columns import MOST_STEPS, across_cuts
+from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -30,6 +31,7 @@ from pencilmap.model.routing.routes import Legs
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import m_scale
+from pencilmap.model.traffic.program import Traffic
 
 MOST_NODES = 2048  # above this number distances between all nodes are not summed
 BRIEF_STEPS = 20_000_000  # of an exact frontier of a brief bound
@@ -191,6 +193,10 @@ class Kind:
     def hops(self, site: Site) -> Ints:
         """Return the distances from each usable node to the others, sorted: int array, shape (n, n)."""
         return _sorted_hops(site.network, site.allocation.nodes.tobytes())
+
+    def program_bound(self, site: Site, traffic: Traffic) -> float:
+        """Return the least that any program needs, see `pencilmap.model.bounds.traffic_cuts.program_bound`."""
+        return program_bound(site, traffic)
 
     # ---- what is known of some kinds ---------------------------------------------------------------------------------
 

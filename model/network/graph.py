@@ -80,6 +80,7 @@ class GraphNetwork:
     #: switches of the model alone, each on a cable that passes a level; they are neither counted nor named
     implied: frozenset[int] = field(default=frozenset(), repr=False)
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
+    recognised: bool = False  #: whether this is the kind that the cables of a file form; its routings begin with the file's
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1

@@ -107,7 +107,8 @@ def about_routes(network: Network) -> str:
     """
     if not isinstance(network, Dragonfly):
         return ""
-    return f"Two groups share {_shared(network)}. If its routers adapt, times are ranges."
+    ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
+    return f"Two groups share {_shared(network)}.{ranges}"
 
 
 def _planes(torus, nodes):
