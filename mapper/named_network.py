@@ -8,9 +8,9 @@ from pencilmap.mapper.given_nodes import SHAPE, is_file
 from pencilmap.mapper.graphs import file_and_words, read_named
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import MachineError, NetworkError, near
+from pencilmap.model.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.machines.machine import Machine
 from pencilmap.model.network.folded_torus import is_folded
-from pencilmap.model.network.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.network.network import Network
 
 USAGE = "a shape such as 8x8x8, 8x8x8:mesh or 6 (a ring), or a file of its cables"
@@ -28,7 +28,7 @@ def given_network(network: str | PathLike[str], bandwidth: str | None = None,
     Parameters
     ----------
     network : str or path
-        A text of `pencilmap.model.network.kinds.network_named`, or ``FILE[,FORMAT][,taper=2]``, see
+        A text of `pencilmap.model.kinds.network_named`, or ``FILE[,FORMAT][,taper=2]``, see
         `pencilmap.mapper.graphs.GRAPHS`.
     bandwidth : str, optional
         Rate of every link, or of each class of links; in a file, of links without a rate.

@@ -21,7 +21,6 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
@@ -31,6 +30,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.case import Case
 from pencilmap.model.predict.closed_form import closed_form, recognised
+from pencilmap.model.predict.lower_bounds import machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, is_tie, order, quick, ranked_by, worth
 from pencilmap.model.predict.reasons import largest_term, unknown_costs
@@ -213,7 +213,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
          seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
-    schedules the sequence alone.
+    decompositions those of the setting, and of schedules the sequence.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def plan(where: Where, *, by: str = TRANSFORM, effort: str = "normal", decomposi
     by : {"transform", "exchanges"}
         Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
     effort : {"quick", "normal", "long"}
-        ``quick``: closed forms, no search. ``normal``: search for about three seconds. ``long``: eight times as long.
+        ``quick``: closed forms, no search. ``normal``: searches of some seconds. ``long``: eight times as long.
     decompositions : sequence of Decomposition, optional
     grids : sequence of ProcessGrid, optional
         They give the decompositions, too.

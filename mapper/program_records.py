@@ -14,7 +14,7 @@ from pencilmap.mapper.traffic_files import parse_traffic
 from pencilmap.model.base.errors import PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

@@ -11,10 +11,10 @@ from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PlacementError, TrafficError
 from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.kinds import default_routing, routing as routing_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
-from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement

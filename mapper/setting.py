@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.mapper.allocations import job_hosts, job_tasks
-from pencilmap.mapper.allocations.table import NodeTable, read_table
+from pencilmap.mapper.allocations.table import NodeTable, node_lines, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.foreign import network_title
-from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.given_nodes import given_nodes, is_file, network_text
@@ -35,8 +35,8 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
+from pencilmap.model.kinds import routing as routing_rule, with_bandwidth
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
@@ -46,7 +46,6 @@ from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import quick
 from pencilmap.model.predict.results import Prediction
-from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.halo import Halo
@@ -238,7 +237,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
         A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
         ``.toml``.
     network : path or str, optional
-        A network of `pencilmap.model.network.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
+        A network of `pencilmap.model.kinds.KINDS`: ``8x8x8`` (all dimensions wrap), ``8x8x8:mesh``, ``8wx8x4w``,
         ``fat-tree:leaves=32,hosts=16,up=8``. Or ``FILE[,FORMAT]`` of cables, see `pencilmap.mapper.graphs.GRAPHS`. On a
         machine, ``8x8x8`` is a partition, whose wraps the machine's rule decides;
         ``8x8x8:torus`` and ``8x8x8:mesh`` name the wraps.
@@ -260,8 +259,8 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     fft : str, optional
         The transform, for example ``512``, ``512x256x128`` or ``512:r2c:single``.
     decomposition : str, optional
-        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P). By default a plan will choose, and grids
-        that are named are those of pencils.
+        How the tasks share the array: ``pencil`` (grids RxC), ``slab`` (grids P), ``brick:PxQxS`` or ``cubic``. By default a
+        plan will choose pencils or slabs, and grids that are named are those of pencils.
     robust : bool
         Whether the worst over the routing rules of the network counts.
     halo : int, optional
@@ -302,7 +301,7 @@ def setting(machine: str | None = None, network: str | PathLike[str] | None = No
     def hosts() -> Iterable[str]:
         if listed_by.path:
             return _listed_names(listed_by.path)
-        return _words(placed) if placed else job_hosts(environ or {})
+        return _words(read_document(placed).lines()) if placed else job_hosts(environ or {})
 
     if machine is None and network is None and placed and (title := network_title(read_document(placed))):
         raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
@@ -463,12 +462,12 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
 
 def _listed_names(path: str | PathLike[str]) -> list[str]:
     """Return the words of a list of nodes that are names."""
-    return [word for word in _words(path) if not word.isdecimal()]
+    return [word for word in _words(node_lines(hosts_document(path))) if not word.isdecimal()]
 
 
-def _words(path: str | PathLike[str]) -> list[str]:
-    """Return the words of a file of hosts or of a placement, among them the names of its hosts."""
-    return [word for _, line in read_document(path).lines() for word in re.split(r"[\s,=:]+", line)]
+def _words(lines: Iterable[tuple[int, str]]) -> list[str]:
+    """Return the words of a list of hosts or of a placement, among them the names of its hosts."""
+    return [word for _, line in lines for word in re.split(r"[\s,=:]+", line)]
 
 
 def _network(machine: str | None, network: str | None, bandwidth: str | None,

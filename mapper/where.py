@@ -18,6 +18,7 @@ from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
@@ -30,7 +31,6 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth
 from pencilmap.model.predict.results import HaloPrediction, Prediction
 from pencilmap.model.predict.routing_interval import intervals
-from pencilmap.model.routing import LINEAR_PROGRAMS, all_variants
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs

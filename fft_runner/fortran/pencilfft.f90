@@ -11,7 +11,7 @@
 !!
 !! pencilfft_array makes a buffer as large as a transform needs, as a pointer of that shape; pencilfft_transform takes such
 !! arrays. pencilfft_alloc, pencilfft_forward and pencilfft_backward do the same with type(c_ptr).
-!! Every function returns 0 (pencilfft_ok) or an error code; pencilfft_message() has the text. Several fields follow each
+!! Functions that can fail return 0 (pencilfft_ok) or an error code; pencilfft_message() says why. Several fields follow each
 !! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields]. Interleaved fields come
 !! first: [fields, pencilfft_shape(plan, pencil)]. With another `order` of the axes array 0 has the first axis of the order
 !! whole, and so on; the shapes above are those of order zyx.

@@ -24,8 +24,8 @@
  *          bricks along x, Q along y and S along z, P*Q*S ranks in all; rank (c * Q + b) * P + a holds block a of x, b of
  *          y, c of z. "brick" has the bricks with the least surface. If R and C are 0, their choice takes the remaps
  *          into account. Schedules two-way and opposite are not for this decomposition. Any other boxes, before or after
- *          any decomposition, are given as input_box and output_box. A rank does not send its own part. With exchanges
- *          alltoall, padded, fftw and auto, and without a name, the remaps are done by alltoallv.
+ *          any decomposition, are given as input_box and output_box. A rank does not send its own part. Remaps are done by
+ *          exchanges alltoallw, p2p, persistent, node and put if so named, otherwise by alltoallv.
  *
  * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT). A backward transform takes the
  * last array to the first. The order of the axes is not changed back. pencilfft_box_mine() gives the places of the elements,
@@ -35,7 +35,7 @@
  * ---------
  *     text                 order                                                                  the output
  *     sequence             pass, exchange, pass, exchange, pass                                   as above
- *     overlap:K[:AXIS]     K chunks: rows of a chunk are exchanged beside columns of another      as above
+ *     overlap[:K[:AXIS]]   K chunks: rows of a chunk are exchanged beside columns of another      as above
  *     overlap:1,2,4[:AXIS] the same with chunks of these relative sizes
  *     pipelined[:K]        chunks are exchanged beside the FFTs, rows before columns              as above
  *     two-way[:L]          the planes z < L go as above, the others exchange columns before rows  two parts
@@ -78,8 +78,9 @@
  * whose whole axis is the first of the order. No order copies more than another; lines that are not contiguous are gathered
  * in the caches.
  * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided
- * at a time: decomposition pencil has the grid Px1 and one exchange, row, between the two axes; decomposition brick has
- * blocks of both axes before and after, "brick:PxQ". Slabs, and types chebyshev and empty, are for three dimensions.
+ * at a time: decomposition pencil has the grid Px1, and exchange row between the two axes; column moves nothing.
+ * Decomposition brick has blocks of both axes before and after, "brick:PxQ". Slabs, types chebyshev and empty, and schedules
+ * two-way and opposite are for three dimensions.
  *
  * Padding
  * -------
@@ -106,23 +107,23 @@
  *
  * Errors
  * ------
- * Every function returns a pencilfft_status. pencilfft_error_message() gives the message of the last call that did not
- * return PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
- * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only, which should then call MPI_Abort. Inside
- * FFTW's MPI library (exchange fftw) a failure of MPI ends the program.
+ * Functions of type int return a pencilfft_status, unless their comment says otherwise. pencilfft_error_message() gives the
+ * message of the last call that failed. pencilfft_plan_create() fails on all ranks or on none, with the same message. A
+ * failure of MPI itself (PENCILFFT_MPI_ERROR), and a failure of execute, may be known on one rank only, which should then
+ * call MPI_Abort. Inside FFTW's MPI library (exchange fftw) a failure of MPI ends the program.
  *
  * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to compare the collective calls of the plan
  * and of its halos. If a call differs between ranks, or cannot be done on one rank, the call fails on all ranks with the
  * same message. Without the variable ranks that differ, for example forward here and backward there, may wait for each
  * other, or go on with meaningless numbers and status 0 (exchange node fails on the ranks of a group on one node). A number
  * above 1 also sets the seconds that ranks wait for a rank that does not come, because it has no plan or calls something
- * else. Then the job will end with a message. Any other text is refused.
+ * else. Then the job will end with a message. 0 means no check; other texts are refused.
  * Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Communicators
  * -------------
  * The plans on one communicator share a duplicate of the communicator and its groups of ranks. So any number of plans can be
- * alive at once, although an MPI has few communicators. Only exchanges fftw and node make more for each plan. The duplicate
+ * alive at once, although an MPI has few communicators. Only exchanges fftw and put make more for each plan. The duplicate
  * is freed when the program has freed its communicator and all plans on it, in any order. With MPI_THREAD_MULTIPLE each plan
  * has its own, and so has each plan with `nonblocking`.
  *
@@ -156,13 +157,13 @@ typedef enum {
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
     PENCILFFT_BAD_SIZE,     /* extents below 1, or too large to count */
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator */
-    PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
-    PENCILFFT_MISMATCH,     /* descriptors differ between ranks */
-    PENCILFFT_TOO_LARGE,    /* a plane of more numbers than exchange fftw counts */
+    PENCILFFT_UNKNOWN_NAME, /* a name that is not in its table; kinds, skip or a schedule that is not understood */
+    PENCILFFT_MISMATCH,     /* descriptors or calls differ between ranks */
+    PENCILFFT_TOO_LARGE,    /* more numbers than exchange fftw, or an exchange of lines, counts */
     PENCILFFT_NO_MEMORY,
     PENCILFFT_FFTW_ERROR,
     PENCILFFT_MPI_ERROR,
-    PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm or the schedule does not support these extents or this MPI */
+    PENCILFFT_NOT_POSSIBLE  /* choices that do not go together, or that these extents or this MPI do not allow */
 } pencilfft_status;
 
 /* Direction of a transform or an exchange. A descriptor may have both, or-ed. */
@@ -227,9 +228,9 @@ typedef struct {
                                      * precision */
     const char *order; /* of the axes: "zyx" (default) or another, see Order of the axes; two dimensions: "yx", "xy" */
     const char *layout; /* "natural" (default), "stride1": the table above */
-    const char *exchange; /* see pencilfft_exchange_name(); "auto" tries all. NULL (default): "node" if all ranks are on one
-                           * node, with one exchange, room in shared memory, and neither destroy_input nor caller_work; else
-                           * "alltoallv" */
+    const char *exchange; /* see pencilfft_exchange_name(); "auto" tries them. NULL (default): "node" under schedule sequence
+                           * if all ranks are on one node, with one exchange and room in shared memory, and without
+                           * destroy_input, caller_work, nonblocking and MPI_THREAD_MULTIPLE; else "alltoallv" */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
     const char *schedule; /* a schedule of the table above; "auto": tries schedules that keep the boxes; NULL (default):
@@ -318,8 +319,8 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
  * were 0, exchange "auto" tries the grids, slabs (1xP and Px1) among them: pencilfft_grid_trials(). Without "auto" a rule
  * decides: if torus and node are given, the loads of the busiest links; if all ranks share a node, the work, so that there
  * is one exchange unless its messages are short; otherwise the grid is the squarest whose rows stay inside nodes, or the
- * squarest of all if a node has one rank. The rule ignores padding, so that plans of one spectrum have one grid. Slabs have
- * R = 1. Local. */
+ * squarest of all if these rows would have one rank. With remaps the bytes sent decide, unless torus and node are given.
+ * Without remaps the rule ignores padding, so that plans of one spectrum have one grid. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -361,8 +362,8 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
  *     pencilfft_walk w;
  *     for (pencilfft_walk_begin(plan, PENCILFFT_OUTPUT, &w); pencilfft_walk_next(&w);)
  *         spectrum[w.at] *= factor(w.waves[0], w.waves[1], w.waves[2]);
- * waves are the numbers of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element.
- * Local. */
+ * waves are the numbers of pencilfft_waves(), and 0 for PENCILFFT_INPUT and PENCILFFT_INNER_INPUT. pencilfft_walk_next()
+ * returns 1 for each element, and 0 after the last. Local. */
 typedef struct {
     int64_t at; /* element of the buffer; a complex number counts as one element */
     int64_t index[3]; /* global x, y, z */
@@ -402,8 +403,8 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
 /* The factor of all later transforms of the plan in this direction, also in pairs and in flight; PENCILFFT_NORM_NONE before
- * the first call. The last pass applies the factor to each block in the caches. Not while the plan is in flight. Local; the
- * same on all ranks. */
+ * the first call. The last pass applies the factor to each block in the caches; only where one rank uses FFTW's plan for all
+ * axes it takes a pass of its own. Not while the plan is in flight. Local; the same on all ranks. */
 int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, pencilfft_norm norm);
 /* A forward transform of one array beside a backward transform of another, with arrays as for execute. Under schedule
  * opposite both are in flight at once. Under any other schedule the backward transform follows the forward transform. The

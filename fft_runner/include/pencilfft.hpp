@@ -101,8 +101,8 @@ struct brick_lines_description : pencilfft_brick_lines_desc {
     }
 };
 
-// Memory for an array, aligned to 64 bytes and large enough for any array of its plan. It may outlive the plan. Other plans
-// take it, too, unless it is shorter than their array.
+// Memory for an array, aligned to 64 bytes; that of plan::make() is large enough for any array of its plan. It may outlive
+// the plan. Other plans take it, too, unless it is shorter than their array.
 template <class T> class buffer
 {
   public:
@@ -257,7 +257,8 @@ template <class T> void expect_type(const pencilfft_format &found, const std::st
 
 class halo;
 
-// A plan for three-dimensional arrays. The constructor and `forward` to `transpose` are collective.
+// A plan for arrays of three dimensions or two. The constructor, `make_halo`, and `forward` to `transpose` are collective;
+// `progress`, `set_norm` and `grid_trials` are local.
 class plan : public owner<pencilfft_plan, pencilfft_plan_destroy>
 {
   public:

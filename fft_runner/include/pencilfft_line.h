@@ -26,7 +26,7 @@
  *     dft         a single such stage for all ranks. In order natural, or if P does not divide N, every rank gathers the
  *                 line and transforms the line for its own block. Any N and P.
  *     dft-reduce  the same by a reduce-scatter: each rank sends the others the contributions of its block to their blocks,
- *                 and they add the contributions. Messages and bytes equal those of dft.
+ *                 and they add the contributions. In all, messages and bytes equal those of dft.
  *
  * Errors are as in pencilfft.h. Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch,
  * N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray User Group 2021;
@@ -81,8 +81,8 @@ int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t 
 int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices);
 
 /* The exchanges of a forward transform in their order: their number, the name of an exchange ("to_columns", "to_rows",
- * "to_blocks", "stage_1", ...; NULL for other numbers), and its kind, an all-to-all of all ranks (1) or of groups (0).
- * Local. */
+ * "to_blocks", "stage_1", ...; NULL for other numbers), and its kind, an all-to-all (1) or an exchange of whole blocks in
+ * a group (0). Local. */
 int pencilfft_line_exchanges(pencilfft_line_plan plan, int *n);
 const char *pencilfft_line_exchange_name(pencilfft_line_plan plan, int exchange);
 int pencilfft_line_is_all_to_all(pencilfft_line_plan plan, int exchange);

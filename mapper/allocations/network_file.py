@@ -10,11 +10,10 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.units import counted
-from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import kind_of
 
 READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot", "graphml")
-_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree"}
+_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree", "torus-graph": "a torus"}
 
 
 def looks_like(document: Document) -> bool:
@@ -70,10 +69,10 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
     return replace(found, facts=(*found.facts, *own), network=network, parts=parts, path=document.label)
 
 
-def summary(network: GraphNetwork) -> str:
+def summary(network: Any) -> str:
     """Return the kind of a network and its counts.
 
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> summary(network_named("fat-tree:leaves=4,hosts=4,up=2"))
     'a fat tree of 16 hosts, 6 switches, 4 leaves'
     """

@@ -5,6 +5,7 @@ A line may also be a name alone whose last numbers are the coordinates. ``#`` st
 """
 
 import re
+from collections.abc import Iterator
 from os import PathLike
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from pencilmap.mapper.formats.lines import Document, is_integer, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
 
 
@@ -75,17 +76,17 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
-    if isinstance(network, FoldedTorus):
-        table = parse_table(document, network.logical)
-        return NodeTable(network.from_logical[table.nodes],
-                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()}, table.by_name)
+    if (folded := logical(network)) is not network:
+        table = parse_table(document, folded)
+        hosts = nodes_of_logical(network, np.array(list(table.hosts.values()), dtype=np.int64)).tolist()
+        return NodeTable(nodes_of_logical(network, table.nodes), dict(zip(table.hosts, hosts)), table.by_name)
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
         if places := named_places(document, network):
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         by_name = list[str]()
-        for number, line in _lines(document):
+        for number, line in node_lines(document):
             node, name = _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
             if name in taken:
@@ -129,7 +130,7 @@ def _entry(document, number, line, network):
 _LIST = re.compile(r"\s*[A-Za-z0-9][^\s\[\]]*\[[0-9]")
 
 
-def _lines(document):
+def node_lines(document: Document) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers; a line with a list of hosts, such as ``c[0-3,7]``, is a line for each host."""
     for number, line in document.lines():
         if not _LIST.match(line):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.network.kinds import is_network
+from pencilmap.model.kinds import is_network
 from pencilmap.model.network.network import Network
 
 MAX_NAME = 255
@@ -92,7 +92,7 @@ class Hosts:
     def are_made_up(self) -> bool:
         """Whether nobody named the hosts: the names follow from coordinates, or from a text such as ``fat-tree:...``.
 
-        >>> from pencilmap.model.network.kinds import network_named
+        >>> from pencilmap.model.kinds import network_named
         >>> tree = network_named("fat-tree:leaves=2,hosts=2,up=1")
         >>> Hosts(tree).are_made_up, Hosts(tree, "n{node}").are_made_up
         (True, False)

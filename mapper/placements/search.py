@@ -11,11 +11,11 @@ from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
 KINDS = {"seed": int, "evaluations": int, "seconds": float}

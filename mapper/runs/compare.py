@@ -17,8 +17,8 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError, RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json
 from pencilmap.model.base.units import parse
+from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
-from pencilmap.model.network.kinds import with_bandwidth
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.launch_order import spoken

@@ -11,9 +11,9 @@ from pencilmap.model.base.errors import CalibrationError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.machines.files import Figure
 from pencilmap.model.machines.machine import MESSAGES, Machine
+from pencilmap.model.machines.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.times.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 
 SCHEMA = "pencilmap-network-probe/1"
 CERTAIN = 0.25   # a fit with at most this mean relative error counts as certain

@@ -26,12 +26,12 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import grouped, launchers, products, slots_of
 from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.base.units import counted
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.objective import Objective, in_sequence
 

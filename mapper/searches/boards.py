@@ -35,7 +35,7 @@ from pencilmap.mapper.searches.swaps import (
     guide,
 )
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.predict.route_tables import RouteTables
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.program import Traffic
 
@@ -157,7 +157,7 @@ def _pairs(matrix: Any) -> Pairs:
     return Pairs(first.astype(np.int64), o[order].astype(np.int64), sent[order], got[order])
 
 
-def board_of_places(tables: RouteTables, host_slots: int) -> Board:
+def board_of_places(tables: Routes, host_slots: int) -> Board:
     """Return the board of the places of a job; each host has so many, which follow one another."""
     host, slot, point = np.unique(tables.host, return_index=True, return_inverse=True)
     d, rows = len(tables.shape), len(tables.start) - 1
@@ -185,7 +185,7 @@ def board_of_places(tables: RouteTables, host_slots: int) -> Board:
                  anywhere[:, 0], *_listed(anywhere, 1), *_listed(anywhere[:, :0], 0))
 
 
-def _nearby(tables: RouteTables, host_slots: int) -> Ints:
+def _nearby(tables: Routes, host_slots: int) -> Ints:
     """Return for each host the hosts with the fewest links to it, itself if it has several places."""
     routers = tables.router[::host_slots]
     H = len(routers)

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.traffic_starts import launch_orders
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.traffic.halo import Halo
 from pencilmap.model.traffic.objective import Objective, in_sequence
 from pencilmap.model.traffic.transform_traffic import transform_traffic

@@ -10,20 +10,20 @@ Cost: S^2 for each placed rank and for each exchange.
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.predict.route_tables import RouteTables
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.program import Traffic
 
 MOST_PLACES = 600
 SWEEPS = 10
 
 
-def hop_bytes(traffic: Traffic, tables: RouteTables) -> Ints | None:
+def hop_bytes(traffic: Traffic, tables: Routes) -> Ints | None:
     """Return the place of each rank, int array of shape (P,); None if there are too many places.
 
     Parameters
     ----------
     traffic : Traffic
-    tables : RouteTables
+    tables : Routes
     """
     S, P = len(tables.host), traffic.n_ranks
     if S > MOST_PLACES:

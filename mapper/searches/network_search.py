@@ -32,19 +32,17 @@ from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.every_placement import objective_bound
-from pencilmap.model.bounds.level_cuts import units_of
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, routing
+from pencilmap.model.kinds.fat_tree import FatTree, static_cables
+from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import LINEAR_PROGRAMS, default_routing, routing, routings_of
-from pencilmap.model.routing.tree_loads import static_cables
+from pencilmap.model.predict.lower_bounds import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
@@ -210,7 +208,7 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), evaluations=1000)
     >>> {name: round(float(cost), 3) for name, cost in found.costs.items()}
     {'minimal': 4.667, 'valiant': 7.333}
@@ -281,7 +279,7 @@ class _Search:
         self.used, self.cut = 0, False
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     self.used / max(1, evaluations)))
-        self.rules = {name: routing(name) for name in rules or judged_routings(ground.network)}
+        self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid, transform)
         self.known: dict[bytes, dict[str, Fraction | None]] = {}
 
@@ -569,8 +567,7 @@ def _different(costs):
 
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
-    names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in LINEAR_PROGRAMS]
+    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints) -> Ints:

@@ -28,13 +28,13 @@ from typing import NamedTuple
 from pencilmap.mapper.searches.stored_ring_maps import ring_maps
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.base.factors import divisors, factorisations
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.pattern import Pattern, ring_load
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.ring_map import RingMap
+from pencilmap.model.predict.lower_bounds import machine_bound
 from pencilmap.model.traffic.joint_loads import ring_vectors
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
 

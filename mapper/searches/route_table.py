@@ -6,23 +6,14 @@ If hosts have links to several switches, only the first link counts: the table t
 Cost: a row for each pair of points.
 """
 
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.network.dragonfly import Dragonfly
-from pencilmap.model.network.fat_tree import FatTree
-from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.network.switched import HOST
-from pencilmap.model.routing import default_routing, routing
-from pencilmap.model.routing.host_links import router_arcs, routers_of_ends
-from pencilmap.model.routing.legs import Legs
-from pencilmap.model.routing.tree_loads import static_cables
-
-MOST_ENTRIES = 10_000_000  # of static routes
-MOST_WORK = 2_000_000_000  # points squared times links, of shortest paths
+from pencilmap.model.kinds import kind_of
+from pencilmap.model.network.network import Network
+from pencilmap.model.routing.routes import Legs
 
 
 class RouteTable(NamedTuple):
@@ -50,9 +41,8 @@ def _table(points: Ints, n: int, legs: Legs, directed: bool) -> RouteTable:
                       rows.data.astype(float))
 
 
-@singledispatch
 def guiding_routes(network: Network, ends: Ints, directed: bool = False) -> RouteTable | None:
-    """Return the routes between routers of some ends under the default rule; on a fat tree `static_routes`.
+    """Return the routes that guide a search on a network, between the points of some ends.
 
     Parameters
     ----------
@@ -65,51 +55,12 @@ def guiding_routes(network: Network, ends: Ints, directed: bool = False) -> Rout
     Returns
     -------
     RouteTable or None
-        None if the routes are too many.
+        None if there are none, or too many.
     """
-    arcs = router_arcs(network)
-    used = len(np.unique(routers_of_ends(network)[0][ends]))
-    return None if used * arcs.n_vertices * len(arcs.source) > MOST_WORK else _default_routes(network, ends, directed)
-
-
-def _default_routes(network: Network, ends: Ints, directed: bool = False) -> RouteTable:
-    routers, point = np.unique(routers_of_ends(network)[0][ends], return_inverse=True)
-    legs = routing(default_routing(network)).legs(network, routers)
-    return _table(_points(network, ends, point), len(routers), legs, directed)
-
-
-def _points(network, ends, point):
-    points = np.full(routers_of_ends(network)[0].shape, -1)
-    points[ends] = point
-    return points
-
-
-guiding_routes.register(Dragonfly, _default_routes)
-
-
-@guiding_routes.register
-def static_routes(tree: FatTree, ends: Ints, directed: bool = False) -> RouteTable | None:
-    """Return the static destination routes of some hosts of a fat tree, without the hosts' links.
-
-    The result is None if there are no such routes or too many.
-    """
-    uneven = any(len(set(cables.tolist())) > 1 for cables in tree.cables_up)
-    hosts, point = np.unique(ends, return_inverse=True)
-    n = len(hosts)
-    if uneven or len(tree.planes()) > 1 or tree.n_nodes != len(tree.switch_of_link) \
-            or n * n * 2 * len(tree.above) > MOST_ENTRIES:
+    guide = kind_of(network).guide(network, ends)
+    if guide is None:
         return None
-    source, target = (grid.ravel() for grid in np.mgrid[:n, :n])
-    pair, link, weight, first = [], [], [], 0
-    weights = link_weights(tree)[tree.link_classes.index(HOST) + 1:]
-    for level, (above, cables) in enumerate(zip(tree.above, tree.cables_up)):
-        unit, k = above[tree.switch_of_link[hosts]], int(cables[0])
-        port = static_cables(tree, hosts, level)
-        apart = unit[source] != unit[target]
-        for end, half in ((source, 0), (target, len(cables) * k)):
-            pair.append((source * n + target)[apart])
-            link.append((first + half + unit[end] * k + port[target])[apart])
-            weight.append(np.full(len(pair[-1]), float(weights[level])))
-        first += 2 * len(cables) * k
-    legs = Legs(np.concatenate(pair), np.concatenate(link), np.concatenate(weight), first)
-    return _table(_points(tree, ends, point), n, legs, directed)
+    point, legs = guide
+    points = np.full(network.router_of_end.shape, -1)
+    points[ends] = point
+    return _table(points, int(point.max()) + 1, legs, directed)

@@ -20,7 +20,7 @@ from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
 from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.predict.route_tables import RouteTables, route_tables
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.program import Traffic
 
 WORK = {"quick": 0.0, "normal": 5e8, "long": 1.2e10}  # see `pencilmap.mapper.searches.swaps.anneal`
@@ -70,14 +70,14 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     """
     T = site.tasks_per_node
     node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
-    tables = route_tables(site.network, rule, node, slot)
+    tables = rule.routes(site.network, node, slot)
     if tables is None or not traffic.total.bytes.nnz:
         name, places = next(iter(traffic_starts(site, traffic)))
         return FoundPlaces(places, name, {}, 0.0)
     swaps = swaps_of(traffic, tables, T)
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    counts = int(work / 8 / (swaps.work_of_swap * traffic.n_ranks))
+    counts = int(work / 2 / (swaps.work_of_swap * traffic.n_ranks))
     climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
     few_hops = hop_bytes(traffic, tables)
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
@@ -95,7 +95,7 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     return FoundPlaces(places, name, costs, cost)
 
 
-def swaps_of(traffic: Traffic, tables: RouteTables, tasks_per_node: int) -> Swaps:
+def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
     """Return the search by swaps for the phases of a program."""
     flows = flows_of(traffic)
     terms = [Term(1.0, tuple(float(e == m) for e in range(len(flows)))) for m in range(len(flows))]

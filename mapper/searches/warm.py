@@ -3,7 +3,7 @@
 from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.mapper.searches.lattice_search import best_tiling
 from pencilmap.mapper.searches.network_search import best_mapping
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

@@ -12,12 +12,12 @@ from pencilmap.mapper.plan import LONGEST_RING, plan
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, PartitionError
-from pencilmap.model.bounds.any_routing import machine_bound
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.lower_bounds import machine_bound
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.costs import Costs

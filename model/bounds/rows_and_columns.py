@@ -12,6 +12,7 @@ best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l
 falling order finds, for every sum of l^2, the largest sum of y^2.
 """
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats
+from pencilmap.model.bounds.chosen_slots import Cut, widest
 
 MOST_LENGTHS = 1 << 20
 MOST_STEPS = 600_000_000  # additions of the dynamic program as `steps` counts them; at most a tenth of a second
@@ -235,3 +237,62 @@ def rounded_down(value: float) -> Fraction:
     if abs(float(near) - value) < 1e-12 * max(1.0, value):
         return near
     return Fraction(int((value - 1e-9) * 1_000_000), 1_000_000)
+
+
+def across(carried: Fraction, share: Fraction, k: int | None, sizes: tuple[int, int], rows: Fraction, columns: Fraction,
+           units: tuple[Fraction, Fraction] | None = None) -> Fraction:
+    """Return the least sum of both lengths across a cut, with `k` tasks on one side, or at least a share of the tasks.
+
+    Parameters
+    ----------
+    carried : Fraction
+        The part of D_T that a length of 1 carries across the cut.
+    share : Fraction
+        Share of the tasks on the smaller side of the cut.
+    k : int or None
+        Tasks on one side, if known.
+    sizes : (int, int)
+        Extents of the grid.
+    rows, columns : Fraction
+        Floors of the two lengths.
+    units : (Fraction, Fraction) or None
+        Numbers of which the two lengths are multiples, if known.
+    """
+    value = least_total(carried, share, rows, columns)
+    if units is not None:
+        value = max(value, rounded_down(least_whole(float(carried), float(share), (float(rows), float(columns)),
+                                                    (float(units[0]), float(units[1])))))
+    exact = None if k is None else exact_frontier(*sizes, k)
+    if exact is not None:
+        whole = None if units is None else (float(units[0]), float(units[1]))
+        total = exact_total(exact, float(carried), float(rows), float(columns), whole)
+        value = max(value, rounded_down(total))
+    return value
+
+
+def across_cuts(N: int, cuts: Iterable[tuple[list[Cut], str]], sizes: tuple[int, int], rows: Fraction = Fraction(0),
+                columns: Fraction = Fraction(0), most: int = MOST_STEPS) -> Iterator[tuple[Fraction, str]]:
+    """Yield the bounds across cuts, with arguments: of each list of cuts, across the best of them for a placement.
+
+    Parameters
+    ----------
+    N : int
+        Nodes of the network.
+    cuts : iterable of (list of Cut, str)
+        Lists of cuts of which one has tasks between its limits inside, with an argument.
+    sizes : (int, int)
+        Extents of the grid.
+    rows, columns : Fraction
+        Floors of the two lengths.
+    most : int
+        `steps` of an exact frontier.
+    """
+    P = sizes[0] * sizes[1]
+    for some, argument in cuts:
+        if not some or not all(cut.cables for cut in some):
+            continue
+        found = []
+        for low, high, cables in widest(some):
+            k = low if len(some) == 1 and low == high and steps(sizes[0], sizes[1], low) <= most else None
+            found.append(across(Fraction(cables) / (4 * N), Fraction(min(low, P - high), P), k, sizes, rows, columns))
+        yield min(found), f"rows and columns across {argument}"

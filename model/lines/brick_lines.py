@@ -14,10 +14,10 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GridError
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.lines.line_plan import LineStage, LineStageTime, block_sizes, line_stages
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
-from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange

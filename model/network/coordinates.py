@@ -29,6 +29,7 @@ class CoordinateNetwork:
     bandwidth: Any  #: tuple of float or None; bytes per second of a cable of each dimension
 
     has_coordinates = True
+    recognised = False
     has_products = False
     ends_per_node = 1  # all links of a node serve all of its tasks
     levels = ()
@@ -42,6 +43,15 @@ class CoordinateNetwork:
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
         raise NotImplementedError
+
+    def router_arcs(self) -> Arcs:
+        """Return all links: nodes are routers."""
+        return self.arcs()
+
+    @property
+    def router_of_end(self) -> Ints:
+        """The nodes."""
+        return np.arange(self.n_nodes)
 
     @property
     def n_dimensions(self) -> int:

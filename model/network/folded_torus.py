@@ -11,7 +11,7 @@ With an inner dimension of two no other ring exists; with three we assume this o
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 from math import prod
@@ -21,7 +21,6 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TorusError
-from pencilmap.model.network.kind import NetworkKind, bandwidths
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, default_axes, format_torus, parse_torus
 
@@ -246,15 +245,3 @@ def parse_folded(text: str, **options: Any) -> FoldedTorus:
 
 def _times(shape: Iterable[int]) -> str:
     return "x".join(map(str, shape))
-
-
-def _of_kind(text, bandwidth=None, **options):
-    torus = parse_folded(text, **options)
-    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
-
-
-KIND = NetworkKind(
-    "folded-torus", "4x12x4:box=2x4x2x2x3wx2",
-    "torus laid into a box of twice as many dimensions: each axis is a ring through a pair of them",
-    "one for each dimension of the box, with the letter of its axis", FoldedTorus, _of_kind,
-    ("dimension-order", "minimal-adaptive", "optimal-minimal"))

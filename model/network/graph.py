@@ -21,7 +21,6 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS
 from pencilmap.model.base.units import parse
-from pencilmap.model.network.kind import NetworkKind
 from pencilmap.model.network.network import Arcs, GraphLink
 
 KINDS = ("host", "switch")
@@ -38,6 +37,9 @@ class Level:
     unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
     names: tuple[str, ...] = field(repr=False)  #: name of each unit
     implied: int = 0  #: units of which each is an implied switch, see `GraphNetwork`
+    #: int array, shape (units,); cables upwards of each unit of a tree that really has some; None on other networks
+    cables: Ints | None = field(default=None, repr=False)
+    switches: int = 1  #: switches of a unit of a tree, which share these cables
 
     @property
     def count(self) -> int:
@@ -78,6 +80,7 @@ class GraphNetwork:
     #: switches of the model alone, each on a cable that passes a level; they are neither counted nor named
     implied: frozenset[int] = field(default=frozenset(), repr=False)
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
+    recognised: bool = False  #: whether this is the kind that the cables of a file form; its routings begin with the file's
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
@@ -144,6 +147,15 @@ class GraphNetwork:
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the ends of the network at which ranks on these nodes and slots send and receive: here the nodes."""
         return node
+
+    @property
+    def router_of_end(self) -> Ints:
+        """The nodes."""
+        return np.arange(self.n_nodes)
+
+    def router_arcs(self) -> Arcs:
+        """Return the links between routers: here all links."""
+        return self.arcs()
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return node numbers as coordinates in one dimension."""
@@ -408,11 +420,3 @@ def _links(name, edges):
 def _same(strengths):
     """Return a key that is equal for links of the same edges. This avoids the slow hash of fractions."""
     return tuple(map(id, strengths))
-
-
-def _only_from_files(text, **options):
-    raise GraphError(f"network graph:{text[:60]}: a graph has no text form; give the file of its cables")
-
-
-KIND = NetworkKind("graph", "", "hosts, switches and cables of a file", "link", GraphNetwork, _only_from_files,
-                   ("shortest-path", "each-hop", "optimal-minimal"))

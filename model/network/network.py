@@ -21,8 +21,8 @@ class Network(Protocol):
 
     Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row. A kind derives from one of
     `pencilmap.model.network.coordinates.CoordinateNetwork`, `pencilmap.model.network.graph.GraphNetwork` and
-    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Callers should ask for the
-    properties below, and take functions for kinds from a table by class (`functools.singledispatch`).
+    `pencilmap.model.network.switched.SwitchedNetwork`, which have most of the interface. Networks are data. What depends on
+    the kind of a network is a method of its kind (`pencilmap.model.kinds.kind.Kind`), so callers need no class.
     """
 
     def __hash__(self) -> int:
@@ -35,6 +35,10 @@ class Network(Protocol):
     @property
     def has_products(self) -> bool:
         """Whether lines along a dimension are independent, so that placements can be products (`Product`): a torus."""
+
+    @property
+    def recognised(self) -> bool:
+        """Whether a file of cables was recognised as this kind, which never changes the default routing of the file."""
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -100,6 +104,10 @@ class Network(Protocol):
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the numbers by which routing rules know ranks on these nodes and slots: the nodes, or their links."""
 
+    @property
+    def router_of_end(self) -> Ints:
+        """Router of each end, the node or its switch; the first one of hosts with links to several: int array."""
+
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """Return a sentence that names the coordinate outside the network, or None if all lie inside."""
 
@@ -114,6 +122,12 @@ class Network(Protocol):
 
     def arcs(self) -> "Arcs":
         """Return all links as the arcs of a directed graph."""
+
+    def router_arcs(self) -> "Arcs":
+        """Return the links between routers: all links, or those between switches if hosts are on switches.
+
+        Switches are numbered from 0, and `index` is then the number of the link.
+        """
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
@@ -224,7 +238,7 @@ def leaves(arcs: Arcs, n_nodes: int) -> Leaves:
 def host_hops(network: Network) -> Floats:
     """Return hops from each host to each host: float array, shape (N, N), inf without a path. Leaves add a hop each.
 
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> host_hops(network_named("fat-tree:leaves=2,hosts=2,up=1"))[0].tolist()
     [0.0, 2.0, 4.0, 4.0]
     """

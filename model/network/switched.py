@@ -12,17 +12,16 @@ task
 Messages between tasks of a host stay in the host. A host link of a switch is one cable.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.network.graph import MAX_VERTICES, GraphNetwork, Level
-from pencilmap.model.network.kind import Rates, bandwidths, whole
+from pencilmap.model.network.graph import GraphNetwork
+from pencilmap.model.network.network import Arcs
 
 USES = ("even", "task")
 HOST = "host"  # class of the cables between hosts and switches
@@ -77,6 +76,22 @@ class SwitchedNetwork(GraphNetwork):
         L = self.ends_per_node
         return node if L == 1 else np.asarray(node) * L + np.asarray(slot) % L
 
+    @property
+    def router_of_end(self) -> Ints:
+        """Switch of each end of the first plane."""
+        return self.planes()[0].switch
+
+    def router_arcs(self) -> Arcs:
+        """Return the links between switches as arcs."""
+        return self._router_arcs
+
+    @cached_property
+    def _router_arcs(self) -> Arcs:
+        arcs, n = self.arcs(), self.n_nodes
+        links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
+        return Arcs(self.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links],
+                    arcs.ways[links])
+
     def planes(self) -> list[Plane]:
         """Return the planes of the network, see the module."""
         L = self.links_per_host
@@ -96,101 +111,3 @@ class SwitchedNetwork(GraphNetwork):
 
     def __str__(self) -> str:
         return self.name
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """The hosts of a text form: names, and the switch of every link."""
-
-    names: tuple[str, ...]
-    links: int
-    use: str
-    switch_of_link: Ints
-
-
-MOST_CABLES = 1 << 20  # between switches
-
-
-def check_size(kind: str, switches: int, cables: int) -> None:
-    """Raise NetworkError if there are too many switches, or too many cables between them."""
-    if switches > MAX_VERTICES or cables > MOST_CABLES:
-        raise NetworkError(f"network {kind}: {switches} switches and {cables} cables between them are too many; at most "
-                           f"{MAX_VERTICES} and {MOST_CABLES} are possible")
-
-
-HOST_NUMBERS = {"links": "links of a host to each of its switches", "rails": "switches that a host is linked to",
-                "use": "how tasks use the links of their host: " + " or ".join(USES)}
-
-
-def hosts_of(kind: str, values: dict[str, Any], switches: Ints, per_switch: int) -> Hosts:
-    """Return hosts on some switches, the same number on each.
-
-    Parameters
-    ----------
-    kind : str
-    values : dict
-        `HOST_NUMBERS` of the text form.
-    switches : int array
-        Switches with hosts. `rails` consecutive switches share their hosts: link i of each host leads to switch i modulo
-        `rails`.
-    per_switch : int
-        Hosts that have a link to one switch.
-
-    Raises
-    ------
-    NetworkError
-        If the numbers do not fit.
-    """
-    links, rails, use = whole(kind, values, "links", 1), whole(kind, values, "rails", 1), values.get("use", USES[0])
-    if use not in USES:
-        raise NetworkError(f"network {kind}: use={str(use)[:40]!r} is unknown; tasks use their links in one of the ways "
-                           f"{', '.join(USES)}")
-    if len(switches) % rails:
-        raise NetworkError(f"network {kind}: {len(switches)} switches with hosts are no multiple of rails={rails}; each "
-                           "host is linked to as many consecutive switches as there are rails")
-    n = len(switches) // rails * per_switch
-    if n > MAX_VERTICES or n * links * rails > MOST_CABLES:
-        raise NetworkError(f"network {kind}: {n} hosts with {links * rails} links each are too many; at most {MAX_VERTICES} "
-                           f"hosts and {MOST_CABLES} links are possible")
-    number, link = np.divmod(np.arange(n * links * rails), links * rails)
-    names = tuple(f"n{unit:04d}-{i:02d}" for unit in range(len(switches) // rails) for i in range(per_switch))
-    return Hosts(names, links * rails, use, switches[number // per_switch * rails + link % rails])
-
-
-@dataclass
-class Wiring:
-    """Cables between switches, collected class by class."""
-
-    hosts: Hosts
-    classes: list[str]
-    source: list[Ints]
-    target: list[Ints]
-    kind: list[Ints]
-
-    @classmethod
-    def of(cls, hosts: Hosts) -> "Wiring":
-        """Return the cables of the hosts alone."""
-        n, L = len(hosts.names), hosts.links
-        host, switch = np.arange(n * L) // L, hosts.switch_of_link + n
-        return cls(hosts, [HOST], [host, switch], [switch, host], [np.zeros(2 * n * L, dtype=np.int64)])
-
-    def add(self, name: str, lower: Ints, upper: Ints) -> None:
-        """Add a class of cables: the links from `lower` to `upper`, then the links back. Switches are numbered from 0."""
-        n = len(self.hosts.names)
-        self.source += [lower + n, upper + n]
-        self.target += [upper + n, lower + n]
-        self.kind.append(np.full(2 * len(lower), len(self.classes), dtype=np.int64))
-        self.classes.append(name)
-
-    def arguments(self, name: str, switches: Sequence[str], levels: Sequence[tuple[str, Ints, Sequence[str]]],
-                  bandwidth: Rates | Sequence[float] | None) -> dict[str, Any]:
-        """Return the arguments of `SwitchedNetwork`; `levels` are name, unit of each switch, names of the units."""
-        source, hosts = np.concatenate(self.source), self.hosts
-        first = hosts.switch_of_link[::hosts.links]
-        return {"name": name, "vertices": (*hosts.names, *switches), "n_nodes": len(hosts.names), "source": source,
-                "target": np.concatenate(self.target), "cables": (Fraction(1),) * len(source),
-                "bandwidth": bandwidths(bandwidth, self.classes), "link_classes": tuple(self.classes),
-                "class_of_link": np.concatenate(self.kind), "links_per_host": hosts.links, "use": hosts.use,
-                "switch_of_link": hosts.switch_of_link,
-                "levels": tuple(Level(level, np.concatenate([unit[first], unit]), tuple(names))
-                                for level, unit, names in levels)}

@@ -6,7 +6,7 @@ wrapped, unless `cables` gives more.
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any, cast
@@ -16,7 +16,6 @@ import numpy as np
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.kind import NetworkKind, bandwidths
 from pencilmap.model.network.network import Arcs, Network
 
 MAX_DIMENSIONS = 8
@@ -204,18 +203,6 @@ def parse_torus(text: str, **options: Any) -> Torus:
         raise TorusError(f"torus {text!r} has both :{kind} and w; use one of them")
     wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
     return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
-
-
-def _of_kind(text, bandwidth=None, **options):
-    torus = parse_torus(text, **options)
-    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
-
-
-KIND = NetworkKind(
-    "torus", "4x4x8, 4x4x8:mesh or 4wx4x8w",
-    "torus, mesh, or a mixture of both: w marks dimensions that wrap; 6 is a ring, 6:mesh a line",
-    "one for each dimension, with the letter of its axis", Torus, _of_kind,
-    ("dimension-order", "minimal-adaptive", "optimal-minimal"))
 
 
 def format_torus(torus: Torus) -> str:

@@ -11,8 +11,8 @@ supercomputer for machine learning with hardware support for embeddings", ISCA 2
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.kind import NetworkKind, bandwidths
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.torus import Torus, default_axes
 
 MOST_NODES = 1 << 20  # the neighbours of every node are listed
@@ -183,6 +182,16 @@ class TwistedTorus(CoordinateNetwork):
         return f"{'x'.join(map(str, self.shape))}:{_twist_text(self)}{axes}"
 
 
+def twists_of(network: Network) -> tuple[tuple[int, ...], ...] | None:
+    """Return the twists of a network, None for a network that is no twisted torus."""
+    return network.twists if isinstance(network, TwistedTorus) else None
+
+
+def twisted(torus: Torus, twists: Iterable[Iterable[int]]) -> TwistedTorus:
+    """Return a plain torus with twists, without bandwidth."""
+    return TwistedTorus(torus.shape, tuple(map(tuple, twists)), axes=torus.axes)
+
+
 def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the twists of extents k and 2k: the rings of k nodes come back k nodes further along every ring of 2k.
 
@@ -303,14 +312,3 @@ def _read_twists(text, twists, shape, axes):
 def steps_up_and_down(torus: TwistedTorus) -> list[tuple[int, int]]:
     """Return the pairs (dimension, 0 up or 1 down) in which links leave the nodes."""
     return [(int(i), int(direction)) for i, direction in np.argwhere(torus.has_links)]
-
-
-def _of_kind(text, bandwidth=None, **options):
-    torus = parse_twisted(text, **options)
-    return replace(torus, bandwidth=bandwidths(bandwidth, torus.link_classes))
-
-
-KIND = NetworkKind(
-    "twisted-torus", "4x4x8:twisted or 4x4x8:twist=xz4,yz4",
-    "torus whose rings come back with an offset: past the end of x, z grows by 4", "one for each dimension, with the letter "
-    "of its axis", TwistedTorus, _of_kind, ("shortest-path", "dimension-order", "optimal-minimal"))

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import Case
+from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.closed_form import ClosedForm, closed_form as closed_form_of, recognised
 from pencilmap.model.predict.forecast import Forecaster
 from pencilmap.model.predict.question import Question
@@ -32,8 +32,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
             direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` is predicted in closed form, whatever its size, if the routing has one. Everything else is predicted by
-    routing every message.
+    A `Product` is predicted in closed form, whatever its size, if routing and exchange have one. Everything else is found
+    by routing every message.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     transform : Transform, optional
         Without it there will be no times, only lengths.
     routing_name : str, optional
-        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
+        See `pencilmap.model.kinds.ROUTINGS`; by default the default of the network.
     name : str, optional
         Name of the placement; its own by default.
     costs : Costs

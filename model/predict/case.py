@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pencilmap.model.algorithms import algorithm_named
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -14,7 +15,6 @@ from pencilmap.model.placement.pattern import effective_length
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.schedule import BACKWARD, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import LocalTerms, local_terms, local_work

@@ -21,13 +21,13 @@ from functools import partial
 import numpy as np
 
 from pencilmap.model.decompositions.decomposition import ExchangeStage
+from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
 from pencilmap.model.predict.results import ExchangePrediction
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
-from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.times.timing import ExchangeWork, blocks_work, product_work, terms_in_turn
 from pencilmap.model.traffic.joint_loads import JointLoads
 from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks
@@ -94,7 +94,7 @@ def closed_form(case: Case) -> ClosedForm | None:
 
 def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float) -> float:
     """Seconds of the busiest link if routers chose at random: `link_s` times the ratio for even blocks."""
-    even, adaptive = (case.seconds(routing(name).of_product(product, letters).load)
+    even, adaptive = (case.seconds(routing(name, product.torus).of_product(product, letters).load)
                       for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
     return link_s * adaptive / even if even and adaptive is not None else link_s
 

@@ -8,7 +8,7 @@ makes progress. This share is `Costs.progress`. Nothing is hidden if the share i
 Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the cut
 links. All shares together are both exchanges whole. So T is never below the bound on both exchanges together
 (`lower_bound`), under any schedule. The bound in sequence holds for traffic in phases of its own
-(`pencilmap.model.bounds.certificates`). There are two certificates: one for this grid under this schedule, and one for
+(`pencilmap.model.predict.certificates`). There are two certificates: one for this grid under this schedule, and one for
 any transform whose tasks hold equal shares before and after, by the all-to-all (docs/theory.md).
 """
 
@@ -23,13 +23,13 @@ import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import ScheduleError
-from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case
+from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.closed_form import ClosedForm
 from pencilmap.model.predict.results import ExchangePrediction, ScheduleForecast, summed
 from pencilmap.model.predict.routed import routed
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_SIZE, PAIR, Course, block_of, cuts, reduced
 from pencilmap.model.schedules.sizes import best_sizes
@@ -297,7 +297,7 @@ class Forecaster:
     @cached_property
     def _even_and_adaptive(self):
         letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
-        return tuple(routing(name).joint_of_product(self.case.product, letters)
+        return tuple(routing(name, self.network).joint_of_product(self.case.product, letters)
                      for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
 
     def _notes(self, course, phases, times):
@@ -345,7 +345,8 @@ class Forecaster:
                            for sent in (on_task, inside))
         adaptive = None
         if self.case.contends and self.case.product is None and self.case.routes_at_random:
-            adaptive = routed_joint(self.network, found, self.case.mapping.node_of_rank, routing(RANDOM_ROUTING))
+            adaptive = routed_joint(self.network, found, self.case.mapping.node_of_rank,
+                                    routing(RANDOM_ROUTING, self.network))
         return _Resources(links, adaptive, undominated(on_task), undominated(on_node), undominated(within),
                           tuple(map(_held, found)))
 

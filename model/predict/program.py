@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import default_routing, kind_of, routing
 from pencilmap.model.network.network import GraphLink, TorusLink
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.predict.route_tables import largest_loads
-from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
 

@@ -15,7 +15,7 @@ class Question:
     Parameters
     ----------
     routing : str, optional
-        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
+        See `pencilmap.model.kinds.ROUTINGS`; by default the default of the network.
     exchange : str or sequence of str
         Name of the exchange algorithm, see `pencilmap.model.algorithms.ALGORITHMS`, or one name for each exchange.
     schedule : str

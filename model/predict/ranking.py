@@ -5,8 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from pencilmap.model.kinds import LINEAR_PROGRAMS
 from pencilmap.model.predict.results import Prediction, summed
-from pencilmap.model.routing import LINEAR_PROGRAMS
 from pencilmap.model.times.timing import TIE
 
 TRANSFORM, EXCHANGES = BY = "transform", "exchanges"  # objectives of a ranking: the whole transform, or its exchanges alone

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.bounds.certificates import Bounds, certificate
-from pencilmap.model.bounds.every_placement import LowerBound
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product
+from pencilmap.model.predict.certificates import Bounds, certificate
+from pencilmap.model.predict.lower_bounds import LowerBound
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, Schedule
 from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import ExchangeWork, LocalTerms, TimeTerms, summed_terms
@@ -230,7 +230,7 @@ class Prediction:
     def bracket(self) -> tuple["Prediction", ...]:
         """Predictions under the rules between which adaptive routers are; none if a rule was asked for.
 
-        The rules are those of `NetworkKind.bracket`. Predictions are computed when first used. There are none, either, if a
+        The rules are those of `Kind.bracket`. Predictions are computed when first used. There are none, either, if a
         rule is left out because it takes too long; see `adapts`.
         """
         if not self.adapts or self.under is None:

@@ -6,18 +6,16 @@ from functools import partial
 from typing import Any
 
 from pencilmap.model.algorithms import algorithm_named
-from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.kinds import routing
 from pencilmap.model.network.network import GraphLink, TorusLink
-from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
 from pencilmap.model.predict.closed_form import product_adaptive_s
+from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import ExchangePrediction, summed, worst
-from pencilmap.model.routing import routing
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.fair_sharing import can_share, shared_seconds
 from pencilmap.model.times.timing import mapping_work, terms_in_turn, work_in_turn
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.known_loads import known_loads
@@ -41,9 +39,9 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
     case = Case(mapping, None, transform, question, costs)
     assert isinstance(question.exchange, str)
     stage, _ = _routed(case, exchange, question.exchange)
-    if stage.work is None or not can_share(exchange, case.network, case.rule):
+    shared_s = None if stage.work is None else case.rule.shared_seconds(case.network, exchange, mapping.node_of_rank)
+    if shared_s is None:
         return stage
-    shared_s = shared_seconds(exchange, as_torus(case.network), mapping.node_of_rank, case.rule)
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], costs))
 
@@ -83,7 +81,7 @@ def _adaptive_s(case: Case, way: Any, messages: Exchange, link_s: float) -> floa
         return product_adaptive_s(case, case.product, messages.letters, link_s)
     if not case.routes_at_random:
         return None
-    return routing(RANDOM_ROUTING).loads(case.network, messages, case.mapping.node_of_rank).seconds()
+    return routing(RANDOM_ROUTING, case.network).loads(case.network, messages, case.mapping.node_of_rank).seconds()
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_question
+from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
-from pencilmap.model.routing import all_variants
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges

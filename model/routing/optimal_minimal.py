@@ -10,16 +10,15 @@ Cost: a variable for each distinct source and arc on its shortest paths; seconds
 MAX_FLOWS.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -33,73 +32,41 @@ class OptimalMinimal(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the loads of an optimal split, see `optimal_minimal_loads`."""
-        return optimal_minimal_loads(network, exchange, node_of_rank)
+        """Return the loads of the links for the least time of the busiest link.
+
+        The busiest link is optimal to the solver's accuracy (1e-7). The other loads are from one of many optima.
+
+        Raises
+        ------
+        RoutingError
+            If the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
+        """
+        if network.n_nodes > MAX_NODES:
+            raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and "
+                               f"{network.title} has {network.n_nodes}; use the cut bound as lower and another rule as "
+                               "upper limit")
+        traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
+        values = np.zeros(network.link_shape)
+        if traffic.nnz:
+            arcs, kind = network.arcs(), first_kinds(self.symmetries(network), traffic)
+            values.reshape(-1)[arcs.index] = _solve(network, arcs, traffic, kind)
+        return LinkLoads(network, values, exchange.total_bytes)
+
+    def symmetries(self, network: Any) -> Iterable[Ints]:
+        """Moves of all nodes that change no link: the node that each node moves to; here none are known."""
+        return ()
 
 
-RULE = without_argument(
+OPTIMAL_MINIMAL = without_argument(
     "optimal-minimal", "the best routing along shortest paths: a linear program, for small or regular cases",
     OptimalMinimal())
 
 
-def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-    """Return the loads of the links if messages are split over their shortest paths for the least time of the busiest link.
-
-    Parameters
-    ----------
-    network : Network
-    exchange : Exchange
-    node_of_rank : int array, shape (P,)
-
-    Returns
-    -------
-    LinkLoads
-        The busiest link is optimal to the solver's accuracy (1e-7). The other loads are from one of many optima.
-
-    Raises
-    ------
-    RoutingError
-        If the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
-    """
-    if network.n_nodes > MAX_NODES:
-        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "
-                           f"has {network.n_nodes}; use the cut bound as lower and another rule as upper limit")
-    traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
-    values = np.zeros(network.link_shape)
-    if traffic.nnz:
-        arcs, kind = network.arcs(), node_kinds(network, traffic)
-        values.reshape(-1)[arcs.index] = _solve(network, arcs, traffic, kind)
-    return LinkLoads(network, values, exchange.total_bytes)
-
-
-@singledispatch
-def node_kinds(network: Network, traffic: Any) -> np.ndarray:
-    """Return for each node the first equivalent node; here every node is its own: int array, shape (N,)."""
-    return np.arange(network.n_nodes)
-
-
-@node_kinds.register
-def _torus_kinds(torus: Torus, traffic):
-    """Return the first equivalent node by shifts of the torus that do not change the traffic."""
-    nodes = np.arange(torus.n_nodes)
-    coordinates, closed = torus.coordinates(nodes), [torus.is_ring(i) for i in range(torus.n_dimensions)]
-    moves = (torus.node((coordinates + shift) % torus.shape) for shift in coordinates
-             if all(ring or not s for s, ring in zip(shift, closed)))
-    return _first_kinds(moves, traffic)
-
-
-@node_kinds.register
-def _twisted_kinds(torus: TwistedTorus, traffic):
-    """Return the same for a twisted torus."""
-    nodes = np.arange(torus.n_nodes)
-    return _first_kinds((torus.sums(nodes[[shift]], nodes)[0] for shift in nodes), traffic)
-
-
-def _first_kinds(moves, traffic):
-    """Return the first node to which moves that do not change the traffic lead; each move is an int array, shape (N,)."""
+def first_kinds(symmetries: Iterable[Ints], traffic: Any) -> Ints:
+    """Return for each node the first node to which moves that do not change the traffic lead: int array, shape (N,)."""
     dense = traffic.toarray()
     kind = np.arange(len(dense))
-    for moved in moves:
+    for moved in symmetries:
         if np.array_equal(dense[moved[0]][moved], dense[0]) and np.array_equal(dense[np.ix_(moved, moved)], dense):
             kind = np.minimum(kind, kind[moved])
     return kind

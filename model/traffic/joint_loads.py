@@ -128,7 +128,7 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
     network : Network
     exchanges : iterable of Exchange
     node_of_rank : int array, shape (P,)
-    rule : value of `pencilmap.model.routing.routing`
+    rule : value of `pencilmap.model.kinds.routing`
     known : iterable of LinkLoads or None
         Loads of exchanges that the rule has already routed.
     """

@@ -32,7 +32,7 @@ def known_loads(network: Network, exchange: Exchange, ends: np.ndarray, rule: An
     exchange : Exchange
     ends : int array, shape (P,)
         End of the network of each rank.
-    rule : value of `pencilmap.model.routing.routing`
+    rule : value of `pencilmap.model.kinds.routing`
     """
     most = max(MOST_KEPT, MOST_VALUES // max(1, prod(network.link_shape)))
     if not exchange.is_even or exchange.total_bytes >= MOST_BYTES:

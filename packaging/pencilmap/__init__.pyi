@@ -22,7 +22,7 @@ from .model.predict import predict as predict
 from .model.predict.question import Question as Question
 from .model.predict.results import Prediction as Prediction, ScheduleForecast as ScheduleForecast
 from .model.placement.product import Product as Product
-from .model.routing import ROUTINGS as ROUTINGS
+from .model.kinds import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
 from .model.network.torus import Torus as Torus, parse_torus as parse_torus
 from .model.placement.transform import Transform as Transform, parse_transform as parse_transform

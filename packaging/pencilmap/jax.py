@@ -18,12 +18,12 @@ from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges

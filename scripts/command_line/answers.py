@@ -13,7 +13,7 @@ from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.kinds import kind_of
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import LIBRARIES, USUAL, Library, is_in_words, library_of, words_of

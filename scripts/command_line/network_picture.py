@@ -9,10 +9,9 @@ import numpy as np
 from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted, plural
-from pencilmap.model.network.dragonfly import Dragonfly
-from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.kinds import kind_of
+from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.network.graph import Level
-from pencilmap.model.network.kinds import kind_of
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.pictures.loads_table import unit_names, unit_word, units_title
 from pencilmap.scripts.pictures.plain import planes_text
@@ -40,7 +39,7 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> where_is_the_job(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]), (1, 2), True)
     'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 1 to 2 tasks on each host.'
     """
@@ -76,7 +75,7 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> tree = network_named("fat-tree:leaves=3,hosts=4,up=2")
     >>> print("\\n".join(network_lines(tree, np.array([0, 1, 4]))))
       leaf0   ##..  2 of 4 hosts
@@ -102,13 +101,14 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
 def about_routes(network: Network) -> str:
     """Return the sentence about the routes of a network that a reader of its times needs, "" if there is none.
 
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> about_routes(network_named("dragonfly:a=4,p=2,groups=3,cables=2"))
     'Two groups share 2 cables. If its routers adapt, times are ranges.'
     """
     if not isinstance(network, Dragonfly):
         return ""
-    return f"Two groups share {_shared(network)}. If its routers adapt, times are ranges."
+    ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
+    return f"Two groups share {_shared(network)}.{ranges}"
 
 
 def _planes(torus, nodes):
@@ -124,6 +124,9 @@ def _planes(torus, nodes):
 @singledispatch
 def level_lines(network: Any) -> Iterator[str]:
     """Yield a line for each level of another network, from the largest units."""
+    if network.levels[0].cables is not None:
+        yield from _levels_of_tree(network)
+        return
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
@@ -148,15 +151,14 @@ def _shared(network):
     return _span((links >= 0).sum(axis=2)[np.triu_indices(network.groups, 1)], "cable") if network.groups > 1 else "no cable"
 
 
-@level_lines.register
-def _levels_of_tree(tree: FatTree) -> Iterator[str]:
+def _levels_of_tree(tree):
     """Yield a line for each level of a tree, from the top."""
-    depth = len(tree.above)
-    yield f"{counted(tree.switches[-1], 'switch')} at the top"
+    depth = len(tree.levels)
+    yield f"{counted(int((tree.levels[-1].unit[tree.n_nodes:] < 0).sum()), 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
-        name = tree.levels[i].name
-        cables = np.delete(tree.cables_up[i], _implied(tree, i))
-        switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
+        level = tree.levels[i]
+        name, cables = level.name, np.delete(level.cables, _implied(tree, i))
+        switches = f" of {level.switches} switches" if level.switches > 1 else ""
         assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
         yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each"
                f"{assumed}")
@@ -192,7 +194,7 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
 
     Examples
     --------
-    >>> from pencilmap.model.network.kinds import network_named
+    >>> from pencilmap.model.kinds import network_named
     >>> tree = network_named("fat-tree:leaves=9,hosts=4,up=2")
     >>> print("\\n".join(unit_lines(tree, np.array([0, *range(4, 24), 28]), most=1)))
       5 leaves  ####  4 of 4 hosts each

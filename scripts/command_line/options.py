@@ -19,8 +19,8 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.placement.grid_words import decomposition_of
-from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
@@ -70,12 +70,13 @@ DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITI
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
                     "both compares torus and open mesh.")
-ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
-                       help="Routing rule; all shows every rule.")
+ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: ROUTINGS), help="Routing rule.")
+EVERY_ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
+                             help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
 EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
-                      help=f"Search: quick none, normal, long {EFFORTS['long']} times.")
+                      help="Search: quick none, normal, or long.")
 SEARCH = with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),

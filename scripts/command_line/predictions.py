@@ -490,7 +490,7 @@ class Exchanges:
     t_s: float | None
     time_s: float | None
     certificate: float | None
-    proof: str  #: of the certificate, see `pencilmap.model.bounds.certificates.Bounds.proof`
+    proof: str  #: of the certificate, see `pencilmap.model.predict.certificates.Bounds.proof`
 
 
 def exchanges_of(p: Prediction) -> Exchanges:

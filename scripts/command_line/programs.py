@@ -20,9 +20,9 @@ from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
+from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
-from pencilmap.model.routing import all_variants
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.launching import asked_grid, launch_as_dict, show_launch

@@ -27,7 +27,7 @@ class Topic:
 
 def _networks() -> Iterator[tuple[str, str]]:
     from pencilmap.mapper.graphs import GRAPHS
-    from pencilmap.model.network.kinds import KINDS
+    from pencilmap.model.kinds import KINDS
 
     for kind in KINDS.values():
         if kind.usage:
@@ -37,6 +37,7 @@ def _networks() -> Iterator[tuple[str, str]]:
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
     yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
     yield "FILE,taper=2,core-taper=1", "another ratio above the leaves"
+    yield "FILE,graph", "the same as a graph, although its cables may form another kind"
     for name, form in GRAPHS.items():
         yield f"FILE,{name}", form.title
 
@@ -50,8 +51,9 @@ def _machines() -> Iterator[tuple[str, str]]:
 
 
 def _nodes() -> Iterator[tuple[str, str]]:
-    yield "384", ("a number: of a torus machine, the partition with the widest bisection, and plan ranks all shapes; of a "
-                  "machine with switches, the first nodes; for a file of cables, list the nodes in a file, or as c[010-023]")
+    yield "384", ("a number: of a torus machine, the partition with the widest bisection; plan and map rank all shapes; "
+                  "of a machine with switches, the first nodes; for a file of cables, list the nodes in a file, or as "
+                  "c[010-023]")
     yield "4x6x16", "a shape: the same as --network 4x6x16"
     yield "FILE", "usable nodes in the launcher's order, one a line: x y z, or NAME x y z; for a file of cables, the name"
 
@@ -83,7 +85,7 @@ def _placements() -> Iterator[tuple[str, str]]:
 
 
 def _routings() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.routing import ROUTINGS
+    from pencilmap.model.kinds import ROUTINGS
 
     for r in ROUTINGS.values():
         yield r.usage, r.meaning
@@ -147,7 +149,7 @@ TOPICS = {
     "decompositions": Topic("Decompositions", "--decomposition", _decompositions),
     "placements": Topic("Placements", "--placement", _placements),
     "routings": Topic("Routing rules", "--routing", _routings,
-                      ("The default is dimension-order, on a file of cables shortest-path.",)),
+                      ("Defaults: dimension-order on untwisted tori, minimal on dragonflies, else", "shortest-path.")),
     "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
     "schedules": Topic("Schedules", "--schedule", _schedules),
     "formats": Topic("Placement formats", "--format", _formats),

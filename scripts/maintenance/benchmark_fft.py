@@ -1,9 +1,8 @@
-"""Compare libpencilfft with its peers and the memory's limit; writes the table of docs/benchmarks.md and docs/results.
+"""Compare libpencilfft with its peers and the memory's limit; writes the table and picture of docs/benchmarks.md.
 
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
     .venv/bin/python scripts/maintenance/benchmark_fft.py --peers DIR              # also peers that are installed in DIR
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs, docs/results and the picture
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # into docs/benchmarks.md and the picture
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes, in a random order in each repetition
@@ -35,13 +34,11 @@ from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.result_files import result_file, write_result
 from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmarks import (
     CONTESTANTS,
     FAILED,
     OURS,
-    PAGES,
     PEERS,
     PRECISIONS,
     TYPES,
@@ -58,11 +55,6 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 MARKER = "scripts/maintenance/benchmark_fft.py"
 TIMEOUT_S = 600
-APART = ("dtfft",)  # its planner by trial often ends the launch
-MEMORY = {  # for all allocations of a process; NumPy uses huge pages by default
-    "normal": {"NUMPY_MADVISE_HUGEPAGE": "0"},
-    "huge": {"NUMPY_MADVISE_HUGEPAGE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
-}
 
 
 class BenchmarkError(PencilmapError):
@@ -89,9 +81,9 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
         command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
                    result]
         library = ensure_built(simulated=False).directory / "lib" / "libpencilfft.so"
-        environment = os.environ | MEMORY[case.pages] | {
-            "PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment = os.environ | {  # NumPy uses huge pages by default
+            "NUMPY_MADVISE_HUGEPAGE": "0", "PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         try:  # in the folder, because 2DECOMP&FFT writes a file
             done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True,
                                   errors="replace", timeout=TIMEOUT_S, cwd=folder)
@@ -109,17 +101,9 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
 def round_of(case: Case, contestants: Sequence[str], repetitions: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the results of the launches of a round; the first contestant takes part in all of them.
 
-    One launch has all contestants but those that often end it. If a launch ends, its halves are launched, until the
-    contestant that ends it is alone with the first.
+    If a launch ends, its halves are launched, until the contestant that ends it is alone with the first.
     """
     first, *others = contestants
-    yield from _halved(case, first, [name for name in others if name not in APART], repetitions, seed)
-    for name in APART:
-        if name in others:
-            yield from _halved(case, first, [name], repetitions, seed)
-
-
-def _halved(case, first, others, repetitions, seed):
     try:
         yield launched(case, [first, *others], repetitions, seed)
         return
@@ -132,7 +116,7 @@ def _halved(case, first, others, repetitions, seed):
         yield alone | {"refused": {others[0]: f"it ended the launch with {status}"}}
     else:
         for half in (others[:len(others) // 2], others[len(others) // 2:]):
-            yield from _halved(case, first, half, repetitions, seed)
+            yield from round_of(case, [first, *half], repetitions, seed)
 
 
 def _mpirun(ranks):
@@ -198,8 +182,6 @@ def refusals(results: dict[Case, Launches]) -> list[str]:
 
 @click.command(help=__doc__.split("\n\n")[0])
 @click.option("--size", "sizes", multiple=True, default=("128", "256"), metavar="N|NXxNYxNZ", help="Extents.")
-@click.option("--pages", type=click.Choice(PAGES), multiple=True, default=("normal",),
-              help="Of memory; huge: for all that is allocated.")
 @click.option("--type", "types", type=click.Choice(TYPES), multiple=True, default=TYPES)
 @click.option("--precision", "precisions", type=click.Choice(PRECISIONS), multiple=True, default=PRECISIONS)
 @click.option("--grid", "grids", multiple=True, default=("1x2", "2x1"), metavar="RxC")
@@ -212,16 +194,11 @@ def refusals(results: dict[Case, Launches]) -> list[str]:
 @click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
 @click.option("--json", "json_file", metavar="FILE",
               help="Keep every time in FILE, case by case; cases that it holds are not measured again.")
-@click.option("--rows", type=click.IntRange(1), metavar="N",
-              help="With --json: measure N of the cases that FILE lacks, then stop.")
 @click.option("--again", "earlier", multiple=True, metavar="FILE", help="Measure nothing: take the times that --json wrote.")
-@click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
-@click.option("--write", is_flag=True, help=f"Put the short tables into docs/{PAGE.name}, all rows into docs/results, "
-              "and the picture into docs/pictures.")
-def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...],
-         grids: tuple[str, ...], contestants: tuple[str, ...], peers: str | None, rounds: int, repetitions: int,
-         json_file: str | None, rows: int | None, earlier: tuple[str, ...], plot: str | None,
-         write: bool) -> None:
+@click.option("--write", is_flag=True, help=f"Put the short table into docs/{PAGE.name}, the picture into docs/pictures.")
+def main(sizes: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...], grids: tuple[str, ...],
+         contestants: tuple[str, ...], peers: str | None, rounds: int, repetitions: int, json_file: str | None,
+         earlier: tuple[str, ...], write: bool) -> None:
     try:
         if peers:
             if not Path(peers).is_dir():
@@ -230,13 +207,11 @@ def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...],
         names = list(dict.fromkeys((OURS, *contestants, *(PEERS if peers else ()))))
         if why := next(filter(None, map(refusal, names)), None):
             raise BenchmarkError(why)
-        cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision, page)
-                 for kind, precision, extents, grid, page in product(
-                     types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids], pages)]
-        if rows and not json_file:
-            raise BenchmarkError("--rows measures some cases and keeps them: name the file with --json")
-        results = _read(earlier) if earlier else _measure(cases, names, rounds, repetitions, json_file, rows)
-        _tell(results, names, plot, write)
+        cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision)
+                 for kind, precision, extents, grid in product(
+                     types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids])]
+        results = _read(earlier) if earlier else _measure(cases, names, rounds, repetitions, json_file)
+        _tell(results, names, write)
     except PencilmapError as error:
         click.echo(f"benchmark_fft: {error}", err=True)
         sys.exit(1)
@@ -254,17 +229,15 @@ def extents_of(text: str) -> tuple[int, int, int]:
     return nx, ny, nz
 
 
-def _measure(cases, names, rounds, repetitions, json_file, rows):
+def _measure(cases, names, rounds, repetitions, json_file):
     """Results by case, including the results in the file; each new case is appended to the file."""
     results = _read([json_file]) if json_file and Path(json_file).exists() else {}
     missing = [case for case in cases if case not in results]
-    for case, found in measured(missing[:rows], names, rounds, repetitions):
+    for case, found in measured(missing, names, rounds, repetitions):
         results[case] = found
         if json_file:
             kept = [result for mine in results.values() for result in mine]
             write_whole(json_file, json.dumps(kept) + "\n", BenchmarkError)
-    if rows and len(missing) > rows:
-        click.echo(f"{len(missing) - rows} of {len(cases)} cases are left to be measured")
     return {case: results[case] for case in sorted(results, key=_place)}
 
 
@@ -283,19 +256,16 @@ def _read(files):
 
 def _place(case):
     """The sort key of a case in the tables."""
-    return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid, PAGES.index(case.pages)
+    return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid
 
 
-def _tell(results, names, plot, write):
+def _tell(results, names, write):
     rows, short = rows_table(results, names), page_table(results)
     print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
                 [machine(results), *refusals(results)])
     print_table(f"{OURS} compared with the fastest peer", *short)
-    if plot:
-        draw_benchmark(results, names, plot)
     if write:
         fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
-        write_result(result_file(PAGE, "benchmark all"), *rows)
         draw_benchmark(results, names, PICTURE)
 
 

@@ -13,11 +13,10 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.kinds import KINDS, ROUTINGS
 from pencilmap.model.machines.files import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
-from pencilmap.model.network.kinds import KINDS
 from pencilmap.model.placement.launch_order import LaunchOrder, spoken
-from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 from pencilmap.scripts.command_line.result_files import result_file, write_result

@@ -18,6 +18,7 @@ from pencilmap.model.base.errors import PencilmapError
 
 BUILD_VARIABLE = "PENCILMAP_BUILD"
 TIMEOUT_S = 900
+PROGRAMS = ("fft_runner: ", "network_probe: ", "transpose_bench: ")  # begin the lines in which these name their failure
 
 SIMGRID = "libsimgrid-dev"
 COMMAND_PACKAGES = {
@@ -201,5 +202,6 @@ def _run(command, step):
 
 
 def tail(text: str, lines: int = 30) -> str:
-    """Return the last lines of a program's output, for an error message."""
-    return "\n".join(text.rstrip().splitlines()[-lines:])
+    """Return the lines in which our program names its failure, else the last lines of its output, for an error message."""
+    output = text.rstrip().splitlines()
+    return "\n".join([line for line in output if line.startswith(PROGRAMS)] or output[-lines:])

@@ -16,7 +16,7 @@ from pencilmap.mapper.runs.probes import read_probes
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.mapper.studies.transposes import Case, read_transposes
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.times.probe import Probe
+from pencilmap.model.machines.probe import Probe
 from pencilmap.scripts.networks.build import built_for_mpich, ensure_built, tail
 
 TIMEOUT_S = 300

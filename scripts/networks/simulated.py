@@ -37,6 +37,7 @@ from pencilmap.mapper.runs.compare import TOPOLOGY
 from pencilmap.mapper.setting import Setting
 from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.kinds import default_routing
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
@@ -45,7 +46,6 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import PRECISIONS, TYPES
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import default_routing
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 from pencilmap.scripts.networks.route_table import table_text
@@ -195,7 +195,7 @@ class SimulatedNetwork:
     def hosts(self, mapping: Mapping) -> list[str]:
         """Return the simulated host of each rank: its node, or its link of the node if each task uses one link.
 
-        >>> from pencilmap.model.network.kinds import network_named
+        >>> from pencilmap.model.kinds import network_named
         >>> tree = network_named("fat-tree:leaves=2,hosts=2,up=1,links=2,use=task", bandwidth="1 GB/s")
         >>> ranks = np.arange(4)
         >>> SimulatedNetwork(tree).hosts(Mapping(tree, ProcessGrid(2, 2), 2, ranks // 2, ranks % 2))

@@ -18,11 +18,11 @@ from typing import Any
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_messages
 from pencilmap.model.predict.results import ExchangePrediction
-from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, directed
 from pencilmap.model.times.costs import Costs

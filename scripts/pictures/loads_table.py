@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import singledispatch
 from itertools import groupby
 from typing import Any
 
@@ -12,10 +11,9 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.where import Where
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import counted, plural
-from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.graph import GraphNetwork, Level
+from pencilmap.model.kinds import default_routing, routing as routing_named
+from pencilmap.model.network.graph import Level
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 
@@ -166,23 +164,20 @@ def cable_loads(loads: LinkLoads) -> Floats:
     return np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
 
 
-@singledispatch
 def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats, Ints | None]]:
     """Yield kind, names, words, the bytes of the busiest cable of each unit, for each array of loads, and the unit of each
     host.
     """
-    raise NotImplementedError(f"no bands for {type(network).__name__}")
+    return (_dimensions if network.has_coordinates else _levels)(network, loads)
 
 
-@_bands.register
-def _dimensions(network: CoordinateNetwork, loads):
+def _dimensions(network, loads):
     seen = [i for i, n in enumerate(network.shape) if n > 1]
     busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
     yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest), None
 
 
-@_bands.register
-def _levels(network: GraphNetwork, loads):
+def _levels(network, loads):
     """Cables of hosts are one unit. Another cable belongs to the units of the largest level that it leaves or enters."""
     cables = np.array([float(strength) for strength in network.cables])
     values = np.array([each.reshape(-1)[network.place_of_link] / cables for each in loads])
@@ -224,7 +219,7 @@ def unit_word(level: Level) -> str:
     return level.name if len(level.name) > 1 else f"{level.name} slice"
 
 
-def unit_names(network: GraphNetwork, level: Level) -> list[str]:
+def unit_names(network: Any, level: Level) -> list[str]:
     """Return the name of each unit of a level: that of its switch, or its own if it has several switches."""
     of_switch = level.unit[network.n_nodes:]
     inside = np.flatnonzero(of_switch >= 0)

@@ -13,6 +13,7 @@ from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.setting import setting
 from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -20,7 +21,6 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
-from pencilmap.model.times.probe import fit_probe
 from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.networks.measured import probe_here

@@ -4,12 +4,11 @@
  * Idea:   ranks wait for each other thousands of times. If there are more ranks than processors, an MPI that polls without
  *         sleeping (MPICH) takes a time slice of the processor for each: so the ranks sleep between their polls. */
 #include <math.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "choose/trial.h"
 #include "common/failure.h"
+#include "driver.h"
 #include "exchange/exchange.h"
 #include "geometry/blocks.h"
 #include "speed/tuning.h"
@@ -21,7 +20,6 @@ enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, SHARES, N_EXCHANGE
  * time, a winner has six turns among all, six among the last three, and twelve among the last two. */
 enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 24 * TURN_RUNS, DIRECTIONS = 2 };
 
-static int R, C, rank;
 static double now = 1000; /* s */
 static double shares_ms; /* time of SHARES; 0: refuses */
 static bool on_two_nodes; /* every other rank */
@@ -187,22 +185,16 @@ const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);
 
 static pencilfft_plan make_plan_again(double budget_s, const char *skip)
 {
-    pencilfft_desc desc;
-    pencilfft_plan plan = NULL;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = 12;
-    desc.R = grid_is_open ? 0 : R, desc.C = grid_is_open ? 0 : C;
+    pencilfft_desc desc = described(12, 12, 12);
+    if (grid_is_open)
+        desc.R = desc.C = 0;
     desc.exchange = "auto";
-    desc.rigor = "estimate";
     desc.skip = skip;
     desc.auto_budget_s = budget_s;
     memset(runs, 0, sizeof runs);
     memset(runs_before, 0, sizeof runs_before);
     n_history = 0;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    if (!plan)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    return plan;
+    return made(&desc);
 }
 
 /* Forget all choices of exchanges. */
@@ -215,7 +207,7 @@ static pencilfft_plan make_plan(double budget_s)
 static double seconds(pencilfft_plan plan, int e, int i)
 {
     double value = -1;
-    CHECK_INT(pencilfft_auto_seconds(plan, e, i, &value), PENCILFFT_OK);
+    OK(pencilfft_auto_seconds(plan, e, i, &value));
     return value;
 }
 
@@ -263,7 +255,7 @@ static void they_run_in_turn(void)
     CHECK(n_history > (BASE_RUNS + 2 * GO) * DIRECTIONS);
     for (int i = 0; i < (BASE_RUNS + 2 * GO) * DIRECTIONS; i++)
         CHECK_INT(history[i], i < BASE_RUNS * DIRECTIONS ? BASE : each[(i / DIRECTIONS - BASE_RUNS) % GO]);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* Arrays larger than the caches are not warmed up. */
@@ -278,7 +270,7 @@ static void large_arrays_run_in_turn_at_once(void)
     CHECK(n_history > (1 + GO) * DIRECTIONS);
     for (int i = 0; i < (1 + GO) * DIRECTIONS; i++)
         CHECK_INT(history[i], i < DIRECTIONS ? BASE : each[i / DIRECTIONS - 1]);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 static void row_and_column_take_their_own(void)
@@ -292,7 +284,7 @@ static void row_and_column_take_their_own(void)
         CHECK_INT(runs[e][HALFWAY], 0);
         CHECK(isinf(seconds(plan, e, REFUSES)) && isinf(seconds(plan, e, HALFWAY)));
     }
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* Of both directions. */
@@ -310,7 +302,7 @@ static void whole_transforms_are_timed(void)
     takes_ms(plan, 0, HOPELESS, 50 + 5);
     takes_ms(plan, 1, BASE, 1 + 5);
     takes_ms(plan, 1, COLUMNS, 1 + 1);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* Within a node an exchange by shared memory is chosen if slower by less than the doubt: by 0.8 % in the row, not by 2.4 %
@@ -320,11 +312,11 @@ static void what_shares_memory_has_the_benefit_of_the_doubt(void)
     shares_ms = 1.05;
     pencilfft_plan plan = make_plan(60);
     took(plan, "shares", "columns");
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     on_two_nodes = true;
     plan = make_plan(60);
     took(plan, "rows", "columns");
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     on_two_nodes = false;
     shares_ms = 0;
 }
@@ -335,7 +327,7 @@ static void without_time_the_first_that_goes(void)
     took(plan, "base", "base");
     CHECK_INT(runs[0][BASE], 2 * DIRECTIONS); /* once to warm up, and once */
     CHECK(seconds(plan, 0, ROWS) == 0 && seconds(plan, 1, ROWS) == 0);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* The row's candidates share 0.3 s. The base takes 20 ms of this twice; warming up all candidates takes 200 ms and running
@@ -344,7 +336,7 @@ static void none_takes_more_than_its_share(void)
 {
     pencilfft_plan plan = make_plan(0.6);
     CHECK_INT(runs[0][BASE], (BASE_RUNS + 2) * DIRECTIONS);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 static void they_are_tried_in_the_order_of_the_table(void)
@@ -353,38 +345,33 @@ static void they_are_tried_in_the_order_of_the_table(void)
     CHECK_INT(runs_before[BASE], 0);
     CHECK_INT(runs_before[ROWS], (BASE_RUNS + 1) * DIRECTIONS); /* the base, and the base once more to warm up */
     CHECK_INT(runs_before[LAST], (BASE_RUNS + 4) * DIRECTIONS);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* For the same transform; a transform that skips another axis is not the same. */
 static void what_was_chosen_is_known_again(void)
 {
     pencilfft_plan plan = make_plan(60);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     plan = make_plan_again(60, NULL);
     took(plan, "rows", "columns");
     CHECK_INT(runs[0][ROWS], 0);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     plan = make_plan_again(60, "z");
     CHECK(runs[0][ROWS] > 0);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 static void the_plan_works(void)
 {
     pencilfft_plan plan = make_plan_again(60, NULL);
-    void *in, *out;
-    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
-    int64_t bytes;
-    CHECK_INT(pencilfft_alloc_bytes(plan, &bytes), PENCILFFT_OK);
-    memset(in, 0, (size_t)bytes);
+    void *in = buffer_of(plan), *out = buffer_of(plan);
     if (rank == 0)
         *(double *)in = 1; /* an impulse, whose transform is 1 everywhere */
-    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
+    OK(pencilfft_forward(plan, in, out));
     CHECK(*(double *)out == 1 && ((double *)out)[1] == 0);
     CHECK_INT(runs[0][ROWS] + runs[1][COLUMNS], 2);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 /* A grid of one exchange takes half the time of the base; the table has all grids, and wisdom keeps the choice. */
@@ -394,23 +381,23 @@ static void an_open_grid_is_tried(void)
     grid_is_open = true;
     for (int again = 0; again < 2; again++) {
         pencilfft_plan plan = again ? make_plan_again(60, NULL) : make_plan(60);
-        CHECK_INT(pencilfft_grid(plan, &grid[again][0], &grid[again][1]), PENCILFFT_OK);
+        OK(pencilfft_grid(plan, &grid[again][0], &grid[again][1]));
         CHECK(grid[again][0] == 1 || grid[again][1] == 1);
-        CHECK_INT(pencilfft_grid_trials(plan, &n), PENCILFFT_OK);
+        OK(pencilfft_grid_trials(plan, &n));
         CHECK_INT(n, again ? 0 : R * C == 4 ? 3 : 4);
         for (int i = 0; i < n; i++) {
             pencilfft_grid_trial t;
-            CHECK_INT(pencilfft_grid_trial_of(plan, i, &t), PENCILFFT_OK);
+            OK(pencilfft_grid_trial_of(plan, i, &t));
             double seconds = DIRECTIONS * 5e-3 * ((t.R > 1) + (t.C > 1));
             CHECK(t.R * t.C == R * C && t.runs > 1 && t.spread < 1e-9);
             CHECK(fabs(t.least - seconds) < 1e-9 && fabs(t.median - seconds) < 1e-9);
         }
         pencilfft_grid_trial none;
-        CHECK_INT(pencilfft_grid_trial_of(plan, n, &none), PENCILFFT_BAD_CALL);
+        BAD(pencilfft_grid_trial_of(plan, n, &none), "");
         if (!again)
             CHECK(!strcmp(pencilfft_exchange_chosen(plan, grid[0][0] > 1 ? PENCILFFT_ROW : PENCILFFT_COLUMN),
                           grid[0][0] > 1 ? "rows" : "columns"));
-        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+        OK(pencilfft_plan_destroy(plan));
     }
     CHECK(grid[0][0] == grid[1][0]);
     grid_is_open = false;
@@ -418,10 +405,7 @@ static void an_open_grid_is_tried(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    R = argc > 2 ? atoi(argv[1]) : 2;
-    C = argc > 2 ? atoi(argv[2]) : 2;
+    start_tests(argc, argv, MPI_THREAD_SINGLE);
     the_median_is_in_the_middle();
     times_are_compared_with_those_beside_them();
     more_runs_leave_less_doubt();
@@ -436,6 +420,5 @@ int main(int argc, char **argv)
     what_was_chosen_is_known_again();
     the_plan_works();
     an_open_grid_is_tried();
-    MPI_Finalize();
-    return check_result();
+    return end_tests();
 }

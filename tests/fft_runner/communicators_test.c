@@ -4,40 +4,35 @@
  * counts communicators. With PLANS 0 threads run plans at once. */
 #include <complex.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "agreement.h"
-#include "check.h"
 #include "common/complex_value.h"
+#include "driver.h"
 #include "pencilfft_line.h"
 
-static int rank, ranks, made;
+static int alive; /* communicators */
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *duplicate)
 {
-    made++;
+    alive++;
     return PMPI_Comm_dup(comm, duplicate);
 }
 
 int MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *group)
 {
-    made++;
+    alive++;
     return PMPI_Comm_split(comm, colour, key, group);
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *group)
 {
-    made++;
+    alive++;
     return PMPI_Comm_split_type(comm, type, key, info, group);
 }
 
 int MPI_Comm_free(MPI_Comm *comm)
 {
-    made--;
+    alive--;
     return PMPI_Comm_free(comm);
 }
 
@@ -71,21 +66,15 @@ struct work {
     double complex *in, *out, *first;
 };
 
-static pencilfft_desc described(int kind)
+static pencilfft_desc description(int kind)
 {
     static const char *const exchanges[KINDS] = {"alltoallv", "p2p", "persistent", "bruck2", "padded", "alltoallw"};
-    pencilfft_desc desc;
-    pencilfft_desc_init(&desc);
-    desc.nx = N, desc.ny = N + kind % 3, desc.nz = N;
+    pencilfft_desc desc = described(N, N + kind % 3, N);
     desc.R = kind % 2 ? ranks : 1, desc.C = kind % 2 ? 1 : ranks;
-    desc.rigor = "estimate";
     desc.exchange = exchanges[kind];
-    if (kind == 1 || kind == 2)
-        desc.schedule = "overlap:2";
-    if (kind == 4) {
-        desc.decomposition = "brick";
-        desc.R = desc.C = 0;
-    }
+    desc.schedule = kind == 1 || kind == 2 ? "overlap:2" : NULL;
+    if (kind == 4)
+        desc.decomposition = "brick", desc.R = desc.C = 0;
     return desc;
 }
 
@@ -110,7 +99,7 @@ static void start(MPI_Comm comm, int kind, struct work *w)
     if (kind >= KINDS - 2)
         start_lines(comm, kind == KINDS - 1, w);
     else {
-        pencilfft_desc desc = described(kind);
+        pencilfft_desc desc = description(kind);
         need(pencilfft_plan_create(&desc, comm, &w->plan));
         if (kind == 0)
             need(pencilfft_halo_create(w->plan, PENCILFFT_INPUT, one, one, &w->halo));
@@ -128,18 +117,6 @@ static void finish(struct work *w)
     free(w->first);
 }
 
-static void allocate(struct work *w)
-{
-    w->in = aligned_alloc(64, MOST * sizeof *w->in);
-    w->out = aligned_alloc(64, MOST * sizeof *w->out);
-    w->first = calloc(MOST, sizeof *w->first);
-    if (!w->in || !w->out || !w->first)
-        abort();
-    int add = below(1000);
-    for (int i = 0; i < MOST; i++)
-        w->in[i] = CMPLX((i * 37 + rank * 11 + add) % 101, (i * 53 + rank + add) % 97);
-}
-
 static void run(struct work *w)
 {
     memset(w->out, 0, MOST * sizeof *w->out);
@@ -153,6 +130,27 @@ static void run(struct work *w)
         need(pencilfft_brick_lines_execute(w->bricks, PENCILFFT_FORWARD, w->in, w->out));
 }
 
+/* With its input and first output. */
+static void allocate(struct work *w)
+{
+    w->in = aligned_alloc(64, MOST * sizeof *w->in);
+    w->out = aligned_alloc(64, MOST * sizeof *w->out);
+    w->first = calloc(MOST, sizeof *w->first);
+    if (!w->in || !w->out || !w->first)
+        abort();
+    int add = below(1000);
+    for (int i = 0; i < MOST; i++)
+        w->in[i] = CMPLX((i * 37 + rank * 11 + add) % 101, (i * 53 + rank + add) % 97);
+    run(w);
+    memcpy(w->first, w->out, MOST * sizeof *w->out);
+}
+
+static void run_again(struct work *w)
+{
+    run(w);
+    CHECK(!memcmp(w->first, w->out, MOST * sizeof *w->out));
+}
+
 /* ---- tests ------------------------------------------------------------------------------------------------------------ */
 
 static void many_are_alive_at_once(int plans)
@@ -162,7 +160,7 @@ static void many_are_alive_at_once(int plans)
         abort();
     for (int i = 0; i < plans; i++)
         start(MPI_COMM_WORLD, i % KINDS, &work[i]);
-    CHECK(made < 20);
+    CHECK(alive < 20);
     for (int left = plans; left > 0; left--) { /* ended in any order */
         int i = below(left);
         finish(&work[i]);
@@ -176,11 +174,11 @@ static void equal_plans_make_no_communicators(void)
     struct work first, second;
     for (int kind = 0; kind < KINDS; kind++) {
         start(MPI_COMM_WORLD, kind, &first);
-        int before = made;
+        int before = alive;
         start(MPI_COMM_WORLD, kind, &second);
-        CHECK_INT(made, before);
+        CHECK_INT(alive, before);
         finish(&first);
-        CHECK_INT(made, before);
+        CHECK_INT(alive, before);
         finish(&second);
     }
 }
@@ -188,7 +186,7 @@ static void equal_plans_make_no_communicators(void)
 /* Each of its plans holds the library's communicators; the last plan frees them. */
 static void the_callers_communicator_is_freed(int rounds)
 {
-    int before = made;
+    int before = alive;
     for (int i = 0; i < rounds; i++) {
         MPI_Comm comm, copy;
         struct work one, other;
@@ -201,19 +199,19 @@ static void the_callers_communicator_is_freed(int rounds)
         int order = below(3);
         if (order != 0)
             MPI_Comm_free(&comm);
-        run(&one);
+        run_again(&one);
         if (order != 1)
             MPI_Comm_free(&copy);
-        run(&other);
-        run(&one);
+        run_again(&other);
+        run_again(&one);
         finish(&one);
-        run(&other);
+        run_again(&other);
         if (order == 0)
             MPI_Comm_free(&comm);
         finish(&other);
         if (order == 1)
             MPI_Comm_free(&copy);
-        CHECK_INT(made, before);
+        CHECK_INT(alive, before);
     }
 }
 
@@ -226,16 +224,13 @@ static void ranks_run_several_plans_each_at_its_own_pace(int rounds)
     for (int i = 0; i < SEVERAL; i++) {
         start(MPI_COMM_WORLD, i % KINDS, &work[i]);
         allocate(&work[i]);
-        run(&work[i]);
-        memcpy(work[i].first, work[i].out, MOST * sizeof *work[i].out);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     for (int i = 0; i < rounds; i++) {
         struct work *w = &work[below(SEVERAL)];
         if (below(2 * ranks) == rank)
             nanosleep(&nap, NULL);
-        run(w);
-        CHECK(!memcmp(w->first, w->out, MOST * sizeof *w->out));
+        run_again(w);
     }
     for (int i = 0; i < SEVERAL; i++)
         finish(&work[i]);
@@ -246,10 +241,8 @@ static int rounds_of_threads;
 static void *run_often(void *work)
 {
     struct work *w = work;
-    for (int i = 0; i < rounds_of_threads; i++) {
-        run(w);
-        CHECK(!memcmp(w->first, w->out, MOST * sizeof *w->out));
-    }
+    for (int i = 0; i < rounds_of_threads; i++)
+        run_again(w);
     return NULL;
 }
 
@@ -261,16 +254,14 @@ static void threads_run_plans_at_once(int rounds)
     pthread_t thread[THREADS];
     rounds_of_threads = rounds;
     for (int i = 0; i < PLANS; i++) {
-        int before = made, kind = i ? 1 : 0;
+        int before = alive, kind = i ? 1 : 0;
         start(MPI_COMM_WORLD, kind, &work[i]);
-        CHECK(made > before + 2);
+        CHECK(alive > before + 2);
     }
     work[PLANS] = (struct work){.halo = work[0].halo};
     work[0].halo = NULL;
     for (int i = 0; i < THREADS; i++) {
         allocate(&work[i]);
-        run(&work[i]);
-        memcpy(work[i].first, work[i].out, MOST * sizeof *work[i].out);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, run_often, &work[i]);
@@ -280,27 +271,19 @@ static void threads_run_plans_at_once(int rounds)
         finish(&work[i]);
 }
 
-static void one_thread(int plans, int rounds)
-{
-    equal_plans_make_no_communicators();
-    many_are_alive_at_once(plans);
-    the_callers_communicator_is_freed(rounds);
-    ranks_run_several_plans_each_at_its_own_pace(rounds);
-}
-
 int main(int argc, char **argv)
 {
     int level, plans = argc > 1 ? atoi(argv[1]) : 100, rounds = argc > 2 ? atoi(argv[2]) : 100;
-    MPI_Init_thread(&argc, &argv, plans ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (plans)
-        one_thread(plans, rounds);
-    else if (level == MPI_THREAD_MULTIPLE)
+    start_tests(argc, argv, plans ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE);
+    MPI_Query_thread(&level);
+    if (plans) {
+        equal_plans_make_no_communicators();
+        many_are_alive_at_once(plans);
+        the_callers_communicator_is_freed(rounds);
+        ranks_run_several_plans_each_at_its_own_pace(rounds);
+    } else if (level == MPI_THREAD_MULTIPLE)
         threads_run_plans_at_once(rounds);
     else
-        printf("no MPI_THREAD_MULTIPLE\n");
-    int failed = check_result();
-    MPI_Finalize();
-    return failed;
+        printf("NOT TESTED: threads at once, for this MPI has no MPI_THREAD_MULTIPLE\n");
+    return end_tests();
 }

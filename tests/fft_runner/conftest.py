@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 from pencilmap.scripts.networks.namespaces.launch import build_nap
 from tests.modules import needs_module
 from tests.patience import patience
 
-collect_ignore_glob = ["python_*.py", "peer_failures_checks.py"]  # programs for mpirun
+collect_ignore_glob = ["python_*.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 GUARDED = Path(__file__).with_name("python_guarded.py")
@@ -199,6 +200,17 @@ def mpich_run(tmp_path_factory, pytestconfig):
                      "-DCMAKE_C_FLAGS_DEBUG=",  # without -g: a quarter less again
                      targets=targets)
     return launcher(programs, tmp_path_factory.mktemp("nap"))
+
+
+def check_clean(done):
+    """Check that a program ended well, and that no sanitizer has found anything."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
+
+
+def of_ranks(sent):
+    """Return bytes and messages of every rank, one after the other, of a matrix of the bytes from rank to rank."""
+    return np.column_stack((sent.sum(axis=1), (sent > 0).sum(axis=1))).ravel().tolist()
 
 
 def built_with_sanitizers(tmp_path_factory, *targets):

@@ -4,15 +4,10 @@
  * afterwards, and the file keeps its contents, and is closed. Run under mpirun with the grid and, to test wisdom, a file:
  * memory_failures_test R C [FILE]. */
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "agreement.h"
-#include "check.h"
+#include "driver.h"
 #include "failing_memory.h"
 #include "pencilfft_line.h"
-#include "start_on_grid.h"
 
 #ifdef PENCILFFT_HAVE_OPENMP
 enum { MOST_THREADS = 2 };
@@ -20,30 +15,27 @@ enum { MOST_THREADS = 2 };
 enum { MOST_THREADS = 1 };
 #endif
 enum { MOST_TRIES = 5000 };
-static int R, C, rank, ranks;
 static const char *file, *exchange = "alltoallv", *type = "c2c", *schedule, *decomposition;
+
+/* There is no plan without success. */
+#define END(kind, create)                              \
+    int status = create;                               \
+    CHECK((status == PENCILFFT_OK) == (made != NULL)); \
+    OK(pencilfft_##kind##_destroy(made));              \
+    return status
 
 static int plan(void)
 {
-    pencilfft_desc desc;
-    pencilfft_plan plan = NULL;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = 12;
-    desc.R = R, desc.C = C;
-    desc.type = type;
-    desc.exchange = exchange;
-    desc.schedule = schedule;
+    pencilfft_desc desc = described(12, 12, 12);
+    pencilfft_plan made = NULL;
+    desc.type = type, desc.exchange = exchange, desc.schedule = schedule;
     if (decomposition)
         desc.decomposition = decomposition;
     desc.fields = schedule ? 2 : 1;
     desc.threads = MOST_THREADS;
-    desc.rigor = "estimate";
     desc.auto_budget_s = 0;
     pencilfft_wisdom_forget(); /* of earlier choices of auto */
-    int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
-    CHECK((status == PENCILFFT_OK) == (plan != NULL));
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    return status;
+    END(plan, pencilfft_plan_create(&desc, MPI_COMM_WORLD, &made));
 }
 
 static pencilfft_plan with_halo;
@@ -52,10 +44,7 @@ static int halo(void)
 {
     const int64_t width[3] = {1, 2, 3};
     pencilfft_halo made = NULL;
-    int status = pencilfft_halo_create(with_halo, PENCILFFT_INPUT, width, width, &made);
-    CHECK((status == PENCILFFT_OK) == (made != NULL));
-    CHECK_INT(pencilfft_halo_destroy(made), PENCILFFT_OK);
-    return status;
+    END(halo, pencilfft_halo_create(with_halo, PENCILFFT_INPUT, width, width, &made));
 }
 
 static pencilfft_line_desc of_line;
@@ -63,10 +52,7 @@ static pencilfft_line_desc of_line;
 static int line(void)
 {
     pencilfft_line_plan made = NULL;
-    int status = pencilfft_line_create(&of_line, MPI_COMM_WORLD, &made);
-    CHECK((status == PENCILFFT_OK) == (made != NULL));
-    CHECK_INT(pencilfft_line_destroy(made), PENCILFFT_OK);
-    return status;
+    END(line, pencilfft_line_create(&of_line, MPI_COMM_WORLD, &made));
 }
 
 static pencilfft_brick_lines_desc of_bricks;
@@ -74,10 +60,7 @@ static pencilfft_brick_lines_desc of_bricks;
 static int brick_lines(void)
 {
     pencilfft_brick_lines made = NULL;
-    int status = pencilfft_brick_lines_create(&of_bricks, MPI_COMM_WORLD, &made);
-    CHECK((status == PENCILFFT_OK) == (made != NULL));
-    CHECK_INT(pencilfft_brick_lines_destroy(made), PENCILFFT_OK);
-    return status;
+    END(brick_lines, pencilfft_brick_lines_create(&of_bricks, MPI_COMM_WORLD, &made));
 }
 
 static int save(void)
@@ -105,7 +88,7 @@ static int stride = 1;
 static void fails_anywhere(const char *what, int (*act)(void), int failing)
 {
     int more = 1, failed = 0, tries = 0;
-    CHECK_INT(act(), PENCILFFT_OK); /* permanent data are made once */
+    OK(act()); /* permanent data are made once */
     long held = failing_memory_held();
     for (; more && tries < MOST_TRIES && !check_failures; tries++) {
         failing_memory_after(rank == failing ? tries * stride : -1);
@@ -158,14 +141,10 @@ static void remaps_fail_anywhere(int failing)
 
 static void halos_fail_anywhere(int failing)
 {
-    pencilfft_desc desc;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = 4;
-    desc.R = R, desc.C = C;
-    desc.rigor = "estimate";
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &with_halo), PENCILFFT_OK);
+    pencilfft_desc desc = described(4, 4, 4);
+    with_halo = made(&desc);
     fails_anywhere("halo", halo, failing);
-    CHECK_INT(pencilfft_plan_destroy(with_halo), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(with_halo));
 }
 
 /* Points that all ranks share alike, and a prime: for the chirp and the gathered line. */
@@ -211,8 +190,8 @@ static int open_files(void)
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
-    CHECK_INT(plan(), PENCILFFT_OK); /* something to keep */
-    CHECK_INT(save(), PENCILFFT_OK);
+    OK(plan()); /* something to keep */
+    OK(save());
     int before = open_files();
     fails_anywhere("save", save, 0); /* the last rank only provides FFTW's text */
     CHECK(file_is_whole());
@@ -224,7 +203,7 @@ static void wisdom_fails_anywhere(void)
 
 int main(int argc, char **argv)
 {
-    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
+    start_tests(argc, argv, MPI_THREAD_FUNNELED);
     file = argc > 3 ? argv[3] : NULL;
     stride = argc > 4 ? atoi(argv[4]) : 1;
     plans_fail_anywhere(0);
@@ -237,6 +216,5 @@ int main(int argc, char **argv)
     bricks_fail_anywhere(ranks - 1);
     if (file)
         wisdom_fails_anywhere();
-    MPI_Finalize();
-    return check_result();
+    return end_tests();
 }

@@ -5,23 +5,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "agreement.h"
-#include "check.h"
 #include "choose/auto.h"
 #include "choose/wisdom.h"
-#include "start_on_grid.h"
+#include "driver.h"
 
 int __real_posix_fallocate(int file, off_t start, off_t bytes);
 int __wrap_posix_fallocate(int file, off_t start, off_t bytes);
 int __real_fstatvfs(int file, struct statvfs *room);
 int __wrap_fstatvfs(int file, struct statvfs *room);
 
-static int R, C, rank, ranks;
 static enum { ROOM, NO_ROOM, TOO_LITTLE_LEFT } shared_memory;
 
 static struct {
@@ -57,24 +52,10 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
 
 static pencilfft_desc description(const char *exchange)
 {
-    pencilfft_desc desc;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = 12;
-    desc.R = R;
-    desc.C = C;
+    pencilfft_desc desc = described(12, 12, 12);
     desc.exchange = exchange;
-    desc.rigor = "estimate";
     desc.auto_budget_s = 0;
     return desc;
-}
-
-/* All ranks get this status and message, and no plan. */
-static void refused(pencilfft_desc desc, int status, const char *words)
-{
-    pencilfft_plan plan = (pencilfft_plan)&desc;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status);
-    CHECK(plan == NULL && same_message_on_all() && *pencilfft_error_message());
-    CHECK_CONTAINS(pencilfft_error_message(), words);
 }
 
 /* Another value of a member, on the last rank alone. */
@@ -83,7 +64,7 @@ static void refused(pencilfft_desc desc, int status, const char *words)
         pencilfft_desc desc = description("alltoallv");                                             \
         if (rank == ranks - 1)                                                                      \
             desc.member = value;                                                                    \
-        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ between ranks: " #member " is "); \
+        no_plan(desc, PENCILFFT_MISMATCH, "the descriptors differ between ranks: " #member " is "); \
     } while (0)
 
 static void ranks_that_differ_get_no_plan(void)
@@ -118,15 +99,16 @@ static void ranks_that_differ_get_no_plan(void)
     do {                                                \
         pencilfft_desc desc = description("alltoallv"); \
         desc.member = value;                            \
-        refused(desc, status, words);                   \
+        no_plan(desc, status, words);                   \
     } while (0)
 
 static void nonsense_is_refused(void)
 {
     const pencilfft_box outside = {.offset = {INT64_MAX, -1, 0}, .extent = {INT64_MAX, INT64_MIN, 1}};
     NONSENSE(nx, INT64_MAX, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
-    NONSENSE(R, -R, PENCILFFT_BAD_GRID, "");
-    NONSENSE(C, -1, PENCILFFT_BAD_GRID, "");
+    NONSENSE(R, -R, PENCILFFT_BAD_GRID, "at least 1");
+    NONSENSE(C, -1, PENCILFFT_BAD_GRID, "at least 1");
+    NONSENSE(R, R + 1, PENCILFFT_BAD_GRID, "choose RxC with R*C = ");
     NONSENSE(C, INT_MAX, PENCILFFT_BAD_GRID, "");
     NONSENSE(directions, 0, PENCILFFT_BAD_CALL, "directions");
     NONSENSE(directions, 7, PENCILFFT_BAD_CALL, "directions");
@@ -158,9 +140,9 @@ static void nonsense_is_refused(void)
     NONSENSE(input_box, &outside, PENCILFFT_BAD_SIZE, "");
     NONSENSE(output_box, &outside, PENCILFFT_BAD_SIZE, "");
     CHECK_INT(setenv("PENCILFFT_CHECK_CALLS", "abc", 1), 0);
-    refused(description("p2p"), PENCILFFT_BAD_CALL, "PENCILFFT_CHECK_CALLS is 'abc'; give 0, 1, or the seconds");
+    no_plan(description("p2p"), PENCILFFT_BAD_CALL, "PENCILFFT_CHECK_CALLS is 'abc'; give 0, 1, or the seconds");
     CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
-    refused((pencilfft_desc){0}, PENCILFFT_BAD_CALL, "not initialised; call pencilfft_desc_init() first");
+    no_plan((pencilfft_desc){0}, PENCILFFT_BAD_CALL, "not initialised; call pencilfft_desc_init() first");
 }
 
 /* The same refusal although other members depend on extents: bricks chosen for them, boxes. */
@@ -175,61 +157,69 @@ static void extents_below_one_are_refused(void)
             desc.decomposition = "brick";
         if (i / 18)
             desc.input_box = desc.output_box = &box;
-        refused(desc, PENCILFFT_BAD_SIZE, "every extent must be at least 1");
+        no_plan(desc, PENCILFFT_BAD_SIZE, "every extent must be at least 1");
     }
 }
 
 static void members_that_contradict_each_other_are_refused(void)
 {
+    char words[64];
+    pencilfft_desc slab = description("alltoallv");
+    slab.decomposition = "slab", slab.R = 2, slab.C = ranks + 1;
+    no_plan(slab, PENCILFFT_BAD_GRID, "slab has a grid of one number P");
+    slab.R = 1;
+    snprintf(words, sizeof words, "needs %d processes, %d were started; choose P = %d", ranks + 1, ranks, ranks);
+    no_plan(slab, PENCILFFT_BAD_GRID, words);
+    slab.C = -1;
+    no_plan(slab, PENCILFFT_BAD_GRID, "P must be at least 1");
     pencilfft_desc large = description("alltoallv"), precise = large;
     large.nx = large.ny = large.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
     large.fields = 1 << 24;
-    refused(large, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
+    no_plan(large, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
     large.nx = large.ny = large.nz = 1 << 15;
     large.fields = (1 << 8) + 1; /* one more than allowed */
-    refused(large, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
+    no_plan(large, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
     large = description("alltoallv");
     large.nx = large.padded_nz = INT64_MAX;
-    refused(large, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
+    no_plan(large, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
     precise.precision = "single";
     precise.exchange_precision = "double";
-    refused(precise, PENCILFFT_NOT_POSSIBLE, "exchange_precision double is more than precision single has; give single");
-    CHECK_INT(pencilfft_exchange_error(NULL, NULL), PENCILFFT_BAD_CALL);
+    no_plan(precise, PENCILFFT_NOT_POSSIBLE, "exchange_precision double is more than precision single has; give single");
+    BAD(pencilfft_exchange_error(NULL, NULL), "");
 }
 
 /* A swapped grid has as many ranks; a null descriptor belongs to no rank. */
 static void grids_that_differ_and_null_descriptors_get_no_plan(void)
 {
     pencilfft_desc desc = description("alltoallv");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     if (rank == ranks - 1 && R != C) {
         desc.R = C;
         desc.C = R;
     }
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), R != C ? PENCILFFT_MISMATCH : PENCILFFT_OK);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_plan_create(rank == ranks - 1 ? NULL : &desc, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
-    CHECK_CONTAINS(pencilfft_error_message(), "null descriptor");
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), PENCILFFT_BAD_CALL);
+    OK(pencilfft_plan_destroy(plan));
+    BAD(pencilfft_plan_create(rank == ranks - 1 ? NULL : &desc, MPI_COMM_WORLD, &plan), "null descriptor");
+    BAD(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), "");
     pencilfft_desc_init(NULL);
 }
 
 static void expect_no_room(int node_is_first, const char *words)
 {
     pencilfft_desc desc = description("node");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     shared_memory = ROOM;
     if (rank == (node_is_first ? 0 : ranks - 1))
         shared_memory = node_is_first ? TOO_LITTLE_LEFT : NO_ROOM;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE);
+    REFUSED(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE, "");
     CHECK(plan == NULL);
     CHECK_CONTAINS(pencilfft_error_message(), "bytes of shared memory for each of its groups on a node");
     CHECK_CONTAINS(pencilfft_error_message(), words);
     CHECK(same_message_on_all());
     desc.exchange = "auto";
     desc.auto_budget_s = 5;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    plan = made(&desc);
+    OK(pencilfft_plan_destroy(plan));
     shared_memory = ROOM;
 }
 
@@ -239,14 +229,14 @@ enum { CALL_BYTES = 64 }; /* a word of each rank about its call, a cache line at
 static void a_node_reserves_all_that_it_writes(void)
 {
     pencilfft_desc desc = description("node");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     desc.R = ranks;
     desc.C = 1;
     memset(&reserved, 0, sizeof reserved);
     CHECK_INT(setenv("PENCILFFT_RANKS_PER_NODE", "1", 1), 0);
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    plan = made(&desc);
     CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     CHECK(reserved.size > 0);
     CHECK_INT(reserved.end + CALL_BYTES, reserved.size);
     CHECK_INT(reserved.bytes + CALL_BYTES, reserved.size);
@@ -256,25 +246,25 @@ static void a_node_reserves_all_that_it_writes(void)
 static void a_node_notices_ranks_that_go_the_other_way(void)
 {
     pencilfft_desc desc = description("node");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     void *in = NULL, *out = NULL;
     desc.R = ranks;
     desc.C = 1;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
-    CHECK_INT(rank ? pencilfft_backward(plan, out, in) : pencilfft_forward(plan, in, out), PENCILFFT_MISMATCH);
-    CHECK_CONTAINS(pencilfft_error_message(), "the calls differ between ranks");
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    plan = made(&desc);
+    OK(pencilfft_alloc(plan, &in));
+    OK(pencilfft_alloc(plan, &out));
+    REFUSED(rank ? pencilfft_backward(plan, out, in) : pencilfft_forward(plan, in, out), PENCILFFT_MISMATCH,
+            "the calls differ between ranks");
+    OK(pencilfft_plan_destroy(plan));
 }
 
 static void expect_exchanges(const pencilfft_desc *desc, const char *name)
 {
     pencilfft_plan plan = NULL;
-    CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    OK(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan));
     for (int e = 0; plan && e < plan->exchanges; e++)
         CHECK(!strcmp(plan->chosen[e]->name, plan->p[e] > 1 ? name : "alltoallv"));
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
 }
 
 static void without_a_name_the_exchange_is_node_inside_a_node(void)
@@ -308,24 +298,24 @@ static void without_a_name_the_exchange_is_node_inside_a_node(void)
 static void a_choice_that_is_not_possible_now_is_made_anew(void)
 {
     pencilfft_desc desc = description("auto");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     char key[PF_MAX_EXCHANGES][PF_AUTO_KEY_SIZE];
     desc.schedule = "sequence";
     desc.auto_budget_s = 5;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    plan = made(&desc);
     for (int e = 0; e < plan->exchanges; e++) {
         pf_auto_key(plan, e, 1, key[e]);
         CHECK(plan->p[e] == 1 || pf_wisdom_find(key[e]));
         pf_wisdom_keep(key[e], "node");
     }
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     for (int i = 0; i < 2; i++) { /* the choice of wisdom, which is not possible */
         shared_memory = i ? NO_ROOM : ROOM;
-        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+        plan = made(&desc);
         for (int e = 0; plan && e < plan->exchanges; e++)
             if (plan->p[e] > 1)
                 CHECK_INT(!strcmp(plan->chosen[e]->name, "node"), !i);
-        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+        OK(pencilfft_plan_destroy(plan));
     }
     shared_memory = ROOM;
     pencilfft_wisdom_forget();
@@ -335,48 +325,44 @@ static void a_choice_that_is_not_possible_now_is_made_anew(void)
 static void plans_in_flight_do_nothing_else(void)
 {
     pencilfft_desc desc = description("alltoallv");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     void *b[4];
     int done;
     for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
         desc.nonblocking = nonblocking;
-        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+        plan = made(&desc);
         for (int i = 0; i < 4; i++) {
-            CHECK_INT(pencilfft_alloc(plan, &b[i]), PENCILFFT_OK);
+            OK(pencilfft_alloc(plan, &b[i]));
             memset(b[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
         }
-        CHECK_INT(pencilfft_wait(plan), PENCILFFT_BAD_CALL);
-        CHECK_INT(pencilfft_progress(plan, &done), PENCILFFT_BAD_CALL);
-        CHECK_CONTAINS(pencilfft_error_message(), "is not in flight");
-        CHECK_INT(pencilfft_progress(plan, NULL), PENCILFFT_BAD_CALL);
+        BAD(pencilfft_wait(plan), "");
+        BAD(pencilfft_progress(plan, &done), "is not in flight");
+        BAD(pencilfft_progress(plan, NULL), "");
         if (!nonblocking) {
-            CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_BAD_CALL);
-            CHECK_CONTAINS(pencilfft_error_message(), "set nonblocking");
-            CHECK_INT(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
-            CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+            BAD(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), "set nonblocking");
+            BAD(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), "");
+            OK(pencilfft_plan_destroy(plan));
         }
     }
-    CHECK_INT(pencilfft_start(NULL, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_wait(NULL), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_set_norm(NULL, PENCILFFT_FORWARD, PENCILFFT_NORM_N), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_set_norm(plan, PENCILFFT_FORWARD, (pencilfft_norm)3), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]), PENCILFFT_OK);
-    CHECK_INT(pencilfft_start(plan, PENCILFFT_FORWARD, b[2], b[3]), PENCILFFT_BAD_CALL);
-    CHECK_CONTAINS(pencilfft_error_message(), "in flight; call pencilfft_wait() first");
-    CHECK_INT(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_backward(plan, b[2], b[3]), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_execute_pair(plan, b[0], b[1], b[2], b[3]), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_transpose(plan, 0, PENCILFFT_FORWARD, b[2], b[3]), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_BAD_CALL);
-    CHECK_CONTAINS(pencilfft_error_message(), "in flight; call pencilfft_wait() first");
+    BAD(pencilfft_start(NULL, PENCILFFT_FORWARD, b[0], b[1]), "");
+    BAD(pencilfft_wait(NULL), "");
+    BAD(pencilfft_set_norm(NULL, PENCILFFT_FORWARD, PENCILFFT_NORM_N), "");
+    BAD(pencilfft_set_norm(plan, PENCILFFT_FORWARD, (pencilfft_norm)3), "");
+    OK(pencilfft_start(plan, PENCILFFT_FORWARD, b[0], b[1]));
+    BAD(pencilfft_start(plan, PENCILFFT_FORWARD, b[2], b[3]), "in flight; call pencilfft_wait() first");
+    BAD(pencilfft_start_pair(plan, b[0], b[1], b[2], b[3]), "");
+    BAD(pencilfft_backward(plan, b[2], b[3]), "");
+    BAD(pencilfft_execute_pair(plan, b[0], b[1], b[2], b[3]), "");
+    BAD(pencilfft_transpose(plan, 0, PENCILFFT_FORWARD, b[2], b[3]), "");
+    BAD(pencilfft_plan_destroy(plan), "in flight; call pencilfft_wait() first");
     do
-        CHECK_INT(pencilfft_progress(plan, &done), PENCILFFT_OK);
+        OK(pencilfft_progress(plan, &done));
     while (!done);
-    CHECK_INT(pencilfft_backward(plan, b[2], b[3]), PENCILFFT_BAD_CALL); /* complete here, but not on all ranks */
-    CHECK_INT(pencilfft_wait(plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_wait(plan), PENCILFFT_BAD_CALL);
-    CHECK_INT(pencilfft_forward(plan, b[0], b[1]), PENCILFFT_OK);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    BAD(pencilfft_backward(plan, b[2], b[3]), ""); /* complete here, but not on all ranks */
+    OK(pencilfft_wait(plan));
+    BAD(pencilfft_wait(plan), "");
+    OK(pencilfft_forward(plan, b[0], b[1]));
+    OK(pencilfft_plan_destroy(plan));
 }
 
 enum call { FORWARD, BACKWARD, IN_PLACE, NULL_BUFFER, ROW, ROW_BACKWARD, COLUMN, PAIR, DESTROY, START, CALLS };
@@ -401,14 +387,14 @@ static int make_call(enum call call, pencilfft_plan plan, void *b[4])
 static void calls_that_differ_fail_on_all_where_they_are_compared(void)
 {
     pencilfft_desc desc = description("alltoallv");
-    pencilfft_plan plan = NULL;
+    pencilfft_plan plan;
     void *buffer[4];
     desc.nonblocking = 1;
     CHECK_INT(setenv("PENCILFFT_CHECK_CALLS", rank ? "0" : "1", 1), 0);
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    plan = made(&desc);
     CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
     for (int i = 0; i < 4; i++) {
-        CHECK_INT(pencilfft_alloc(plan, &buffer[i]), PENCILFFT_OK);
+        OK(pencilfft_alloc(plan, &buffer[i]));
         memset(buffer[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
     }
     for (int most = 0; most < CALLS; most++)
@@ -422,21 +408,21 @@ static void calls_that_differ_fail_on_all_where_they_are_compared(void)
                            null ? "null plan or buffer" : "the calls differ between ranks: pencilfft_");
             CHECK(same_message_on_all());
         }
-    CHECK_INT(make_call(START, plan, buffer), PENCILFFT_OK);
-    CHECK_INT(rank ? pencilfft_wait(plan) : pencilfft_plan_destroy(plan), PENCILFFT_BAD_CALL); /* first: in flight */
+    OK(make_call(START, plan, buffer));
+    BAD(rank ? pencilfft_wait(plan) : pencilfft_plan_destroy(plan), ""); /* first: in flight */
     CHECK(same_message_on_all());
-    CHECK_INT(pencilfft_wait(plan), PENCILFFT_OK);
+    OK(pencilfft_wait(plan));
     for (int call = 0; call < START; call++) {
         if (call == DESTROY)
-            CHECK_INT(pencilfft_start(plan, PENCILFFT_BACKWARD, buffer[0], buffer[1]) + pencilfft_wait(plan), PENCILFFT_OK);
+            OK(pencilfft_start(plan, PENCILFFT_BACKWARD, buffer[0], buffer[1]) + pencilfft_wait(plan));
         if (call != NULL_BUFFER)
-            CHECK_INT(make_call(call, plan, buffer), PENCILFFT_OK);
+            OK(make_call(call, plan, buffer));
     }
 }
 
 int main(int argc, char **argv)
 {
-    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
+    start_tests(argc, argv, MPI_THREAD_FUNNELED);
     nonsense_is_refused();
     extents_below_one_are_refused();
     members_that_contradict_each_other_are_refused();
@@ -452,6 +438,5 @@ int main(int argc, char **argv)
         plans_in_flight_do_nothing_else();
         calls_that_differ_fail_on_all_where_they_are_compared();
     }
-    MPI_Finalize();
-    return check_result();
+    return end_tests();
 }

@@ -2,11 +2,8 @@
  * Calls of the program and of the library come here by the linker's --wrap; calls inside MPI and FFTW do not. Run under
  * mpirun with 2 ranks. */
 #include <malloc.h>
-#include <mpi.h>
-#include <stdlib.h>
 
-#include "check.h"
-#include "pencilfft.h"
+#include "driver.h"
 
 enum { N = 128, RANKS = 2, COUNTED = 1 << 16, PAGE = 1 << 21, BLOCKS = 3 << 20 };
 static long long now, peak;
@@ -56,13 +53,10 @@ static void check_peak(const char *type, const char *exchange, const char *when,
 /* For a cube on all ranks; the count of memory restarts here. */
 static pencilfft_desc begin(const char *type)
 {
-    pencilfft_desc desc;
     now = peak = 0;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = N;
+    pencilfft_desc desc = described(N, N, N);
     desc.R = 1, desc.C = RANKS;
     desc.type = type;
-    desc.rigor = "estimate";
     return desc;
 }
 
@@ -74,19 +68,19 @@ static void check_destroying(const char *type, int apart, int together)
     void *in, *out;
     int64_t array;
     desc.destroy_input = 1;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
+    OK(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
+    OK(pencilfft_alloc_bytes(plan, &array));
     peak = now;
-    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    OK(pencilfft_alloc(plan, &in));
+    OK(pencilfft_alloc(plan, &out));
     memset(in, 0, (size_t)array);
-    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_backward(plan, out, in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, in, out), PENCILFFT_OK);
+    OK(pencilfft_forward(plan, in, out));
+    OK(pencilfft_backward(plan, out, in));
+    OK(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, in, out));
     check_peak(type, "that destroys its input", "out of place", apart, array);
-    CHECK_INT(pencilfft_forward(plan, in, in), PENCILFFT_OK);
+    OK(pencilfft_forward(plan, in, in));
     check_peak(type, "that destroys its input", "in place", together, array);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     CHECK(now < COUNTED);
 }
 
@@ -99,27 +93,25 @@ static void check_plan(const char *type, const char *exchange, int made, int apa
     desc.exchange = exchange;
     desc.schedule = "sequence";
     desc.auto_budget_s = 0.3;
-    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
+    OK(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
+    OK(pencilfft_alloc_bytes(plan, &array));
     check_peak(type, exchange, "while it is made", made, array);
-    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    OK(pencilfft_alloc(plan, &in));
     memset(in, 0, (size_t)array);
-    CHECK_INT(pencilfft_forward(plan, in, in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_backward(plan, in, in), PENCILFFT_OK);
+    OK(pencilfft_forward(plan, in, in));
+    OK(pencilfft_backward(plan, in, in));
     check_peak(type, exchange, "in place", together, array);
-    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_backward(plan, out, in), PENCILFFT_OK);
+    OK(pencilfft_alloc(plan, &out));
+    OK(pencilfft_forward(plan, in, out));
+    OK(pencilfft_backward(plan, out, in));
     check_peak(type, exchange, "out of place", apart, array);
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    OK(pencilfft_plan_destroy(plan));
     CHECK(now < COUNTED);
 }
 
 int main(int argc, char **argv)
 {
-    int ranks;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    start_tests(argc, argv, MPI_THREAD_SINGLE);
     CHECK_INT(ranks, RANKS);
     check_plan("c2c", "alltoallv", 3, 3, 2);
     check_plan("r2c", "p2p", 3, 3, 2);
@@ -127,6 +119,5 @@ int main(int argc, char **argv)
     check_plan("c2c", "auto", 8, 8, 5);
     check_destroying("c2c", 2, 4);
     check_destroying("r2c", 2, 4);
-    MPI_Finalize();
-    return check_result();
+    return end_tests();
 }

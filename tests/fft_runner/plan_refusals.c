@@ -5,8 +5,6 @@
 
 #include "plan_order.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
-
 bool type_is_real(const char *type)
 {
     return !strcmp(type, "dct") || !strcmp(type, "dst");
@@ -41,94 +39,19 @@ bool plan_has_dft(const pencilfft_desc *d, int axis)
     return dft && !(d->skip && strchr(d->skip, 'x' + axis));
 }
 
-static bool padded_without_dft(const pencilfft_desc *d, const char *absent)
-{
-    const int64_t n[3] = {d->nx, d->ny, d->nz};
-    (void)absent;
-    for (int axis = 0; axis < 3; axis++)
-        if (plan_points(d, axis) > n[axis] && !plan_has_dft(d, axis))
-            return true;
-    return false;
-}
-
-static bool sent_in_more_than_it_has(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->exchange_precision && !strcmp(d->exchange_precision, "double") && !strcmp(d->precision, "single");
-}
-
 bool plan_rounds(const pencilfft_desc *d)
 {
     return d->exchange_precision && !strcmp(d->exchange_precision, "single") && !strcmp(d->precision, "double");
 }
 
-static bool padded_to_less(const pencilfft_desc *d, const char *absent)
+bool exchange_runs_beside(const char *exchange)
 {
-    (void)absent;
-    return plan_points(d, 0) < d->nx || plan_points(d, 1) < d->ny || plan_points(d, 2) < d->nz;
-}
-
-/* Slabs have R = 1, so that the rules for pencils below hold for slabs too. */
-static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !strcmp(d->decomposition, "slab") && d->R > 1;
-}
-
-static bool slabs_of_two_dimensions(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return plan_is_flat(d) && !strcmp(d->decomposition, "slab");
-}
-
-static bool columns_of_two_dimensions(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return plan_is_flat(d) && d->C > 1;
-}
-
-static bool third_axis_of_two_dimensions(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return plan_is_flat(d) && (!strcmp(d->type, "chebyshev") || !strcmp(d->type, "empty"));
-}
-
-static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !strcmp(d->type, "chebyshev") && d->nx < 2 && !(d->skip && strchr(d->skip, 'x'));
-}
-
-static bool cosine_of_one_point(const pencilfft_desc *d, const char *absent)
-{
-    const int64_t n[3] = {d->nx, d->ny, d->nz};
-    (void)absent;
-    for (int axis = 0; axis < 3 && d->kinds; axis++) {
-        const char *kind = d->kinds;
-        for (int i = 0; i < axis; i++)
-            kind = strchr(kind, ',') + 1;
-        bool cosine = *kind == 'c' || (*kind != 's' && !strcmp(d->type, "dct"));
-        bool first = kind[*kind == 'c'] == '1', skipped = d->skip && strchr(d->skip, 'x' + axis);
-        if (n[axis] < 2 && cosine && first && !skipped)
-            return true;
-    }
-    return false;
+    return strcmp(exchange, "node") && strcmp(exchange, "put") && strcmp(exchange, "fftw");
 }
 
 static bool is_schedule(const pencilfft_desc *d, const char *name)
 {
     return d->schedule && !strncmp(d->schedule, name, strlen(name));
-}
-
-/* An open choice leaves out impossible values. */
-static bool is_free(const pencilfft_desc *d)
-{
-    return !d->schedule || is_schedule(d, "auto");
-}
-
-static bool goes_two_ways(const pencilfft_desc *d)
-{
-    return is_schedule(d, "two-way") || (is_schedule(d, "opposite") && d->fields > 1);
 }
 
 static int64_t full(int64_t planes, int64_t ranks)
@@ -153,41 +76,36 @@ static int64_t lower_planes(const pencilfft_desc *d)
     return best;
 }
 
-static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
+/* Slabs have R = 1, so that the rules for pencils hold for slabs too. */
+static bool uneven_for_alltoall(const pencilfft_desc *d)
 {
+    bool both = is_schedule(d, "two-way") || (is_schedule(d, "opposite") && d->fields > 1);
     int64_t lower = lower_planes(d), upper = is_schedule(d, "two-way") ? kept_of_z(d) - lower : kept_of_z(d);
     bool first = plan_extent(d, 1) % d->R || lower % d->R || plan_extent(d, 0) % d->C || d->ny % d->C;
     bool second = plan_extent(d, 1) % d->R || upper % d->C || plan_extent(d, 0) % d->C || d->nx % d->R;
-    (void)absent;
-    return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
+    return !strcmp(d->exchange, "alltoall") && (first || (both && second));
 }
 
-static bool one_order_for_two_ways(const pencilfft_desc *d, const char *absent)
+/* Along an axis that is not skipped. */
+static bool cosine_of_one_point(const pencilfft_desc *d)
 {
-    (void)absent;
-    bool one_order = strcmp(d->decomposition, "pencil") || plan_is_flat(d);
-    return one_order && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
-}
-
-static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return is_schedule(d, "two-way") && kept_of_z(d) < 2;
-}
-
-static bool all_planes_go_one_way(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return is_schedule(d, "two-way") && kept_of_z(d) > 1 && lower_planes(d) >= kept_of_z(d);
+    const int64_t n[3] = {d->nx, d->ny, d->nz};
+    const char *kind = d->kinds;
+    bool found = !strcmp(d->type, "chebyshev") && n[0] < 2 && !(d->skip && strchr(d->skip, 'x'));
+    for (int axis = 0; axis < 3 && kind; axis++, kind = strchr(kind, ',') ? strchr(kind, ',') + 1 : NULL) {
+        bool cosine = *kind == 'c' || (*kind != 's' && !strcmp(d->type, "dct"));
+        bool first = kind[*kind == 'c'] == '1', skipped = d->skip && strchr(d->skip, 'x' + axis);
+        found |= n[axis] < 2 && cosine && first && !skipped;
+    }
+    return found;
 }
 
 /* The requested chunks, and the most along the requested axis, or along the axis with most. */
-static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
+static bool too_short_for_chunks(const pencilfft_desc *d)
 {
     const char *chunks = d->schedule ? strchr(d->schedule, ':') : NULL, *axis = chunks ? strchr(chunks + 1, ':') : NULL;
     bool slab = !strcmp(d->decomposition, "slab");
     int64_t wanted = 1, x = plan_extent(d, 0) / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
-    (void)absent;
     x += x == 0; /* the others hold one index or nothing */
     z += z == 0;
     if (!chunks || is_schedule(d, "two-way"))
@@ -203,97 +121,65 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
     return wanted > most;
 }
 
-bool exchange_runs_beside(const char *exchange)
+static bool some_axis_is_padded(const pencilfft_desc *d, bool to_less)
 {
-    return strcmp(exchange, "node") && strcmp(exchange, "put") && strcmp(exchange, "fftw");
+    const int64_t n[3] = {d->nx, d->ny, d->nz};
+    bool found = false;
+    for (int axis = 0; axis < 3; axis++)
+        found |= to_less ? plan_points(d, axis) < n[axis] : plan_points(d, axis) > n[axis] && !plan_has_dft(d, axis);
+    return found;
 }
 
-static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !is_free(d) && !is_schedule(d, "sequence") && !exchange_runs_beside(d->exchange);
-}
-
-static bool cannot_be_started(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->nonblocking && !exchange_runs_beside(d->exchange);
-}
-
-static bool tied_to_buffers(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->caller_work && !strcmp(d->exchange, "persistent");
-}
-
-static bool waits_for_all(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->nonblocking && strcmp(d->sync, "none");
-}
-
-static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
-{
-    return absent && !strcmp(d->exchange, absent);
-}
-
-static bool without_openmp(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
 #ifdef PENCILFFT_HAVE_OPENMP
-    (void)d;
-    return false;
+enum { MOST_THREADS = 1024 };
 #else
-    return d->threads > 1;
+enum { MOST_THREADS = 1 };
 #endif
+
+/* Whether a reason of refusal applies; with a message, whether that is one of them. The reasons are those of order zyx. */
+static bool refused(const pencilfft_desc *desc, const char *absent, int status, const char *message)
+{
+    struct plan_texts texts;
+    const pencilfft_desc inside = plan_inside(desc, &texts), *d = &inside;
+    bool flat = plan_is_flat(d), slab = !strcmp(d->decomposition, "slab"), alone = !exchange_runs_beside(d->exchange);
+    bool two_way = is_schedule(d, "two-way"), third = !strcmp(d->type, "chebyshev") || !strcmp(d->type, "empty");
+    bool open = !d->schedule || is_schedule(d, "auto"); /* an open choice leaves out impossible values */
+    bool more = d->exchange_precision && !strcmp(d->exchange_precision, "double") && !strcmp(d->precision, "single");
+    bool one_order = strcmp(d->decomposition, "pencil") || flat;
+    const struct {
+        bool applies;
+        int status;
+        const char *message;
+    } reasons[] = {
+        {flat && slab, PENCILFFT_NOT_POSSIBLE, "is for three dimensions"},
+        {flat && d->C > 1, PENCILFFT_BAD_GRID, "of which one is divided at a time"},
+        {flat && third, PENCILFFT_NOT_POSSIBLE, "is for a third axis"},
+        {slab && d->R > 1, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
+        {cosine_of_one_point(d), PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
+        {some_axis_is_padded(d, true), PENCILFFT_BAD_SIZE, "give 0 or at least n"},
+        {more, PENCILFFT_NOT_POSSIBLE, "is more than precision single has"},
+        {some_axis_is_padded(d, false), PENCILFFT_NOT_POSSIBLE, "only DFTs are padded"},
+        {uneven_for_alltoall(d), PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
+        {one_order && (two_way || is_schedule(d, "opposite")), PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
+        {two_way && kept_of_z(d) < 2, PENCILFFT_NOT_POSSIBLE, "which cannot be divided"},
+        {two_way && kept_of_z(d) > 1 && lower_planes(d) >= kept_of_z(d), PENCILFFT_NOT_POSSIBLE, "to be divided"},
+        {too_short_for_chunks(d), PENCILFFT_NOT_POSSIBLE, "too short for"},
+        {!open && !is_schedule(d, "sequence") && alone, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
+        {d->nonblocking && alone, PENCILFFT_NOT_POSSIBLE, "as a nonblocking plan needs it"},
+        {d->caller_work && !strcmp(d->exchange, "persistent"), PENCILFFT_NOT_POSSIBLE, "is tied to the buffers"},
+        {d->nonblocking && strcmp(d->sync, "none"), PENCILFFT_NOT_POSSIBLE, "waits for all ranks"},
+        {d->threads > MOST_THREADS, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
+        {absent && !strcmp(d->exchange, absent), PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].applies && (!message || (status == reasons[i].status && strstr(message, reasons[i].message))))
+            return true;
+    return false;
 }
 
-static const struct reason {
-    bool (*applies)(const pencilfft_desc *desc, const char *absent);
-    int status;
-    const char *message;
-} reasons[] = {
-    {slabs_of_two_dimensions, PENCILFFT_NOT_POSSIBLE, "is for three dimensions"},
-    {columns_of_two_dimensions, PENCILFFT_BAD_GRID, "of which one is divided at a time"},
-    {third_axis_of_two_dimensions, PENCILFFT_NOT_POSSIBLE, "is for a third axis"},
-    {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
-    {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
-    {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
-    {padded_to_less, PENCILFFT_BAD_SIZE, "give 0 or at least n"},
-    {sent_in_more_than_it_has, PENCILFFT_NOT_POSSIBLE, "is more than precision single has"},
-    {padded_without_dft, PENCILFFT_NOT_POSSIBLE, "only DFTs are padded"},
-    {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
-    {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
-    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "which cannot be divided"},
-    {all_planes_go_one_way, PENCILFFT_NOT_POSSIBLE, "to be divided"},
-    {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
-    {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
-    {cannot_be_started, PENCILFFT_NOT_POSSIBLE, "as a nonblocking plan needs it"},
-    {tied_to_buffers, PENCILFFT_NOT_POSSIBLE, "is tied to the buffers"},
-    {waits_for_all, PENCILFFT_NOT_POSSIBLE, "waits for all ranks"},
-    {without_openmp, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
-    {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
-};
-
-/* The reasons are those of order zyx. */
 bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent)
 {
-    struct plan_texts texts;
-    const pencilfft_desc inside = plan_inside(desc, &texts);
-    for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(&inside, absent))
-            return true;
-    return false;
-}
-
-static bool refused_on_its_grid(const pencilfft_desc *desc, const char *absent, int status, const char *message)
-{
-    struct plan_texts texts;
-    const pencilfft_desc inside = plan_inside(desc, &texts);
-    for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(&inside, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
-            return true;
-    return false;
+    return refused(desc, absent, PENCILFFT_OK, NULL);
 }
 
 bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *absent, int status, const char *message)
@@ -301,8 +187,8 @@ bool plan_refused_rightly(const pencilfft_desc *desc, int ranks, const char *abs
     pencilfft_desc on = *desc;
     for (on.R = 1; on.R <= ranks && !desc->R; on.R++) {
         on.C = ranks / on.R;
-        if (on.R * on.C == ranks && refused_on_its_grid(&on, absent, status, message))
+        if (on.R * on.C == ranks && refused(&on, absent, status, message))
             return true;
     }
-    return desc->R && refused_on_its_grid(desc, absent, status, message);
+    return desc->R && refused(desc, absent, status, message);
 }

@@ -1,11 +1,14 @@
-"""Fortran and Python have every function of the C headers, or say what takes its place; C++ owns plans."""
+"""Fortran and Python have every function of the C headers, or say what takes its place, and C's structures and numbers."""
 
 import re
+import subprocess
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
 from tests.fft_runner.tables import SOURCE
+from tests.patience import patience
 
 HEADERS = "\n".join((SOURCE.parent / "include" / f"{name}.h").read_text("utf-8") for name in ("pencilfft", "pencilfft_line"))
 FUNCTIONS = sorted({name.removeprefix("pencilfft_") for name in re.findall(
@@ -26,16 +29,6 @@ IN_PYTHON = {
     "line_phases": "LinePlan.phase_seconds", "brick_lines_phases": "BrickLinesPlan.phase_seconds",
     "line_index": "LinePlan.indices", "brick_lines_index": "BrickLinesPlan.indices",
     "walk_begin": "Plan.waves", "walk_next": "Plan.waves"}
-
-
-@pytest.mark.parametrize("ranks", [1, 3, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("mpi", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
-def test_owners_in_cxx(request, mpi, ranks):
-    start = request.getfixturevalue(mpi)
-    if not (start.programs / "cxx_test").exists():
-        pytest.skip("NOT TESTED: pencilfft.hpp, for no C++ compiler was found (Debian: g++)")
-    done = start(ranks, program="cxx_test")
-    assert done.returncode == 0 and done.stdout.count("C++: 0 failures") == ranks, done.stdout + done.stderr
 
 
 def test_names_on_the_page_of_other_libraries_exist():
@@ -65,3 +58,28 @@ def test_every_function_of_c_is_there(language):
         missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
     assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
     assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)
+
+
+def parsed(text):
+    """Parse {structure: (size, offset of the first member, ...)} and {kind of names: numbers} from a program's output."""
+    return {name: tuple(map(int, numbers)) for name, *numbers in (line.split() for line in text.split("\n") if line)}
+
+
+def layouts(program):
+    return parsed(subprocess.run([program, "layout"], capture_output=True, text=True, timeout=patience(60),
+                                 check=True).stdout)
+
+
+@pytest.mark.parametrize("mpi", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
+def test_structures_and_numbers_are_those_of_c_in_fortran(request, mpi):
+    programs = request.getfixturevalue(mpi).programs
+    if not (programs / "fortran_test").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler or MPI of Fortran was found (Debian: gfortran)")
+    assert layouts(programs / "fortran_test") == layouts(programs / "ask_test")
+
+
+def test_structures_and_numbers_are_those_of_c_in_python(programs, run_python):
+    """Run in a separate process, because a process that has started MPI passes its job on to every program it starts."""
+    in_c = layouts(programs / "ask_test")
+    in_python = parsed(run_python(1, Path(__file__).with_name("python_checks.py"), "layouts"))
+    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 7 and len(in_c["pencil"]) == 8

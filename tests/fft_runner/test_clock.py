@@ -1,4 +1,4 @@
-"""Clocks that jump while the programs of the runner measure; api_test.c tests the library."""
+"""Clocks that jump while the programs of the runner measure; plan_test.c tests the library."""
 
 import json
 import re

@@ -24,7 +24,7 @@ def all_chosen(mpirun, tmp_path):
     def ask(cases, ranks=P, ranks_of_a_node=0):
         path = tmp_path / "cases"
         path.write_text("".join(f"{' '.join(map(str, words))}\n" for words in cases))
-        done = mpirun(ranks, path, ranks_of_a_node, program="grid_test")
+        done = mpirun(ranks, "grid", path, ranks_of_a_node, program="ask_test")
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
@@ -151,9 +151,3 @@ def test_grids_without_a_torus(all_chosen):
     assert all_chosen(expected) == list(expected.values())
     [refusal] = all_chosen([words(given=(5, 0))])
     assert "must divide the 12 ranks" in refusal
-
-
-@pytest.mark.parametrize("R, C", [(1, 1), (2, 2), (2, 3)])
-def test_a_walk_goes_over_all_elements_and_tells_their_waves(mpirun, R, C):
-    done = mpirun(R * C, R, C, program="walk_test")
-    assert done.returncode == 0, done.stdout + done.stderr

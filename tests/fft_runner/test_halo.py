@@ -1,4 +1,4 @@
-"""Halos around bricks, pencils and any boxes (halo_test.c), all compared exactly; the bindings have their own tests."""
+"""Halos in the runner, and boxes read from files; boxes_test.c tests the library, and the bindings have their own tests."""
 
 import numpy as np
 import pytest
@@ -7,21 +7,6 @@ from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.mapper.runs.records import grid_of_record, read_records, transform_of_record
 from pencilmap.model.traffic.halo import halo
 from tests.documents import run_by
-
-
-@pytest.mark.parametrize("program", ["halo_test", "halo_test_small_counts"])
-@pytest.mark.parametrize("ranks, cases", [
-    (1, 12), (5, 24), *(pytest.param(n, 240, marks=pytest.mark.slow) for n in (2, 3, 6, 12))])
-def test_halos_at_random(mpirun, ranks, cases, program):
-    """The case number modulo 4 selects pencils, bricks, slabs or random boxes; modulo 3, complex, halved or real arrays."""
-    done = mpirun(ranks, 1, cases, program=program, seconds=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_halos_at_random_under_mpich(mpich_run):
-    done = mpich_run(3, 2, 4, program="halo_test", seconds=300)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_command_of_the_document_sends_what_the_model_counts(mpirun, tmp_path):
@@ -49,3 +34,17 @@ def test_the_command_of_the_document_sends_what_the_model_counts(mpirun, tmp_pat
 def test_what_is_no_halo_is_refused(mpirun, words, said):
     done = mpirun(2, *words)
     assert done.returncode != 0 and said in done.stderr
+
+
+def test_boxes_are_read_from_files(mpirun, records, one_message, tmp_path):
+    boxes, out = tmp_path / "boxes", tmp_path / "out.jsonl"
+    boxes.write_text("# x y z and extents\n0 0 0 4 4 1\n0 0 1 4 4 2\n\n0 0 3 2 4 1 # the lower half\n2 0 3 2 4 1\n")
+    done = mpirun(4, "--size", 4, 4, 4, "--grid", "2x2", "--input-boxes", boxes, "--output-boxes", boxes, "--verify",
+                  "--reps", 1, "--json", out)
+    assert done.returncode == 0, done.stderr
+    [record] = records(out)
+    assert [stage["name"] for stage in record["stages"]] == ["remap_in", "row", "column", "remap_out"]
+    assert record["verify"]["passed"] and sum(record["stages"][0]["bytes"]) == 16 * 48  # 16 of 64 elements stay
+    boxes.write_text("0 0 0 4 4 1\n")
+    assert "has boxes of 1 ranks, and there are 4" in one_message(mpirun(
+        4, "--size", 4, 4, 4, "--grid", "2x2", "--input-boxes", boxes))

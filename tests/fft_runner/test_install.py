@@ -315,7 +315,7 @@ def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind)
     build = tmp_path / "build"
     execute("cmake", "-S", tmp_path, "-B", build, f"-DPENCILFFT_CHECKOUT={EXAMPLES.parents[1]}", *options)
     execute("cmake", "--build", build, "--target", "poisson")
-    assert not {"fft_runner", "api_test", "pencilfft_fortran", "install"} & {
+    assert not {"fft_runner", "plan_test", "pencilfft_fortran", "install"} & {
         line.removeprefix("... ") for line in execute("cmake", "--build", build, "--target", "help").splitlines()}
     assert ("libpencilfft.so" in execute("ldd", build / "poisson")) == (kind == "shared")
     checked(replace(mpirun, programs=build)(2, program="poisson"), "poisson_c")

@@ -1,33 +1,15 @@
-"""Distributed lines: the library (line_test.c), and the runner's --decomposition line."""
+"""Distributed lines in the runner: --decomposition line, and bricks with --algorithm. lines_test.c tests the library."""
 
-import numpy as np
 import pytest
 
 from pencilmap.mapper.runs.compare import compare_records
-from pencilmap.mapper.runs.records import read_records
+from pencilmap.mapper.runs.records import read_records, transform_of_record
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.lines.brick_lines import brick_line_stages
 from tests.documents import run_by
 
 LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]
-
-
-def test_lines_are_transformed_on_any_number_of_ranks_and_send_what_the_model_counts(mpirun):
-    """Compare with serial FFTW and direct sums, on 1, 2, 3, 4, 5, 6 and 8 of the ranks."""
-    done = mpirun(8, program="line_test")
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = {}
-    for line in done.stdout.splitlines():
-        if line.startswith("counts "):
-            _, n, ranks, algorithm, order, name, *numbers = line.split()
-            told.setdefault((int(n), int(ranks), algorithm, order), []).append((name, *map(int, numbers)))
-    assert len(told) > 500 and {(127, 8), (31, 5), (17, 3), (360, 8)} <= {key[:2] for key in told}
-    for (n, ranks, algorithm, order), stages in told.items():
-        counted = []
-        for stage in line_stages(n, ranks, algorithm, order):
-            sent = stage.sent(ranks, n)
-            counted.append((stage.name, *np.column_stack((sent.sum(axis=1), (sent > 0).sum(axis=1))).ravel().tolist()))
-        assert stages == counted, (n, ranks, algorithm, order)
+BRICKS = ["--size", 8, 7, 6, "--decomposition"]
 
 
 @pytest.mark.parametrize("algorithm, order, direction, size, names", [
@@ -52,12 +34,13 @@ def test_the_runner_verifies_a_line_and_compare_reads_its_record(mpirun, records
     assert [row.stage for row in rows] == names and all(row.t_s > 0 and row.measured_s > 0 for row in rows)
 
 
-def test_the_command_of_the_document_verifies_a_prime(mpirun):
-    [command] = run_by(__file__)
-    words = command.split()
-    assert words[:4] == ["mpirun", "-n", "6", "fft_runner"] and "127" in words
-    done = mpirun(6, *words[4:])
-    assert done.returncode == 0 and "verification passed" in done.stdout and "from_rows" in done.stdout
+def test_the_commands_of_the_document_verify_a_prime_and_two_dimensions(mpirun):
+    prime, flat = (command.split() for command in run_by(__file__))
+    assert prime[:4] == ["mpirun", "-n", "6", "fft_runner"] and "127" in prime
+    for words in (prime, flat):
+        done = mpirun(int(words[2]), *words[4:])
+        assert done.returncode == 0 and "verification passed" in done.stdout, done.stdout + done.stderr
+        assert words is flat or "from_rows" in done.stdout
 
 
 def test_a_record_of_a_line_that_is_none_is_told(mpirun, tmp_path):
@@ -75,6 +58,40 @@ def test_a_record_of_a_line_that_is_none_is_told(mpirun, tmp_path):
             read_records(path)
 
 
+@pytest.mark.parametrize("bricks, algorithm, order, direction, size", [
+    ("2x1x3", "transpose", "natural", "forward", (7, 5, 12)), ("6x1x1", "dft", "transposed", "backward", (17, 8, 1))])
+def test_the_runner_verifies_bricks_of_lines_and_writes_their_record(mpirun, tmp_path, bricks, algorithm, order, direction,
+                                                                     size):
+    path = tmp_path / "bricks.jsonl"
+    done = mpirun(6, "--decomposition", f"brick:{bricks}", "--algorithm", algorithm, "--order", order, "--size", *size,
+                  "--direction", direction, "--verify", "--fields", 2, "--rigor", "estimate", "--reps", 1, "--json", path,
+                  "--machine-torus", 6, "--label", "link_bandwidth=1 GB/s")
+    assert done.returncode == 0, done.stderr
+    [record] = read_records(path)
+    assert record["verify"]["passed"] and record["verify"]["error_fftw"] < 1e-14 and record["verify"]["points"] == 8
+    assert record["size"] == list(size) and {"fft_x", "pack_x", "unpack_x"} <= set(record["phases"])
+    stages = brick_line_stages(size, [*map(int, bricks.split("x"))], algorithm, order)
+    for told, stage in zip(record["stages"], stages, strict=True):
+        sent = stage.sent().T if direction == "backward" and stage.stage.is_all_to_all else stage.sent()
+        assert told["bytes"] == (32 * sent.sum(axis=1)).tolist() and told["messages"] == (sent > 0).sum(axis=1).tolist()
+    rows = compare_records([record], "here")
+    assert [row.stage for row in rows] == [stage.name for stage in stages] and rows[0].grid == bricks
+    with pytest.raises(RecordError, match="bricks on which distributed lines run; only pencilmap compare"):
+        transform_of_record(record)
+
+
+def test_the_phases_of_bricks_stand_in_columns(mpirun):
+    """Columns line up even with the widest name."""
+    done = mpirun(2, "--decomposition", "brick:1x2x1", "--algorithm", "transpose", "--size", 4, 16, 4, "--reps", 1)
+    assert done.returncode == 0, done.stderr
+    table = done.stdout[done.stdout.index("phase "):].splitlines()
+    rows = table[1:table.index("")]
+    assert any(row.startswith("exchange_y_to_columns ") for row in rows)
+    assert len({len(row) for row in rows}) == 1 and table[0].index(" max") + 4 == len(rows[0]) - 26
+    told = [line for line in done.stdout.splitlines() if line.startswith("exchange y_")]
+    assert len({line.index("all-to-all") for line in told}) == 1 and len(told) == 3
+
+
 @pytest.mark.parametrize("words, said", [
     (["--size", 100, "--algorithm", "binary2"], "100 points are not a multiple of 3 ranks; take 102 points, or algorithm"),
     (["--size", 64, 64, 64], "--size: a line has one extent, N; give --size 64"),
@@ -83,12 +100,12 @@ def test_a_record_of_a_line_that_is_none_is_told(mpirun, tmp_path):
     (["--size", 64, "--exchange", "p2p"], "--exchange is not for decomposition line"),
     (["--size", 64, "--algorithm", "fast"], "unknown algorithm 'fast'; known: transpose, binary2, binary4, dft"),
     (["--size", 64, "--order", "any"], "unknown order 'any'; known: natural, transposed, transposed-both"),
-    (["--size", 64, "--direction", "pair"], "--direction pair is not for decomposition line")])
+    (["--size", 64, "--direction", "pair"], "--direction pair is not for decomposition line"),
+    ([*BRICKS, "brick:1x3x1", "--algorithm", "binary2"], "along y: a binary exchange needs points"),
+    ([*BRICKS, "brick:2x2x1", "--algorithm", "dft"], "bricks 2x2x1 on 3 ranks"),
+    ([*BRICKS, "brick", "--algorithm", "dft"], "write brick:PxQxS"),
+    ([*BRICKS, "brick:1x3x1", "--algorithm", "dft", "--grid", "1x2"], "--grid: bricks with --algorithm"),
+    ([*BRICKS, "pencil", "--grid", "3x1", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS"),
+    (["--size", 8, "--grid", "3x1", "--decomposition", "pencil"], "--size needs 3 words: NX NY NZ")])
 def test_what_a_line_cannot_have_is_told(mpirun, one_message, words, said):
     assert said in one_message(mpirun(3 if "--algorithm" in words or "--grid" in words else 1, *LINE, *words))
-
-
-def test_options_of_lines_are_refused_elsewhere(mpirun, one_message):
-    assert "--algorithm is for --decomposition line or brick:PxQxS" in one_message(
-        mpirun(1, "--size", 8, 8, 8, "--grid", "1x1", "--algorithm", "dft"))
-    assert "--size needs 3 words: NX NY NZ" in one_message(mpirun(1, "--size", 8, "--grid", "1x1"))

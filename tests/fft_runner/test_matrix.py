@@ -124,7 +124,7 @@ def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
         pytest.skip("NOT TESTED: messages beyond 2 GiB, for there are no 12 GB of free memory")
     start = mpirun if mpi == "open mpi" else request.getfixturevalue("mpich_run")
     start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
-    done = start(2, exchange, *more, program="large_test", seconds=600)
+    done = start(2, exchange, *more, program="exchange_test", seconds=600)
     assert done.returncode == 0, done.stdout + done.stderr
     [size] = re.findall(rf"{exchange}: (\d+) bytes in one message", done.stdout)
     assert int(size) > (2**31 if more else 2**33)

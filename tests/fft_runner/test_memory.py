@@ -7,14 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.conftest import ENVIRONMENT, SANITIZED_UNITS
+from tests.fft_runner.conftest import ENVIRONMENT, SANITIZED_UNITS, check_clean
 from tests.fft_runner.tables import EXCHANGES, SOURCE
 from tests.patience import patience
-
-
-def check_clean(done):
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
 
 
 def without_leaks(done):
@@ -51,37 +46,6 @@ def test_plans_at_random_are_clean_under_sanitizers(sanitized_plans, ranks):
     check_clean(without_leaks(done))
     assert len(done.stdout.splitlines()) == 101
     assert not re.search(r"^    #1 .*/fft_runner/(src|common)/", done.stderr, re.MULTILINE), done.stderr[-5000:]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("R, C", [(2, 1), (2, 2), (3, 1)])
-@pytest.mark.parametrize("program", ["plan_failures_test", "memory_failures_test", "api_test"])
-def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
-    check_clean(sanitized(R * C, R, C, program=program))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 3, 4])
-def test_owners_in_cxx_are_clean_under_sanitizers(sanitized, ranks):
-    check_clean(sanitized(ranks, program="cxx_test"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_halos_are_clean_under_sanitizers(sanitized, ranks):
-    check_clean(sanitized(ranks, 3, 48, program="halo_test"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 3, 4, 6])
-def test_lines_are_clean_under_sanitizers(sanitized, ranks):
-    check_clean(sanitized(ranks, program="line_test"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 6, 8])
-def test_bricks_of_lines_are_clean_under_sanitizers(sanitized, ranks):
-    check_clean(sanitized(ranks, program="brick_lines_test"))
 
 
 @pytest.mark.slow

@@ -28,12 +28,6 @@ def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, star
     assert [path.name for path in tmp_path.iterdir()] == ["wisdom"]
 
 
-def test_a_plan_has_one_work_buffer(mpirun):
-    """Count the arrays: input, output and work are three, in place two, also if untouched."""
-    done = mpirun(2, program="plan_memory_test")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def run_short(mpirun, folder, rank, allocation):
     """Run in a new folder, with this allocation failing."""
     folder.mkdir()

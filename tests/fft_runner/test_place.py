@@ -13,7 +13,7 @@ import pytest
 
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.traffic_files import read_traffic
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.networks.build import find_build

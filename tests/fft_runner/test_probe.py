@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.runs.probes import read_probes
 from pencilmap.model.base.errors import CalibrationError, RecordError
-from pencilmap.model.times.probe import fit_probe
+from pencilmap.model.machines.probe import fit_probe
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = [0, 64, 1024, 16384]

@@ -112,14 +112,6 @@ def test_help_names_every_option_and_ends_well(mpirun):
     assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  --")] == [f"--{o}" for o in OPTIONS]
 
 
-@pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (1, 2))])
-def test_threads_of_a_rank(mpirun, programs, ranks, grid):
-    if not (programs / "threads_test").exists():
-        pytest.skip("NOT TESTED: threads, for this compiler has no OpenMP")
-    done = mpirun(ranks, *grid, program="threads_test")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_threads_are_in_the_record(run):
     record = run(1, "--size", 8, 8, 8, "--grid", "1x1", "--threads", 2, "--reps", 1, "--rigor", "estimate", "--verify")
     assert record["threads"] == 2 and record["verify"]["passed"]
@@ -133,12 +125,6 @@ def test_threads_that_are_no_number_are_refused(mpirun):
 def test_the_reference_lists_every_option():
     reference = (Path(__file__).parents[2] / "docs" / "reference" / "fft-runner.md").read_text()
     assert [option for option in OPTIONS if f"--{option}" not in reference] == []
-
-
-@pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (2, 1)), (3, (1, 3)), (4, (2, 2)), (6, (3, 2))])
-def test_library_calls(mpirun, ranks, grid):
-    done = mpirun(ranks, *grid, program="api_test")
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_padding_and_the_precision_of_messages_are_in_the_record(run):

@@ -1,4 +1,4 @@
-"""The C units that need no MPI: CMakeLists.txt lists them, ctest runs them."""
+"""The tables of the library, in its sources, in the runner and in the model; and the partners of p2p."""
 
 import re
 import subprocess
@@ -14,12 +14,6 @@ from pencilmap.model.placement.transform import TYPES as MODEL_TYPES
 from pencilmap.model.traffic.remap import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience
-
-
-def test_c_units(programs):
-    done = subprocess.run(["ctest", "--output-on-failure", "--no-tests=error"], cwd=programs.parent, capture_output=True,
-                          text=True, timeout=patience(300))
-    assert done.returncode == 0, done.stdout
 
 
 def test_tables_are_read_as_the_runner_has_them(mpirun):

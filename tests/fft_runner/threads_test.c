@@ -2,36 +2,17 @@
  * phases. Run under mpirun with the grid: threads_test R C. Results are compared with the results of one thread. */
 #include <math.h>
 #include <omp.h>
-#include <stdbool.h>
-#include <string.h>
 
-#include "check.h"
 #include "common/complex_value.h"
-#include "pencilfft.h"
+#include "driver.h"
 #include "speed/threads.h"
 #include "speed/tuning.h"
-#include "start_on_grid.h"
-
-static int R, C, rank, ranks;
 
 static pencilfft_desc description(int64_t nx, int64_t ny, int64_t nz, int threads)
 {
-    pencilfft_desc desc;
-    pencilfft_desc_init(&desc);
-    desc.nx = nx, desc.ny = ny, desc.nz = nz;
-    desc.R = R, desc.C = C;
-    desc.rigor = "estimate";
+    pencilfft_desc desc = described(nx, ny, nz);
     desc.threads = threads;
     return desc;
-}
-
-static pencilfft_plan make_plan(const pencilfft_desc *desc)
-{
-    pencilfft_plan plan = NULL;
-    CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
-    if (!plan)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    return plan;
 }
 
 struct transform {
@@ -42,13 +23,9 @@ struct transform {
 
 static struct transform make(const pencilfft_desc *desc)
 {
-    struct transform t = {.plan = make_plan(desc)};
-    void *in, *out;
-    CHECK_INT(pencilfft_alloc(t.plan, &in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(t.plan, &out), PENCILFFT_OK);
+    struct transform t = {.plan = made(desc)};
     pencilfft_alloc_elements(t.plan, &t.elements);
-    t.in = in, t.out = out;
-    memset(out, 0, (size_t)t.elements * sizeof *t.out);
+    t.in = buffer_of(t.plan), t.out = buffer_of(t.plan);
     for (int64_t i = 0; i < t.elements; i++)
         t.in[i] = CMPLX(cos((double)(i * i % 97)), sin((double)(i % 31 + rank)));
     return t;
@@ -59,7 +36,7 @@ static double far(const struct transform *a, const struct transform *b)
     pencilfft_box box;
     double most = 0;
     pencilfft_box_mine(a->plan, PENCILFFT_OUTPUT, &box);
-    for (int64_t i = 0; i < box.extent[0] * box.extent[1] * box.extent[2]; i++)
+    for (int64_t i = 0; i < box_elements(&box); i++)
         most = fmax(most, cabs(a->out[i] - b->out[i]));
     return most;
 }
@@ -68,15 +45,15 @@ static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, 
 {
     pencilfft_desc one = description(nx, ny, nz, 1), several = description(nx, ny, nz, threads);
     struct transform a = make(&one), b = make(&several);
-    CHECK_INT(pencilfft_forward(a.plan, a.in, a.out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_forward(b.plan, b.in, b.out), PENCILFFT_OK);
+    OK(pencilfft_forward(a.plan, a.in, a.out));
+    OK(pencilfft_forward(b.plan, b.in, b.out));
     CHECK(far(&a, &b) < 1e-10);
     memset(b.out, 0, (size_t)b.elements * sizeof *b.out);
     int status = PENCILFFT_OK;
 #pragma omp parallel num_threads(2)
     if (omp_get_thread_num() == 0) /* which called MPI_Init; there are no more threads */
         status = pencilfft_forward(b.plan, b.in, b.out);
-    CHECK_INT(status, PENCILFFT_OK);
+    OK(status);
     CHECK(far(&a, &b) < 1e-10);
     pencilfft_plan_destroy(a.plan);
     pencilfft_plan_destroy(b.plan);
@@ -87,14 +64,14 @@ static void ways_by_the_clock_are_right(int64_t nx, int64_t ny, int64_t nz, int 
 {
     const struct pf_tuning usual = pf_tuning;
     pencilfft_desc estimated = description(nx, ny, nz, 1), measured = description(nx, ny, nz, threads);
-    estimated.rigor = "estimate", measured.rigor = "measure";
+    measured.rigor = "measure";
     struct transform a = make(&estimated);
     pf_tuning.direct_bytes = pf_tuning.whole_bytes = pf_tuning.thread_bytes = 0;
     pf_tuning.block_bytes = 1 << 11;
     pf_tuning.ask_bytes = pf_tuning.past_bytes = 1 << 8;
     struct transform b = make(&measured);
-    CHECK_INT(pencilfft_forward(a.plan, a.in, a.out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_forward(b.plan, b.in, b.out), PENCILFFT_OK);
+    OK(pencilfft_forward(a.plan, a.in, a.out));
+    OK(pencilfft_forward(b.plan, b.in, b.out));
     CHECK(far(&a, &b) < 1e-10);
     pf_tuning = usual;
     pencilfft_plan_destroy(a.plan);
@@ -117,13 +94,13 @@ static void openmp_says_how_many(void)
     pencilfft_plan plan;
     int threads;
     omp_set_num_threads(3);
-    plan = make_plan(&desc);
-    CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
+    plan = made(&desc);
+    OK(pencilfft_threads(plan, &threads));
     CHECK_INT(threads, 3);
     pencilfft_plan_destroy(plan);
     desc.threads = 0; /* ignoring OpenMP's setting */
-    plan = make_plan(&desc);
-    CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
+    plan = made(&desc);
+    OK(pencilfft_threads(plan, &threads));
     CHECK_INT(threads, 1);
     pencilfft_plan_destroy(plan);
     desc.threads = PENCILFFT_OMP_THREADS;
@@ -141,9 +118,9 @@ static void phases_add_up_to_the_total(void)
     double seconds[PENCILFFT_MAX_PHASES], sum = 0, total = 0;
     const char *text;
     int phases;
-    CHECK_INT(pencilfft_forward(t.plan, t.in, t.out), PENCILFFT_OK);
-    CHECK_INT(pencilfft_phases(t.plan, &phases), PENCILFFT_OK);
-    CHECK_INT(pencilfft_phase_seconds(t.plan, seconds), PENCILFFT_OK);
+    OK(pencilfft_forward(t.plan, t.in, t.out));
+    OK(pencilfft_phases(t.plan, &phases));
+    OK(pencilfft_phase_seconds(t.plan, seconds));
     for (int phase = 0; phase < phases; phase++) {
         int kind = pencilfft_phase_kind(t.plan, phase);
         CHECK(seconds[phase] >= 0);
@@ -153,7 +130,7 @@ static void phases_add_up_to_the_total(void)
             sum += seconds[phase];
     }
     CHECK(total > 0 && fabs(sum - total) < 1e-9);
-    CHECK_INT(pencilfft_plan_text(t.plan, &text), PENCILFFT_OK);
+    OK(pencilfft_plan_text(t.plan, &text));
     CHECK_CONTAINS(text, "1 field, 3 threads\n");
     pencilfft_plan_destroy(t.plan);
 }
@@ -161,15 +138,12 @@ static void phases_add_up_to_the_total(void)
 /* The result for numbers that depend on their place, from one buffer into another or in place. */
 static void run(pencilfft_plan plan, pencilfft_direction direction, bool in_place, double *result)
 {
-    void *in, *out;
+    void *in = buffer_of(plan), *out = buffer_of(plan);
     int64_t bytes;
     pencilfft_alloc_bytes(plan, &bytes);
-    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
-    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
-    memset(out, 0, (size_t)bytes);
     for (int64_t i = 0; i < bytes / (int64_t)sizeof(double); i++)
         ((double *)in)[i] = cos((double)(i * i % 97));
-    CHECK_INT(pencilfft_execute(plan, direction, in, in_place ? in : out), PENCILFFT_OK);
+    OK(pencilfft_execute(plan, direction, in, in_place ? in : out));
     memcpy(result, in_place ? in : out, (size_t)bytes);
 }
 
@@ -186,12 +160,12 @@ static void stages_are_the_passes(const char *type, const char *skip, const char
     desc.rigor = "measure";
     pf_tuning.thread_bytes = 0;
     pf_tuning.direct = PF_ALWAYS;
-    stages = make_plan(&desc);
+    stages = made(&desc);
     desc.threads = 1;
     desc.rigor = "estimate";
-    passes = make_plan(&desc);
+    passes = made(&desc);
     pf_tuning = usual;
-    CHECK_INT(pencilfft_plan_text(stages, &text), PENCILFFT_OK);
+    OK(pencilfft_plan_text(stages, &text));
     CHECK_CONTAINS(text, threads == 2 ? "by 2 threads" : "by 7 threads");
     for (int way = 0; way < 4; way++) {
         pencilfft_direction direction = way & 1 ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
@@ -220,7 +194,7 @@ static void one_rank_by_stages(void)
 
 int main(int argc, char **argv)
 {
-    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
+    start_tests(argc, argv, MPI_THREAD_FUNNELED);
     for (int threads = 2; threads <= 7; threads += 5) {
         results_are_those_of_one_thread(3 * C, 40 * R, 41 * R, threads); /* fewer planes than threads */
         results_are_those_of_one_thread(32, 30, 35, threads);
@@ -236,6 +210,5 @@ int main(int argc, char **argv)
     phases_add_up_to_the_total();
     if (ranks == 1)
         one_rank_by_stages();
-    MPI_Finalize();
-    return check_result();
+    return end_tests();
 }

@@ -27,15 +27,16 @@ from pencilmap.mapper.studies import scaling, transposes
 from pencilmap.mapper.traffic_files import monitoring, traced
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.units import parse
+from pencilmap.model.kinds import network_named
 from pencilmap.model.machines.files import machine_names, package_file
 from pencilmap.model.machines.machine import read_machine
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
 from pencilmap.model.placement.allocation import Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import parse_transform
+from tests.fuzz.first_inputs import IN_C, IN_PYTHON
 
 CORPUS = Path(__file__).with_name("corpus")
 SITE = Site(Torus((4, 2, 2)), 2)
@@ -230,8 +231,10 @@ TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for targe
 
 
 def seeds(name: str) -> list[bytes]:
-    """Return the inputs to begin with: the corpus, files of the package, written formats, and examples of other tests."""
-    own = [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+    """Return the inputs to begin with: own ones, files of the package, written formats, and examples of other tests."""
+    own = [text.encode() for text in (IN_C | IN_PYTHON).get(name, ())]
+    if (CORPUS / name).is_dir():
+        own += [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
     if name == "machine":
         own += [package_file(machine) for machine in machine_names()]
     if name == "placement":
@@ -245,6 +248,13 @@ def seeds(name: str) -> list[bytes]:
         from tests.mapper.test_allocations import BLOCKS, GEMINI, OWN, SHOWN_NODES, SLURM_YAML
 
         own += [text.encode() for text in (BLOCKS, GEMINI, SHOWN_NODES, SLURM_YAML, *chain(*OWN.values()))]
+    if name == "graph":
+        from tests.mapper.test_foreign import EXAMPLES
+        from tests.mapper.test_graphs import WRITERS
+
+        own += [text.encode() for _, text in EXAMPLES.values()]
+        with tempfile.TemporaryDirectory() as folder:
+            own += [write(Path(folder)) for write in WRITERS.values()]
     return own
 
 

@@ -1,4 +1,4 @@
-/* A fuzz target: libFuzzer, AFL++ and driver.c call it with any bytes. What it finds wrong ends the program. */
+/* A fuzz target: libFuzzer and driver.c call it with any bytes. What it finds wrong ends the program. */
 #pragma once
 
 #include <stddef.h>

@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 from pencilmap.mapper.graphs import read_graph
-from pencilmap.model.network.fat_tree import FatTree, parse
+from pencilmap.model.kinds.fat_tree import FatTree, parse
 from tests.launchers.conftest import needs
 from tests.patience import patience
 

@@ -14,7 +14,7 @@ from pencilmap.mapper.allocations import look_around
 from pencilmap.mapper.formats import FORMATS, parse_mapping
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.traffic_files import read_traffic
-from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.kinds.fat_tree import FatTree
 from tests.documents import run_by
 from tests.launchers.conftest import ROOT, needs, succeed
 from tests.launchers.placed import REPORT, TASKS, assert_where_the_file_says, written

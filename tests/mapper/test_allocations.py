@@ -1,8 +1,5 @@
 """Readers of the allocation: the facts in each variable and file, and their combination."""
 
-import contextlib
-import json
-import random
 import re
 import shutil
 import subprocess
@@ -11,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.allocations import READERS, combine, job_hosts, look_around, read_description
+from pencilmap.mapper.allocations import READERS, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
@@ -79,12 +76,6 @@ def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
     picture = around({"SLURM_JOB_NODELIST": "b[00-01],a07"}, tmp_path=tmp_path, **{"topology.yaml": TORUS3D})
     assert format_torus(picture.torus) == "4x2x2"
     assert coordinates(picture) == [[2, 0, 0], [3, 0, 0], [1, 1, 1]]
-
-
-def test_of_several_toruses_the_first_is_read_and_the_others_are_counted(tmp_path):
-    two = TORUS3D + "".join(f"      {line}\n" for line in ("- name: other", "  dims: {x: 1, y: 1, z: 1}"))
-    facts = around({"SLURM_JOB_NODELIST": "a07"}, tmp_path=tmp_path, **{"topology.yaml": two}).facts
-    assert [fact.value for fact in facts if fact.what == "other toruses"] == ["1 are not read"]
 
 
 def test_slurm_3d_torus_reads_the_last_three_characters_in_base_36(tmp_path):
@@ -284,22 +275,12 @@ def test_devices_of_two_slices_are_refused(tmp_path, text):
         around(tmp_path=tmp_path, devices=text)
 
 
-def test_devices_one_in_a_line_are_whole(tmp_path):
-    text = DEVICES.strip("[]\n").replace("), ", ")\n").replace("),\n", ")\n")
-    assert around(tmp_path=tmp_path, devices=text).nodes.size == 4
-
-
 def test_a_fugaku_job_without_a_shape_says_what_is_known_and_what_is_missing():
     picture = around({"PJM_JOBID": "123", "PJM_NODE": "12", "PJM_MPI_PROC": "48", "PJM_PROC_BY_NODE": "4"})
     told = {fact.source: fact.value for fact in picture.facts}
     assert (told["PJM_NODE"], told["PJM_MPI_PROC"], told["PJM_PROC_BY_NODE"]) == ("12", "48", "4")
     assert picture.tasks_per_node == 4 and "coordinates of the nodes" in picture.missing
     assert "have none" in told["no PJM_NODE_X"]
-
-
-def test_a_nodefile_of_pbs_is_read_as_a_file(tmp_path):
-    picture = around(torus="4", tmp_path=tmp_path, nodefile="n2\nn2\nn0\nn0\n")
-    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
 
 
 @pytest.mark.parametrize("environ", [{"LSB_MCPU_HOSTS": "n2 2 n0 1"}, {"LSB_HOSTS": "n2 n2 n0"}])
@@ -729,39 +710,6 @@ def test_broken_descriptions_are_refused(tmp_path, case):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("bomb", [
-    '<?xml version="1.0"?><!DOCTYPE topology [<!ENTITY a "' + "a" * 1000 + '">' + "".join(
-        f'<!ENTITY {chr(98 + i)} "{("&" + chr(97 + i) + ";") * 100}">' for i in range(6)) + "]><topology>&g;</topology>",
-    "<topology>" + "<object type='Core'>" * 20000 + "</object>" * 20000 + "</topology>",
-    "torus3d: {toruses: " + "[" * 5000, "torus3d:\n  toruses: &a [*a, *a]\n",
-    "TpuDevice(id=" * 20000, "<graphml>" + "<node>" * 10000])
-def test_hostile_descriptions_end_soon(tmp_path, bomb):
-    (tmp_path / "bomb").write_text(bomb)
-    with contextlib.suppress(PencilmapError):
-        read_description(tmp_path / "bomb")
-
-
-@pytest.mark.parametrize("sample", [CRAY, TORUS3D, DEVICES, GRAPHML, NETLOC_XML, "alpha 1 0\n0 1 beta\n", xml(1, 2, 2)])
-def test_damaged_descriptions_never_crash(tmp_path, sample):
-    refused = 0
-    for seed in range(120):
-        rng, content = random.Random(seed), bytearray(sample.encode())
-        for _ in range(rng.randint(1, 5)):
-            at = rng.randrange(len(content) + 1)
-            content[at:at + rng.randint(0, 4)] = rng.choice([b"", b"9" * 30, b"-1", b"\0", b"{", b"<", b"[", b"\xff", b" ",
-                                                             b"x"])
-        (tmp_path / "demo").write_bytes(content)
-        try:
-            combine([read_description(tmp_path / "demo")])
-        except PencilmapError:
-            refused += 1
-    assert refused > 20
-
-
-def test_every_reader_reads_something():
-    assert all(reader.from_environment or reader.find for reader in READERS.values())
-
-
 def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, monkeypatch):
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
@@ -788,25 +736,6 @@ def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     status, out, _ = pencilmap("network", "--no-hardware")
     assert status == 1 and "found nothing" in out and "Slurm: SLURM_JOB_NODELIST" in out
-
-
-def test_discover_as_json(tmp_path, pencilmap):
-    (tmp_path / "topology").write_text(CRAY)
-    status, out, _ = pencilmap("network", "--no-hardware", tmp_path / "topology", "--json")
-    found, = json.loads(out)["answers"]
-    assert status == 0 and found["torus"] == "3x2x2" and found["nodes"][1] == {"node": [2, 1, 0], "host": "nid00017"}
-
-
-@pytest.mark.skipif(not shutil.which("lstopo-no-graphics"), reason="NOT TESTED: lstopo is missing (Debian: hwloc-nox)")
-def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap, pencilmap_json, tmp_path, monkeypatch):
-    """The machine that it runs on is left out outside of a job."""
-    (tmp_path / "topology").write_text(CRAY)
-    assert "lstopo on" not in pencilmap("network", tmp_path / "topology", "--wide")[1]
-    for name, value in SLURM.items():
-        monkeypatch.setenv(name, value)
-    sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
-               pencilmap_json.one("network", tmp_path / "topology", "--network", "4")["facts"]}
-    assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 
 def test_torus_of_the_user_goes_first():

@@ -19,6 +19,7 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PlacementError
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
@@ -27,7 +28,6 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
@@ -66,7 +66,7 @@ WANTED = [in_sequence(2), at_once(2), overlapped(2, 4), UNLIKE]
 
 def joint_cost(mapping, wanted):
     """Return the objective from routing every message."""
-    rule = routing("dimension-order")
+    rule = DimensionOrder()
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, rule))
 
 
@@ -110,7 +110,7 @@ def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_mess
         routed_swaps.anneal(run.state, 300, heat, heat)
     run.state.best_slot[:], cost = run.state.slot, routed_swaps.cost(run.state)
     mapping = run.found(None).mapping
-    loads = routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, routing("dimension-order"))
+    loads = routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, DimensionOrder())
     assert float(wanted.of_loads(loads)) == pytest.approx(cost, rel=1e-12)
     routed_swaps.settle_down(run.state, run.state.slot.copy())
     assert routed_swaps.cost(run.state) == pytest.approx(cost, rel=1e-12)

@@ -17,6 +17,7 @@ from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
@@ -25,7 +26,6 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.routing import routing
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
@@ -161,7 +161,7 @@ def test_tilings_are_searched_above_the_slots_of_the_local_search(shape, grid, l
 def test_the_local_search_improves_products_on_whole_tori(shape, tasks, grid, fft, schedule, most):
     """Products are 6.314, 5.829, 7.333 and 5.66; bounds of a longer annealing 5.43, 5.457 and 7.267."""
     site, grid, transform = setting(network=shape, tasks_per_node=tasks).site, parse_grid(grid), fft and Transform(*fft)
-    wanted, rule = objectives(schedule, grid)[0], routing("dimension-order")
+    wanted, rule = objectives(schedule, grid)[0], DimensionOrder()
 
     def cost(placed):
         mapping = as_mapping(placed, "found")

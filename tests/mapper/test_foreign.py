@@ -17,6 +17,7 @@ from pencilmap.model.machines.files import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
+from tests.fuzz.first_inputs import IN_PYTHON
 from tests.fuzz.readers import CORPUS
 
 TREE = nx.balanced_tree(2, 3)
@@ -148,14 +149,12 @@ def test_a_foreign_file_has_one_format(name):
 OWN = {"graph": GRAPH, "description": DESCRIPTION, "placement": PLACEMENT, "table": NODES}
 
 
-CORPORA = [(folder, path.name) for folder in OWN for path in sorted((CORPUS / folder).iterdir())
-           if not path.name.startswith("foreign-")]
-
-
-@pytest.mark.parametrize("folder, name", CORPORA)
-def test_no_file_of_ours_is_taken_for_a_foreign_one(folder, name):
-    document = Document((CORPUS / folder / name).read_bytes(), name)
-    assert foreign_format(document, OWN[folder]) is None
+@pytest.mark.parametrize("kind", OWN)
+def test_no_file_of_ours_is_taken_for_a_foreign_one(kind):
+    files = {str(k): text.encode() for k, text in enumerate(IN_PYTHON.get(kind, ()))}
+    if (CORPUS / kind).is_dir():
+        files |= {path.name: path.read_bytes() for path in (CORPUS / kind).iterdir()}
+    assert [name for name, content in files.items() if foreign_format(Document(content, name), OWN[kind])] == []
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -6,14 +6,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, mapping_text, parse_mapping
-from pencilmap.mapper.formats.hostlist import expand_hosts
-from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 REPRODUCIBLE = settings(derandomize=True, deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
@@ -82,41 +80,8 @@ def test_what_is_written_for_any_names_of_hosts_is_accepted(name):
     assert written
 
 
-WORDS = st.sampled_from(["0", "1", "7", "-1", "0-3", "99999999999999", "(0,0,0)", "(", "node-0-0-0", "node-1-0-0:2",
-                         "rank 0=node-0-0-0 "
-                         "slot=0", "[[0,1,1,1]]", "[", "]", "{", '{"map":', ",", ";", ":", "#", "\n", "\r", "\t", " ", "\0",
-                         "é", "\u2028"])
-
-
-@pytest.mark.parametrize("name", [None, *FORMATS])
-def test_any_text_is_a_placement_or_refused(name):
-    job = Job(Site(Torus((2, 2, 2, 1, 1)) if name == "bgq" else Torus((2, 2, 2)), 2))
-
-    @REPRODUCIBLE
-    @given(st.one_of(st.lists(WORDS, max_size=12).map("".join).map(str.encode), st.binary(max_size=40)))
-    def check(content):
-        try:
-            mapping = parse_mapping(content, "file", job, None, name)
-        except PencilmapError as error:
-            assert "file" in str(error)
-        else:
-            assert mapping.n_tasks >= 1
-
-    check()
-
-
 @REPRODUCIBLE
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40))
 def test_task_maps_are_shorter_than_the_list_and_give_it_back(node):
     found = blocks(node)
     assert len(found) <= len(node) and expand(found, len(node)) == node
-
-
-@REPRODUCIBLE
-@given(st.text("ab[]0-9,", max_size=20))
-def test_host_lists_expand_or_are_refused(text):
-    try:
-        names = expand_hosts(text, 1000)
-    except PencilmapError:
-        return
-    assert 1 <= len(names) <= 1000 and all(names)

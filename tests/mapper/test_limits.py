@@ -27,6 +27,8 @@ from pencilmap.model.base.errors import (
 )
 from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_json, parse_toml, parse_xml, parse_yaml
 from pencilmap.model.base.units import parse
+from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
+from pencilmap.model.kinds.torus_routes import TorusOptimum
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.graph import FAR, _reached, from_networkx
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
@@ -34,8 +36,6 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
-from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
 from pencilmap.model.schedules import parse_schedule
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
@@ -81,9 +81,9 @@ CASES = {  # module, constant, its small value, an input at the limit, the call,
     "sizes of chunks": ("model.schedules", "MOST_CHUNKS", 4, 4, lambda n: parse_schedule("overlap:" + ",".join("1" * n)),
                         "at most 4 chunks"),
     "size of a chunk": ("model.schedules", "MOST_SIZE", 9, 9, lambda n: parse_schedule(f"overlap:1,{n}"), "sizes 1 to 9"),
-    "pairs of messages": ("model.routing.minimal_adaptive", "_MOST_PAIRS", 16, 4,
+    "pairs of messages": ("model.kinds.torus_adaptive", "_MOST_PAIRS", 16, 4,
                           lambda n: routed(minimal_adaptive_loads, n), "25 messages on torus 5 is more than the 16"),
-    "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(optimal_minimal_loads, n // 5 * 2 + 4),
+    "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(TorusOptimum().loads, n // 5 * 2 + 4),
               "6 flows, more than 4"),
     "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
     "processors": ("mapper.graphs.processor_sets", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),

@@ -9,8 +9,8 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.kinds import network_named
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.network.kinds import network_named
 
 
 def places(text, network):

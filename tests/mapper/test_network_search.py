@@ -17,15 +17,14 @@ from pencilmap.mapper.searches.network_search import Ground, annealed, judged_ro
 from pencilmap.mapper.searches.network_seeds import FEW, seeds
 from pencilmap.mapper.searches.partition import DIVIDERS, dividers, halves
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.bounds.every_placement import lower_bound
+from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
+from pencilmap.model.predict.lower_bounds import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence
@@ -188,7 +187,7 @@ def least_costs(site, grid):
     ground, parts, found = Ground(site, grid), exchanges(grid), {}
     for rule in kind_of(site.network).routings:
         if rule != "ideal-adaptive":  # a bound itself
-            loads = (routed_joint(site.network, parts, mapping_of(ground, slots).ends, routing(rule))
+            loads = (routed_joint(site.network, parts, mapping_of(ground, slots).ends, routing(rule, site.network))
                      for slots in every_placement(site.n_slots, grid))
             found[rule] = min(in_sequence(2).of_loads(each) for each in loads)
     return found
@@ -210,7 +209,7 @@ def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     ("fat-tree:leaves=3,hosts=2,up=3", 4, True)])
 def test_a_note_says_if_placement_cannot_matter(text, used, equal):
     site, grid = site_of(text, hosts=list(range(used))), ProcessGrid(2, used // 2)
-    ground, parts, rule = Ground(site, grid), exchanges(grid), routing("shortest-path")
+    ground, parts, rule = Ground(site, grid), exchanges(grid), routing("shortest-path", site.network)
     costs = {in_sequence(2).of_loads(routed_joint(site.network, parts, mapping_of(ground, slots).ends, rule))
              for slots in every_placement(used, grid)}
     assert (len(costs) == 1) == equal
@@ -405,7 +404,8 @@ def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_onc
 
 def cost_of(ground, slots, rule):
     mapping = Mapping(ground.network, ground.grid, 1, ground.node[slots], ground.slot[slots], "seed")
-    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends, routing(rule)))
+    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends,
+                                                routing(rule, ground.network)))
 
 
 def test_a_first_answer_makes_no_seeds_if_the_launch_order_loads_the_links_of_hosts_alone(monkeypatch):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.base.errors import AllocationError, GridError, PencilmapError, PlacementError
+from pencilmap.model.base.errors import AllocationError, GridError, PlacementError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -209,18 +209,6 @@ def test_images_do_not_wrap_around_a_mesh(written):
 def test_image_arguments_are_checked(argument, words):
     with pytest.raises(PlacementError, match=words):
         place(f"images:{argument}", Site(Torus((4, 2))), ProcessGrid(2, 4))
-
-
-@given(st.binary(max_size=60) | st.text("image repeat slots=0123456789- \n,", max_size=60).map(str.encode))
-@repeatable(150)
-def test_no_file_makes_the_reader_fail_otherwise_than_with_a_message(content):
-    from pencilmap.mapper.placements.images import lay, parse_images
-
-    site = Site(Torus((4, 2)), 2)
-    try:
-        lay(parse_images(content, "own", site), "own", site, ProcessGrid(4, 4), "rows")
-    except PencilmapError as error:
-        assert str(error)
 
 
 # a Python function

@@ -9,9 +9,9 @@ from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, probed_figures, range_dict, range_text, read_probes
 from pencilmap.model.base.errors import CalibrationError, RecordError
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.probe import Cut, FitQuality, ProbeFit, fit_probe
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.times.probe import Cut, FitQuality, ProbeFit, fit_probe
 from tests.mapper.run_records import written
 
 SIZES, BIG = (0, 1024, 65536, 1 << 20), 1 << 24

@@ -10,12 +10,12 @@ from pencilmap.mapper.searches.grids import rank_grids
 from pencilmap.mapper.searches.product_search import best_product, patterns
 from pencilmap.mapper.searches.stored_ring_maps import ring_maps
 from pencilmap.model.base.factors import divisors
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.pattern import Pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict_product
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 
 
@@ -86,7 +86,7 @@ def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
 @pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=str)
 def test_search_for_another_objective_agrees_with_trying_all_products(torus, tasks_per_node, wanted):
     slots = [Pattern((("r", k), ("c", tasks_per_node // k))) for k in divisors(tasks_per_node)]
-    least, rule = {}, routing("dimension-order")
+    least, rule = {}, DimensionOrder()
     choices = [(*patterns(n), *ring_maps(n, torus.is_ring(i))) for i, n in enumerate(torus.shape)]
     for *dimensions, slot in cartesian(*choices, slots):
         product = Product(torus, tuple(dimensions), slot)
@@ -101,7 +101,7 @@ def test_search_for_another_objective_agrees_with_trying_all_products(torus, tas
     ("8x8x8", "8x64", 4, 6), ("8x8x8", "16x32", 5, 8), ("16x16x16", "16x256", 8, 12), ("8x8x16", "16x64", 8, 12),
     ("4x4x8", "8x16", 4, 6), ("4x8x8", "16x16", 4, 6), ("4x4x4x4", "16x16", 2, 4), ("4x4:mesh", "4x4", 4, 6)])
 def test_reference_figures_of_both_exchanges_at_once(shape, grid, once, sequence):
-    torus, rule = parse_torus(shape), routing("dimension-order")
+    torus, rule = parse_torus(shape), DimensionOrder()
     for wanted, value in ((at_once(2), once), (in_sequence(2), sequence)):
         found = best_product(torus, parse_grid(grid), wanted=wanted)
         assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == value

@@ -15,13 +15,13 @@ from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.searches.traffic_starts import launch_orders
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import default_routing, network_named, routing
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
-from pencilmap.model.predict.route_tables import largest_loads, route_tables
-from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.traffic.grid_factors import grid_of
 from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
 from tests.documents import run_by
@@ -64,7 +64,7 @@ def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
     for name in kinds | ({"dimension-order:parity"} if text == "4x4" else set()):
         rule = routing(name, network)
         exact = rule.loads(network, traffic.total.exchange, network.ends(node[some], slot[some]))
-        swaps = swaps_of(traffic, route_tables(network, rule, node, slot), tasks)
+        swaps = swaps_of(traffic, rule.routes(network, node, slot), tasks)
         assert swaps.cost(some) == pytest.approx(largest_loads(network, exact), rel=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_bandwidths_of_classes_weight_the_loads():
     network = network_named("4x4", bandwidth="x=1 GB/s,y=4 GB/s")
     node, slot = places_of(network, 1)
     traffic = one_phase(16, pairs_of([0, 0], [1, 4], [100, 300]))
-    swaps = swaps_of(traffic, route_tables(network, routing("dimension-order"), node, slot), 1)
+    swaps = swaps_of(traffic, DimensionOrder().routes(network, node, slot), 1)
     assert swaps.cost(node) == 400  # 100 bytes along x take as long as 400 along y
 
 
@@ -134,7 +134,7 @@ def test_bound_is_below_every_placement(text, tasks, seed):
     traffic = random_traffic(n, per_rank=2 + seed, seed=seed, phases=1 + seed % 2)
     if seed == 2:  # all ranks talk evenly: cuts are tight
         traffic = one_phase(n, pairs_of(*np.mgrid[:n, :n].reshape(2, -1), 100))
-    swaps = swaps_of(traffic, route_tables(network, routing(default_routing(network), network), node, slot), tasks)
+    swaps = swaps_of(traffic, routing(default_routing(network), network).routes(network, node, slot), tasks)
     least = min(swaps.cost(np.array(some)) for some in permutations(range(n)))
     bound = program_bound(Site(network, tasks), traffic)
     assert 0 < bound <= least * (1 + 1e-12)
@@ -166,7 +166,7 @@ def test_no_grid_is_found_in_other_traffic():
 
 def test_blocks_of_a_halo_go_to_nodes():
     site = Site(network_named("4x4x4"), 8)
-    found = search_traffic(site, halo((8, 8, 8)), routing("dimension-order"), 0, scotch=False)
+    found = search_traffic(site, halo((8, 8, 8)), DimensionOrder(), 0, scotch=False)
     assert found.cost <= 400_000
 
 
@@ -181,13 +181,13 @@ def test_fft_beside_a_halo(text, most):
     beside = (a != b) & ((a // 8 == b // 8) | (a % 8 == b % 8))
     each = int(around.pairs.bytes.sum()) // int(beside.sum())
     both = Traffic(64, (Phase(64, joined([around.pairs, pairs_of(a[beside], b[beside], each)])),))
-    found = search_traffic(Site(network_named(text)), both, routing("dimension-order:parity"), scotch=False)
+    found = search_traffic(Site(network_named(text)), both, DimensionOrder(tie="parity"), scotch=False)
     assert found.cost <= most
 
 
 def test_shuffled_halo_is_unshuffled():
     traffic = halo((8, 8, 8), names=np.random.default_rng(3).permutation(512))
-    found = search_traffic(Site(network_named("8x8x8")), traffic, routing("dimension-order"), 0, scotch=False)
+    found = search_traffic(Site(network_named("8x8x8")), traffic, DimensionOrder(), 0, scotch=False)
     assert found.cost <= 120_000
 
 
@@ -210,7 +210,7 @@ def test_never_worse_than_the_launcher_hop_bytes_or_scotch(text, kind):
     def exact(places):
         return predict_program(Mapping(network, ProcessGrid(n, 1), 1, places, np.zeros(n, int)), traffic).link_bytes
 
-    tables = route_tables(network, rule, *places_of(network, 1))
+    tables = rule.routes(network, *places_of(network, 1))
     others = [np.arange(n), hop_bytes(traffic, tables), *(places for _, places in scotch_starts(site, traffic))]
     assert exact(found.places) <= min(map(exact, others)) * (1 + 1e-9)
     assert found.cost == pytest.approx(exact(found.places)) and found.cost <= min(found.costs.values())
@@ -221,7 +221,7 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
     """Random traffic of six ranks, against all placements."""
     network = network_named("3x2:mesh")
     traffic, (node, slot) = random_traffic(6), places_of(network, 1)
-    tables = route_tables(network, routing("dimension-order"), node, slot)
+    tables = DimensionOrder().routes(network, node, slot)
     total, hops = traffic.total.bytes.toarray(), tables.hops(node, node)
 
     def cost(places):
@@ -233,7 +233,7 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
 @pytest.mark.thorough
 def test_same_seed_gives_the_same_placement():
     site, traffic = Site(network_named("4x4")), random_traffic(16)
-    rule = routing("dimension-order")
+    rule = DimensionOrder()
     first, again = (search_traffic(site, traffic, rule, seed=5).places.tolist() for _ in range(2))
     assert first == again
 

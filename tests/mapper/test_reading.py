@@ -8,7 +8,6 @@ import time
 import tomllib
 from dataclasses import replace
 from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -241,42 +240,6 @@ def test_a_pipe_is_read_up_to_the_most_bytes():
             with pytest.raises(RecordError, match="cannot be read: it has more than 100 bytes"):
                 reading_module.read_whole(f"/dev/fd/{found}", RecordError, most)
         os.close(found)
-
-
-def test_a_file_that_does_not_tell_its_length_is_read_up_to_the_most_bytes(tmp_path):
-    """As for /proc, whose files have size 0 for the file system."""
-    if not os.path.exists("/proc/self/status"):
-        pytest.skip("NOT TESTED: there is no /proc")
-    assert os.stat("/proc/self/status").st_size == 0
-    assert b"VmSize" in reading_module.read_whole("/proc/self/status", RecordError)
-    with pytest.raises(RecordError, match="cannot be read: it has more than 10 bytes"):
-        reading_module.read_whole("/proc/self/status", RecordError, 10)
-
-
-def test_how_long_a_pipe_may_keep_its_reader_waiting(monkeypatch):
-    """By a clock with given times: the time of each read, and its data; None is a silent writer."""
-    def refused_at(*reads):
-        left, clock = iter(reads), [0.0]
-
-        def read(handle, most):
-            clock[0], part = next(left)
-            if part is None:
-                raise BlockingIOError
-            return part
-        monkeypatch.setattr(reading_module, "os", SimpleNamespace(read=read))
-        monkeypatch.setattr(reading_module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-        monkeypatch.setattr(reading_module, "select", SimpleNamespace(
-            POLLIN=1, POLLHUP=16, poll=lambda: SimpleNamespace(register=lambda *_: None, poll=lambda _: [])))
-        next_part = reading_module._pipe_waiter(0, MapfileError)
-        with pytest.raises(MapfileError):
-            while True:
-                next_part()
-        assert next(left, None) is None
-        return clock[0]
-    assert refused_at((0.9, b""), (1.1, b"")) == 1.1
-    assert refused_at((5.0, b"a"), (14.9, None), (15.1, None)) == 15.1
-    assert refused_at(*((9.0 * n, b"a") for n in range(1, 7)), (59.9, None), (59.95, b"a"), (60.1, None)) == 60.1
-    assert refused_at((100.0, None)) == 100.0
 
 
 HOSTILE = ["$(id)", "evil;rm", "a b", "a\nb", "-oProxyCommand=x", "a`id`", "a&b", "a|b", "a>b", "é1", "a:2", "", ".a",

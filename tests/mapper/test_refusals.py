@@ -10,7 +10,6 @@ import pytest
 from pencilmap.mapper.allocations import combine, hwloc, netloc, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
-from pencilmap.mapper.base import progress
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.given_nodes import partition_for
@@ -178,15 +177,6 @@ def test_why_a_host_is_no_node_is_told_with_the_name_of_one():
         Hosts(SQUARE).why_not("z1"))
     assert "y must be 0..3" in Hosts(SQUARE).why_not("z-1-4")
     assert Hosts(SQUARE).why_not("z-1-3") != Hosts(SQUARE).why_not("z-1-4")
-
-
-def test_a_listener_hears_one_line_in_so_many_seconds(monkeypatch):
-    now, heard = [100.0], []
-    monkeypatch.setattr(progress, "monotonic", lambda: now[0])
-    report = progress.now_and_then(heard.append, 5.0)
-    for now[0] in (104.9, 105.0, 109.9, 110.0, 111.0, 116.0):
-        report(f"{now[0]:g}")
-    assert heard == ["105", "110", "116"]
 
 
 @pytest.mark.parametrize("failure, words", [

@@ -9,6 +9,7 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.searches.product_search import best_product, patterns
 from pencilmap.mapper.searches.stored_ring_maps import ring_maps
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
@@ -17,14 +18,13 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.ring_map import RingMap, parse_ring_map
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.objective import at_once, in_sequence
 
 ONCE = at_once(2)
 
 
 def joint(product):
-    return ONCE.of_loads(routing("dimension-order").joint_of_product(product, ("r", "c")))
+    return ONCE.of_loads(DimensionOrder().joint_of_product(product, ("r", "c")))
 
 
 def on_line(found, ring):

@@ -13,8 +13,8 @@ from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.searches.scotch_map import network_graph, scotch_is_there, scotch_mapping, task_graph
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

@@ -10,7 +10,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph, read_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.kinds.fat_tree import FatTree
 
 
 def platform(text):

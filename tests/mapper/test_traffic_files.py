@@ -8,7 +8,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_array
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.traffic_files import TRAFFIC_FILES, parse_traffic, read_traffic, traced
+from pencilmap.mapper.traffic_files import parse_traffic, read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -112,10 +112,6 @@ def test_a_matrix_may_have_commas_and_the_numbers_of_its_ranks(text):
 def test_a_head_names_the_columns_of_pairs(text):
     total = parse_traffic(Document(text.encode(), "file")).total
     assert total.bytes.toarray().tolist() == [[0, 8], [9, 0]] and total.messages.toarray().tolist() == [[0, 10], [11, 0]]
-
-
-def test_every_format_has_a_test():
-    assert set(TRAFFIC_FILES) == {"dense", "sparse", "matrix-market", "trace", "monitoring"}
 
 
 def test_messages_inside_collectives_are_read_and_the_counts_as_if_every_pair_took_part_are_not(tmp_path):

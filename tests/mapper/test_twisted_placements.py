@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import PLACEMENTS, place
-from pencilmap.mapper.placements.best_twisted import best_twisted
-from pencilmap.mapper.searches.basis_search import best_basis, generators, prime_factors
 from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.subgroup_pairs import best_pair, subgroups
+from pencilmap.mapper.seeds.twisted_basis import best_basis, generators, prime_factors
+from pencilmap.mapper.seeds.twisted_pairs import best_pair, subgroups
+from pencilmap.mapper.seeds.twisted_torus import best_twisted
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.kinds import routing
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence
@@ -30,7 +30,8 @@ AT_ONCE = [("4x4x8", "4x32", 3.84, None), ("4x4x8", "8x16", 3.34, None), ("4x8x8
 
 
 def joint(mapping):
-    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("shortest-path"))
+    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
+                        routing("shortest-path", mapping.network))
 
 
 def reach(shape, grid, least):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.bounds import translations
+from pencilmap.model.kinds import torus_translations as translations
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import pytest
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named, partner_order
 from pencilmap.model.base.errors import ExchangeError, GridError
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 
 TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
@@ -171,7 +171,7 @@ def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
     """On a line of six, the first of three phases is the slowest, and each phase has another busiest link."""
     where = setting(network="6:mesh", bandwidth="1 MB/s", fft="36")
     placed = where.place("default", where.grid("6x1"))
-    loads = [routing("dimension-order").loads(where.network, each, np.arange(6))
+    loads = [DimensionOrder().loads(where.network, each, np.arange(6))
              for each in algorithm_named("p2p").rounds(exchanges(placed.grid, where.transform)[0], placed)]
     most = [max(load.on_m_scale()) for load in loads]
     assert len({load.busiest() for load in loads}) == len(set(most)) == 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid

@@ -10,14 +10,19 @@ from scipy.optimize import linprog
 
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds import one_exchange as floors, translations
-from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.every_placement import lower_bound, rounded_down, together_bound
-from pencilmap.model.bounds.one_exchange import _least_ends, _most_groups, floor_of
-from pencilmap.model.bounds.rows_and_columns import exact_frontier, exact_total, least_other, least_other_of_few, least_total
-from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.bounds.rows_and_columns import (
+    exact_frontier,
+    exact_total,
+    least_other,
+    least_other_of_few,
+    least_total,
+    rounded_down,
+)
 from pencilmap.model.decompositions import CUBIC
+from pencilmap.model.kinds import torus_floors as floors, torus_translations as translations
+from pencilmap.model.kinds.torus_floors import _least_ends, _most_groups, floor_of
+from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -25,6 +30,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.certificates import Bounds
+from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
 from pencilmap.model.predict.results import worst
 from tests.model.brute_force import messages
 

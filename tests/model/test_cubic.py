@@ -9,14 +9,14 @@ from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PencilmapError, ScheduleError
-from pencilmap.model.bounds.certificates import Bounds
 from pencilmap.model.decompositions import CUBIC
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.traffic.program import Phase, Traffic, pairs_of
 from tests.model import brute_force as brute

@@ -8,18 +8,18 @@ import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
-from pencilmap.model.bounds.certificates import Bounds
+from pencilmap.model.kinds import KINDS, routing
+from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.kind import NetworkKind
-from pencilmap.model.network.kinds import KINDS
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.route_tables import route_tables
-from pencilmap.model.routing import routing
+from pencilmap.model.predict.certificates import Bounds
+from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
+from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
+from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.pairs import traffic_within
 from pencilmap.scripts.networks.routes import routes_on
@@ -56,7 +56,8 @@ class Mirrored(CoordinateNetwork):
 
 @pytest.fixture(params=[(3, 3), (4, 3)])
 def network(request, monkeypatch):
-    monkeypatch.setitem(KINDS, "mirrored", NetworkKind("mirrored", "", "", "", Mirrored, Mirrored, RULES))
+    monkeypatch.setitem(KINDS, "mirrored", Kind("mirrored", "", "", "", Mirrored, Mirrored,
+                                                  (SHORTEST_PATH, EACH_HOP, OPTIMAL_MINIMAL)))
     return Mirrored(request.param, (1e9, 3e9))
 
 
@@ -69,7 +70,7 @@ def drawn_mapping(network, seed=3):
 def test_loads_tables_and_routes_of_single_messages_agree(network, rule):
     mapping, value = drawn_mapping(network), routing(rule, network)
     index = network.arcs().index
-    tables = route_tables(network, value, np.arange(network.n_nodes), np.zeros(network.n_nodes, int))
+    tables = value.routes(network, np.arange(network.n_nodes), np.zeros(network.n_nodes, int))
     routes = routes_on(network, rule)
     for exchange in exchanges(mapping.grid):
         walked, listed = np.zeros(len(index)), np.zeros(len(index))
@@ -105,7 +106,7 @@ def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network)
     assert predict(best).cost <= predict(default).cost
     assert any("row 0: 3 ranks" in line for line in image_text(best, {"row": 0, "column": 0}, 80))
     exchange = exchanges(grid)[0]
-    columns = [("rows", [("", routing(RULES[0]).loads(network, exchange, best.ends))])]
+    columns = [("rows", [("", routing(RULES[0], network).loads(network, exchange, best.ends))])]
     assert 2 < len(loads_table(columns, False, network.n_nodes)) <= 2 + 2
 
 

@@ -12,20 +12,21 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
 from pencilmap.model.bounds.graph_cuts import _hop_bound
+from pencilmap.model.kinds import routing
+from pencilmap.model.kinds.hyperx import parse as parse_hyperx
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.hyperx import parse as parse_hyperx
 from pencilmap.model.network.network import GraphLink
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import even_ways, routing
-from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
-from pencilmap.model.routing.shortest_path import shortest_path_loads
+from pencilmap.model.routing import even_ways
+from pencilmap.model.routing.optimal_minimal import OptimalMinimal
+from pencilmap.model.routing.shortest_path import ShortestPath, exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from pencilmap.model.traffic.pairs import Traffic
@@ -87,13 +88,13 @@ def test_loads_are_those_of_all_shortest_paths(drawn_case):
     mapping, exchange, _ = case
     expected = enumerated(graph, case)
     network = mapping.network
-    loads = shortest_path_loads(network, exchange, mapping.node_of_rank, exact=True)
+    loads = exact_loads(network, exchange, mapping.node_of_rank)
     ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
     found = {link: as_fraction(load) for link, load in zip(ends, loads.values[0]) if load}
     assert found == {(str(a), str(b)): load for (a, b), load in expected.items()}
     worst = max((load / strength(graph, a, b) for (a, b), load in expected.items()), default=0)
     assert loads.largest() == (worst,)
-    assert float(shortest_path_loads(network, exchange, mapping.node_of_rank).largest()[0]) == pytest.approx(float(worst))
+    assert float(ShortestPath().loads(network, exchange, mapping.node_of_rank).largest()[0]) == pytest.approx(float(worst))
     if worst:
         busiest = loads.busiest()
         a, b = (next(v for v in graph if str(v) == name) for name in busiest)
@@ -130,8 +131,8 @@ def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
     bound, = cut_bound(mapping.network, exchange, mapping.node_of_rank)
     by_hops = hop_bytes / sum(strength(graph, a, b) for a, b in both_ways(graph))
     assert by_hops <= bound <= max(all_cuts(graph, between), by_hops)
-    best, = optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank).largest()
-    routed, = shortest_path_loads(mapping.network, exchange, mapping.node_of_rank).largest()
+    best, = OptimalMinimal().loads(mapping.network, exchange, mapping.node_of_rank).largest()
+    routed, = ShortestPath().loads(mapping.network, exchange, mapping.node_of_rank).largest()
     assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
 
 
@@ -149,7 +150,7 @@ def test_on_a_tree_cut_and_load_are_the_same(case):
     """Each message has a single path, and every branch is a cut with the load of its link."""
     mapping, exchange, _ = case
     assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == \
-        shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True).largest()
+        exact_loads(mapping.network, exchange, mapping.node_of_rank).largest()
 
 
 def as_graph(torus):
@@ -221,7 +222,7 @@ def test_a_fat_tree_of_full_bisection_is_bound_by_its_hosts():
 def test_rows_inside_a_leaf_stay_off_the_spine():
     network = fat_tree()
     mapping = Mapping(network, ProcessGrid(4, 2), 1, np.arange(8), np.zeros(8))
-    row, column = (shortest_path_loads(network, e, mapping.node_of_rank) for e in exchanges(mapping.grid))
+    row, column = (ShortestPath().loads(network, e, mapping.node_of_rank) for e in exchanges(mapping.grid))
     spine = np.array(["spine" in network.vertices[a] + network.vertices[b] for a, b in zip(network.source, network.target)])
     assert row.values[0][spine].sum() == 0 < column.values[0][spine].sum()
 
@@ -268,11 +269,11 @@ def test_each_cable_is_a_way_whatever_its_rate(rates, cables, rule, share):
     for one_by_one in (False, True):
         network = ways_round(rates, cables, one_by_one)
         mapping = Mapping(network, ProcessGrid(2, 1), 1, np.arange(2), np.zeros(2, int))
-        loads = routing(rule).loads(network, exchanges(mapping.grid)[0], np.arange(2)).values[0]
+        loads = routing(rule, network).loads(network, exchanges(mapping.grid)[0], np.arange(2)).values[0]
         ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
         sent = dict(zip(ends, loads))
         assert sent["s", "0"] == pytest.approx(float(share)) and sent["s", "1"] == pytest.approx(float(1 - share))
-        legs = routing(rule).legs(network, np.arange(2))
+        legs = routing(rule, network).legs(network, np.arange(2))
         (forth,) = np.flatnonzero((network.source == 2) & (network.target == 4))
         there = legs.load[(legs.pair == 1) & (legs.link == forth)] * float(network.capacities[forth])
         assert there.tolist() == pytest.approx([float(share)])
@@ -387,7 +388,7 @@ def test_classes_of_links_change_names_and_no_costs(case):
     mapping = random_mapping(rng, one)
     other = replace(mapping, network=two)
     exchange = exchanges(mapping.grid)[0]
-    loads = [shortest_path_loads(each.network, exchange, each.node_of_rank) for each in (mapping, other)]
+    loads = [ShortestPath().loads(each.network, exchange, each.node_of_rank) for each in (mapping, other)]
     found = [dict(zip(zip(n.source.tolist(), n.target.tolist()), each.bytes().reshape(-1)[n.place_of_link].tolist()))
              for n, each in zip((one, two), loads)]
     assert found[0] == pytest.approx(found[1])

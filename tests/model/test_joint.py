@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal_joint, random_minimal_lengths
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
-from pencilmap.model.routing import routing
-from pencilmap.model.routing.random_minimal import random_minimal_joint, random_minimal_lengths
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint, undominated
 from pencilmap.model.traffic.objective import at_once, in_sequence, overlapped
@@ -37,7 +37,7 @@ def test_any_mapping_agrees_with_walking_every_message(mapping, data, shares, ti
     torus, grid = mapping.network, mapping.grid
     transform = data.draw(drawn(random_transform)(grid))
     found = exchanges(grid, transform)
-    joint = routed_joint(torus, found, mapping.node_of_rank, routing(f"dimension-order:{tie}"))
+    joint = routed_joint(torus, found, mapping.node_of_rank, DimensionOrder(tie=tie))
     traffic = brute.messages(grid, transform)
     if transform is None:       # a unit of each exchange is another part of the array
         shares_of_bytes = [share * Fraction(found[0].total_bytes, exchange.total_bytes)
@@ -50,7 +50,7 @@ def test_any_mapping_agrees_with_walking_every_message(mapping, data, shares, ti
 @CASES
 @given(products(), SHARES, st.sampled_from(TIES))
 def test_closed_form_of_a_product_agrees_with_walking_every_message(product, shares, tie):
-    mapping, rule = product.mapping(), routing(f"dimension-order:{tie}")
+    mapping, rule = product.mapping(), DimensionOrder(tie=tie)
     closed = rule.joint_of_product(product, ("r", "c"))
     routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, rule)
     assert closed.largest(shares) == routed.largest(shares)
@@ -61,7 +61,7 @@ def test_closed_form_of_a_product_agrees_with_walking_every_message(product, sha
 def test_closed_form_under_random_routing(product, shares):
     closed = random_minimal_joint(product, ("r", "c"))
     mapping = product.mapping()
-    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, routing("minimal-adaptive"))
+    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, MinimalAdaptive())
     assert list(map(float, closed.largest(shares))) == pytest.approx(list(map(float, routed.largest(shares))), abs=1e-9)
     for i, letters in enumerate("rc"):
         alone = closed.largest([int(i == j) for j in range(2)])
@@ -71,7 +71,7 @@ def test_closed_form_under_random_routing(product, shares):
 @CASES
 @given(mappings())
 def test_joint_loads_lie_between_the_worst_exchange_and_the_sum(mapping):
-    joint = routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
+    joint = routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, DimensionOrder())
     row, column, both = (joint.length(shares) for shares in ((1, 0), (0, 1), (1, 1)))
     assert max(row, column) <= both <= row + column
     assert in_sequence(2).of_loads(joint) == row + column == overlapped(2, 1).of_loads(joint)

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds.certificates import Bounds
-from pencilmap.model.bounds.translations import translation_bound
+from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.certificates import Bounds
 
 KNOWN = Path(__file__).with_name("known_bounds.csv")
 SHAPES = ("6x4", "8:mesh", "5x3", "4x4x2", "4wx6", "3x3x3", "8x8", "6x6:mesh", "2x2x2x2", "7x2", "4x4x4", "10", "6x3x2",

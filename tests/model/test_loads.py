@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
 from pencilmap.model.decompositions import SLAB
+from pencilmap.model.kinds.torus_routes import dimension_order_loads
 from pencilmap.model.network.network import TorusLink
 from pencilmap.model.network.torus import TIES, Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -18,8 +18,8 @@ from pencilmap.model.placement.pattern import Pattern, parse_pattern
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
 from tests.model import brute_force as brute

@@ -10,18 +10,8 @@ import pytest
 
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.model.bounds.chosen_slots import Minimum
-from pencilmap.model.bounds.every_placement import (
-    _blocks,
-    _distances,
-    _fewest,
-    _fixed_cuts,
-    _leaving,
-    _moving_planes,
-    _Part,
-    lower_bound,
-    together_bound,
-)
 from pencilmap.model.decompositions.pencil import least_crossing
+from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -29,6 +19,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):
@@ -279,27 +270,27 @@ def test_every_argument_is_as_strong_as_when_it_is_counted_by_hand(where, grid):
 def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
     where, grid = site((4, 3), (True, False), nodes=range(10)), ProcessGrid(3, 3)
     whole = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
-    monkeypatch.setattr("pencilmap.model.bounds.every_placement.MOST_BOXES", 13 * 6)
+    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6)
     assert [argument for _, argument in _fixed_cuts(_Part(where, grid, None))] == list(whole)
-    monkeypatch.setattr("pencilmap.model.bounds.every_placement.MOST_BOXES", 13 * 6 - 1)
+    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6 - 1)
     planes = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
     assert list(planes) == ["planes across x", "planes across y"] and 0 < max(planes.values()) <= max(whole.values())
     for limit, argument in (("MOST_NODES", _distances), ("MOST_BLOCK_WORK", _blocks)):
         part = _Part(where, grid, None)
         most = 10 if limit == "MOST_NODES" else 3 * 3 * 10
-        monkeypatch.setattr(f"pencilmap.model.bounds.every_placement.{limit}", most)
+        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most)
         assert list(argument(part))
-        monkeypatch.setattr(f"pencilmap.model.bounds.every_placement.{limit}", most - 1)
+        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most - 1)
         assert not list(argument(part))
 
 
 def test_a_graph_of_as_many_nodes_as_allowed_is_bounded_in_turn(monkeypatch):
     """On a path of 8 hosts, with neighbours in each row: only the columns cross the middle, with 4 of their 4 pairs."""
     where, grid = Site(from_networkx(nx.path_graph(8), "path")), ProcessGrid(2, 4)
-    monkeypatch.setattr("pencilmap.model.bounds.every_placement.MOST_NODES", 8)
+    monkeypatch.setattr("pencilmap.model.kinds.kind.MOST_NODES", 8)
     bound = lower_bound(where, grid)
     assert bound.argument.startswith("rows and columns")
-    monkeypatch.setattr("pencilmap.model.bounds.every_placement.MOST_NODES", 7)
+    monkeypatch.setattr("pencilmap.model.kinds.kind.MOST_NODES", 7)
     assert lower_bound(where, grid).value < bound.value
 
 

@@ -5,24 +5,24 @@ from pkgutil import iter_modules
 
 import pytest
 
-from pencilmap.model import network
+from pencilmap.model import kinds
 from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
-from pencilmap.model.network.kind import NetworkKind, bandwidths, numbers, whole
-from pencilmap.model.network.kinds import KINDS, is_network, kind_of, network_named
+from pencilmap.model.kinds import KINDS, ROUTINGS, is_network, kind_of, network_named, routing
+from pencilmap.model.kinds.kind import Kind
+from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.routing import ROUTINGS, routing
 
 
 def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
     named = {name for kind in KINDS.values() for name in (*kind.routings, *kind.bracket)}
     assert named == set(ROUTINGS)
     for name, kind in KINDS.items():
-        assert kind.name == name and kind.default_routing in ROUTINGS and set(kind.bracket) <= set(kind.routings)
+        assert kind.name == name and kind.routings[0] in ROUTINGS and set(kind.bracket) <= set(kind.routings)
 
 
 def test_no_kind_is_forgotten_in_the_table():
-    rows = [row for module in iter_modules(network.__path__, f"{network.__name__}.")
-            for row in vars(import_module(module.name)).values() if isinstance(row, NetworkKind)]
+    rows = [row for module in iter_modules(kinds.__path__, f"{kinds.__name__}.")
+            for row in vars(import_module(module.name)).values() if isinstance(row, Kind)]
     assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
 
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pencilmap.model.bounds.certificates import ALIKE
 from pencilmap.model.decompositions import SLAB
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.certificates import ALIKE
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, random_torus, repeatable
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.machines import probe as probe_module
+from pencilmap.model.machines.probe import Burst, Probe, Streams, Trip, fit_probe
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.times import probe as probe_module
-from pencilmap.model.times.probe import Burst, Probe, Streams, Trip, fit_probe
 
 SIZES = (0, 256, 4096, 65536, 1 << 18, 1 << 20)
 

@@ -10,7 +10,9 @@ from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.kinds import ROUTINGS, all_variants, network_named, routing, routings_of
+from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
+from pencilmap.model.kinds.torus_routes import DimensionOrder, TorusOptimum
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -18,12 +20,11 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.pattern import parse_pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import ROUTINGS, all_variants, optimal_minimal, routing, routings_of
-from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
-from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
-from pencilmap.model.routing.shortest_path import shortest_path_loads
-from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.routing.optimal_minimal import OptimalMinimal, first_kinds
+from pencilmap.model.routing.shortest_path import exact_loads
+from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from tests.model import brute_force as brute
 from tests.model.cases import as_links, cases, largest, orders, products, repeatable
 
@@ -47,7 +48,7 @@ def test_adaptive_loads_are_those_of_walking_every_minimal_way(case, choice):
 def test_shortest_paths_on_a_torus_are_its_minimal_paths(case):
     mapping, exchange, traffic = case
     walked = brute.uniform_over_paths(mapping.network, traffic, mapping.node_of_rank)
-    assert as_links(shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True)) == walked
+    assert as_links(exact_loads(mapping.network, exchange, mapping.node_of_rank)) == walked
 
 
 @repeatable(40)
@@ -56,7 +57,7 @@ def test_every_rule_carries_all_bytes_and_none_beats_cuts_or_the_best_minimal_ro
     mapping, exchange, traffic = case
     torus, hop_bytes = mapping.network, brute.hop_bytes(mapping.network, traffic, mapping.node_of_rank)
     bound = cut_bound(torus, exchange, mapping.node_of_rank)
-    best = float(max(optimal_minimal_loads(torus, exchange, mapping.node_of_rank).largest()))
+    best = float(max(TorusOptimum().loads(torus, exchange, mapping.node_of_rank).largest()))
     for name in (*all_variants(torus), f"dimension-order:{''.join(data.draw(orders(torus.axes)))}"):
         loads = routing(name, torus).loads(torus, exchange, mapping.node_of_rank)
         links = as_links(loads)
@@ -79,7 +80,7 @@ def test_best_minimal_routing_agrees_with_a_program_over_all_paths(case, data):
     mapping, exchange, traffic = case
     rates = data.draw(st.tuples(*[st.sampled_from([1.0, 2.0, 5.0])] * mapping.network.n_dimensions))
     mapping = replace(mapping, network=replace(mapping.network, bandwidth=rates))
-    loads = optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank)
+    loads = TorusOptimum().loads(mapping.network, exchange, mapping.node_of_rank)
     assert loads.seconds() == pytest.approx(_best_over_paths(mapping, traffic), rel=1e-6, abs=1e-9)
 
 
@@ -114,22 +115,21 @@ REGULAR = [("4x4", "r4", "c4"), ("4x4", "r2c2", "r2c2"), ("6x4", "r3c2", "c2r2")
 
 
 @pytest.mark.parametrize("shape, x, y", REGULAR)
-def test_symmetry_does_not_change_the_best_minimal_routing(shape, x, y, monkeypatch):
+def test_symmetry_does_not_change_the_best_minimal_routing(shape, x, y):
     from pencilmap.model.network.torus import parse_torus
 
     torus = parse_torus(shape)
     mapping = Product(torus, (parse_pattern(x), parse_pattern(y)), parse_pattern("r1")).mapping()
-    found = [optimal_minimal_loads(torus, e, mapping.node_of_rank).largest() for e in exchanges(mapping.grid)]
-    monkeypatch.setattr(optimal_minimal, "node_kinds", lambda network, traffic: np.arange(network.n_nodes))
-    for exchange, reduced in zip(exchanges(mapping.grid), found):
-        whole = optimal_minimal_loads(torus, exchange, mapping.node_of_rank).largest()
+    for exchange in exchanges(mapping.grid):
+        reduced = TorusOptimum().loads(torus, exchange, mapping.node_of_rank).largest()
+        whole = OptimalMinimal().loads(torus, exchange, mapping.node_of_rank).largest()
         assert float(max(whole)) == pytest.approx(float(max(reduced)), rel=1e-6)
 
 
 def test_placements_that_repeat_on_the_torus_need_few_sources():
     torus = Torus((8, 8))
     mapping = Product(torus, (parse_pattern("r2c4"), parse_pattern("r4c2")), parse_pattern("r1")).mapping()
-    row, column = (optimal_minimal.node_kinds(torus, optimal_minimal.node_traffic(e, mapping.node_of_rank, 64))
+    row, column = (first_kinds(TorusOptimum().symmetries(torus), node_traffic(e, mapping.node_of_rank, 64))
                    for e in exchanges(mapping.grid))
     assert len(set(row.tolist())) == 8 and len(set(column.tolist())) == 1
 
@@ -175,7 +175,7 @@ def test_reversing_the_order_of_the_dimensions_reverses_all_ways():
     ("", "known are")])
 def test_unknown_rules_and_arguments_are_refused(name, words):
     with pytest.raises(RoutingError, match=words):
-        routing(name)
+        routing(name, network_named("2x4:twisted" if name.startswith("shortest") else "4x4"))
 
 
 @pytest.mark.parametrize("order", ["xy", "xyzz", "xya", "xxz"])
@@ -202,13 +202,13 @@ def test_linear_programs_beyond_the_limit_are_refused():
     torus = Torus((6, 6, 6), (False,) * 3)
     nodes = np.random.default_rng(5).permutation(216)
     with pytest.raises(RoutingError, match="flows, more than"):
-        optimal_minimal_loads(torus, exchanges(ProcessGrid(12, 18))[0], nodes)
+        TorusOptimum().loads(torus, exchanges(ProcessGrid(12, 18))[0], nodes)
     with pytest.raises(RoutingError, match="up to 1024 nodes"):
-        optimal_minimal_loads(Torus((32, 64)), exchanges(ProcessGrid(2, 1))[0], np.array([0, 1]))
+        TorusOptimum().loads(Torus((32, 64)), exchanges(ProcessGrid(2, 1))[0], np.array([0, 1]))
 
 
 def test_ways_that_need_too_much_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("pencilmap.model.routing.minimal_adaptive._MOST_BYTES", 1000)
+    monkeypatch.setattr("pencilmap.model.kinds.torus_adaptive._MOST_BYTES", 1000)
     with pytest.raises(RoutingError, match="different offsets"):
         minimal_adaptive_loads(Torus((4, 4)), exchanges(ProcessGrid(16, 1))[0], np.arange(16))
 
@@ -218,7 +218,7 @@ def test_largest_and_busiest_link_are_those_of_the_list():
     mapping = Mapping(torus, ProcessGrid(4, 3), 1, np.random.default_rng(3).permutation(12), np.zeros(12))
     for exchange, traffic in zip(exchanges(mapping.grid), brute.messages(mapping.grid)):
         walked = brute.dimension_order(torus, traffic, mapping.node_of_rank)
-        loads = routing("dimension-order").loads(torus, exchange, mapping.node_of_rank)
+        loads = DimensionOrder().loads(torus, exchange, mapping.node_of_rank)
         busiest = loads.busiest()
         times = {link: load / Fraction(torus.bandwidth[link[1]]) for link, load in walked.items()}
         assert times[busiest.node, torus.axes.index(busiest.axis), busiest.direction] == max(times.values())
@@ -230,9 +230,9 @@ def test_linear_programs_of_as_many_nodes_as_allowed_are_solved(monkeypatch):
     mapping = Mapping(Torus((4, 2)), ProcessGrid(4, 2), 1, np.arange(8), np.zeros(8, int))
     exchange = exchanges(mapping.grid)[0]
     for most, works in ((8, True), (7, False)):
-        monkeypatch.setattr(optimal_minimal, "MAX_NODES", most)
+        monkeypatch.setattr("pencilmap.model.routing.optimal_minimal.MAX_NODES", most)
         if works:
-            assert optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank).largest()
+            assert TorusOptimum().loads(mapping.network, exchange, mapping.node_of_rank).largest()
         else:
             with pytest.raises(RoutingError, match="up to 7 nodes"):
-                optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank)
+                TorusOptimum().loads(mapping.network, exchange, mapping.node_of_rank)

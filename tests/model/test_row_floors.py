@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.bounds.one_exchange import floor_of
+from pencilmap.model.kinds.torus_floors import floor_of
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

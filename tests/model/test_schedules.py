@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -23,7 +24,6 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
-from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import DIRECTIONS, beside, cut
@@ -188,7 +188,7 @@ def test_reference_loads_of_both_exchanges_at_once(torus, grid, placement, row, 
 
 def joint_of(torus, grid, placement="default"):
     mapping = as_mapping(place(placement, Site(parse_torus(torus)), parse_grid(grid)), placement)
-    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
+    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, DimensionOrder())
 
 
 @pytest.mark.parametrize("torus, grid, chunks, equal, best", [
@@ -213,7 +213,7 @@ def test_chunks_are_geometric_where_the_links_are_disjoint(row, column, K):
 @given(products(), st.integers(2, 4), st.integers(4, 9))
 def test_best_sizes_of_a_block_are_those_of_trying_all(product, chunks, block):
     """Whole numbers: no sizes of a small block are better, up to a local optimum of one percent."""
-    loads = routing("dimension-order").joint_of_product(product, ("r", "c"))
+    loads = DimensionOrder().joint_of_product(product, ("r", "c"))
     found = best_sizes(loads, chunks, block)
     assert len(found) == chunks and sum(found) == block and min(found) >= 1
     if not loads.weighted.any():

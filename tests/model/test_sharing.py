@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pencilmap.model.kinds import torus_sharing as sharing
+from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive
+from pencilmap.model.kinds.torus_routes import DimensionOrder
+from pencilmap.model.kinds.torus_sharing import can_share, shared_seconds
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.routing import routing
-from pencilmap.model.routing.dimension_order import DimensionOrder
-from pencilmap.model.times import fair_sharing as sharing
-from pencilmap.model.times.fair_sharing import can_share, shared_seconds
 from pencilmap.model.traffic.exchange import Exchange
 
 
@@ -90,14 +90,14 @@ def test_what_can_be_told(monkeypatch):
     import networkx as nx
 
     monkeypatch.setattr(sharing, "MOST_MESSAGES", 3)
-    torus, rule = Torus((2, 2), bandwidth=(1.0, 1.0)), DimensionOrder()
+    torus = Torus((2, 2), bandwidth=(1.0, 1.0))
 
     def messages(n):
         return Exchange("some", "", np.zeros((n, 2), int), np.ones(n, int), np.array([1, 0]), np.array([0, 1]), 1, n)
 
-    assert can_share(messages(3), torus, rule) and not can_share(messages(4), torus, rule)
-    assert not can_share(messages(3), Torus((2, 2)), rule)
-    assert not can_share(messages(3), from_networkx(nx.path_graph(4), "path", bandwidth=1.0), rule)
-    assert not can_share(messages(3), torus, routing("minimal-adaptive"))
+    assert can_share(messages(3), torus) and not can_share(messages(4), torus)
+    assert not can_share(messages(3), Torus((2, 2)))
+    assert not can_share(messages(3), from_networkx(nx.path_graph(4), "path", bandwidth=1.0))
+    assert MinimalAdaptive().shared_seconds(torus, messages(3), np.arange(4)) is None
     for dimensions, able in ((sharing.MAX_DIMENSIONS - 1, True), (sharing.MAX_DIMENSIONS, False)):
-        assert can_share(messages(3), Torus((2,) * dimensions, bandwidth=(1.0,) * dimensions), rule) == able
+        assert can_share(messages(3), Torus((2,) * dimensions, bandwidth=(1.0,) * dimensions)) == able

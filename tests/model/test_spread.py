@@ -7,13 +7,13 @@ from math import ceil
 import numpy as np
 import pytest
 
-from pencilmap.model.bounds.certificates import Bounds
-from pencilmap.model.bounds.hops_and_entropy import _Program, spread_floor
-from pencilmap.model.bounds.known_optima import every_case, optima
-from pencilmap.model.bounds.one_exchange import _dimensions, floor_of
+from pencilmap.model.kinds.torus_floors import _dimensions, floor_of
+from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus_spread import _Program, spread_floor
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.predict.certificates import Bounds
 
 PROVED = 31  # optima that only the floors prove
 

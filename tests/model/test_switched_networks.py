@@ -15,18 +15,17 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.algorithms import ALGORITHMS
-from pencilmap.model.bounds.any_routing import cut_bound
-from pencilmap.model.bounds.certificates import Bounds
-from pencilmap.model.bounds.level_cuts import units_of
-from pencilmap.model.network.kinds import KINDS, kind_of, network_named, with_bandwidth
+from pencilmap.model.kinds import KINDS, default_routing, kind_of, network_named, routing, with_bandwidth
+from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.predict.certificates import Bounds
+from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.routing import ideal_adaptive, routing
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
@@ -207,7 +206,7 @@ def test_bounds_by_all_cuts_together(text, tasks, grid, bound):
 def test_every_schedule_is_predicted(text):
     """The joint loads of a schedule are sums over the walked messages of both exchanges."""
     mapping = launched(text, 1, ProcessGrid(3, 4))
-    whole = [routing(kind_of(mapping.network).default_routing).loads(mapping.network, e, mapping.ends)
+    whole = [routing(default_routing(mapping.network), mapping.network).loads(mapping.network, e, mapping.ends)
              for e in exchanges(mapping.grid)]
     joint = sum(each.bytes() * 4 * 12 / each.total_bytes for each in whole)
     for schedule in SCHEDULES:
@@ -248,9 +247,9 @@ def test_ideal_adaptive_routing_is_below_every_rule_and_above_the_cuts_of_groups
 def test_the_linear_program_is_left_for_cuts_above_its_limit(monkeypatch):
     mapping = launched("dragonfly:a=4,p=2,h=2", 1, ProcessGrid(12, 6))
     row, _ = exchanges(mapping.grid)
-    solved = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
-    monkeypatch.setattr(ideal_adaptive, "MOST_WAYS", 0)
-    cut = routing("ideal-adaptive").loads(mapping.network, row, mapping.ends).largest()
+    solved = routing("ideal-adaptive", mapping.network).loads(mapping.network, row, mapping.ends).largest()
+    monkeypatch.setattr("pencilmap.model.kinds.dragonfly_routes.MOST_WAYS", 0)
+    cut = routing("ideal-adaptive", mapping.network).loads(mapping.network, row, mapping.ends).largest()
     assert float(cut[2]) == pytest.approx(float(cut_bound(mapping.network, row, mapping.node_of_rank)[2]))
     assert cut[0] == solved[0] and cut[2] <= solved[2]
 
@@ -276,7 +275,7 @@ def test_no_placement_of_a_small_network_is_below_its_bounds(text, tasks):
     if tasks == 2:  # on half the hosts
         text = text.replace("hosts=2", "hosts=1").replace("a=2", "a=1").replace("h=1", "h=2")
     network, grid = network_named(text), ProcessGrid(2, 3)
-    rule, best = routing(kind_of(network).default_routing), {"in turn": [], "together": []}
+    rule, best = routing(default_routing(network), network), {"in turn": [], "together": []}
     for order in permutations(range(6)):
         place = np.array(order)
         switch = network.switch_of_link[place // tasks]
@@ -295,7 +294,7 @@ def test_no_placement_of_a_small_network_is_below_its_bounds(text, tasks):
                                         ("dragonfly:a=16,p=8,h=8,groups=80", 14.4)])
 def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(text, cost):
     program = ("import resource, sys; import numpy as np\n"
-               "from pencilmap.model.network.kinds import network_named\n"
+               "from pencilmap.model.kinds import network_named\n"
                "from pencilmap.model.placement.grid import ProcessGrid\n"
                "from pencilmap.model.placement.mapping import Mapping\n"
                "from pencilmap.model.predict import predict\n"

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
+from pencilmap.model.kinds.torus_adaptive import random_minimal_lengths
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -19,7 +20,6 @@ from pencilmap.model.placement.pattern import Pattern, parse_pattern
 from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.routing.random_minimal import random_minimal_lengths
 from pencilmap.model.times.costs import RATES, Costs, MessageRange
 from pencilmap.model.times.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
 from tests.model import brute_force as brute

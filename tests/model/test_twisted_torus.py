@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.base.errors import RoutingError, TorusError
-from pencilmap.model.bounds.any_routing import cut_bound, machine_bound
-from pencilmap.model.bounds.certificates import Bounds
-from pencilmap.model.bounds.every_placement import lower_bound, together_bound
+from pencilmap.model.kinds import routing
+from pencilmap.model.kinds.torus_routes import DimensionOrder
+from pencilmap.model.kinds.twisted_routes import routes_of
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import routing
-from pencilmap.model.routing.shortest_path import shortest_path_loads
-from pencilmap.model.routing.twisted_paths import routes_of
+from pencilmap.model.predict.certificates import Bounds
+from pencilmap.model.predict.lower_bounds import cut_bound, lower_bound, machine_bound, together_bound
+from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.loads import m_scale
@@ -126,7 +126,7 @@ def test_even_loads_are_those_of_walking_every_shortest_path(case):
     (mapping, exchange, traffic), _ = case
     walked = Walked(mapping.network).loads(traffic, mapping.node_of_rank)
     assert_same(routing("shortest-path", mapping.network).loads(mapping.network, exchange, mapping.node_of_rank), walked)
-    exact = shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True)
+    exact = exact_loads(mapping.network, exchange, mapping.node_of_rank)
     assert as_links(exact) == walked
 
 
@@ -159,7 +159,7 @@ def test_no_routing_is_better_than_the_cuts_and_none_of_shortest_paths_than_the_
 def test_shares_of_both_exchanges_at_once_load_the_links_as_walked(case):
     mapping, transform, shares = case
     found = exchanges(mapping.grid, transform)
-    joint = routed_joint(mapping.network, found, mapping.node_of_rank, routing("shortest-path"))
+    joint = routed_joint(mapping.network, found, mapping.node_of_rank, routing("shortest-path", mapping.network))
     together, walked = defaultdict(Fraction), Walked(mapping.network)
     for share, exchange, traffic in zip(shares, found, brute.messages(mapping.grid, transform)):
         for link, load in walked.loads(traffic, mapping.node_of_rank).items():
@@ -198,7 +198,7 @@ def test_an_all_to_all_of_a_twisted_slice_is_as_fast_as_all_links_together_allow
         loads = routing(rule, torus).loads(torus, whole, nodes).on_m_scale()
         assert max(loads) == pytest.approx(expected, rel=1e-9)
     assert max(machine_bound(torus)) == expected
-    plain = routing("dimension-order").loads(Torus(torus.shape), whole, nodes).on_m_scale()
+    plain = DimensionOrder().loads(Torus(torus.shape), whole, nodes).on_m_scale()
     assert max(plain) == of_plain
 
 
@@ -214,7 +214,7 @@ def test_no_placement_of_a_small_machine_is_below_the_bounds(torus):
         for others in permutations(range(1, torus.n_nodes)):
             if list(others[:R - 1]) != sorted(others[:R - 1]):
                 continue  # the order inside the first row does not matter
-            joint = routed_joint(torus, exchanges(grid), np.array([0, *others]), routing("shortest-path"))
+            joint = routed_joint(torus, exchanges(grid), np.array([0, *others]), routing("shortest-path", torus))
             apart.append(joint.length((1, 0)) + joint.length((0, 1)))
             together.append(joint.length((1, 1)))
         assert 0 < lower_bound(Site(torus), grid).value <= min(apart)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 

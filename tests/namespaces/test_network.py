@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.model.kinds import routing
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.commands.validate import bits_per_second
 from pencilmap.scripts.networks.namespaces import plan

@@ -1,10 +1,7 @@
-"""Refusals: bad input ends in a sentence of 80 columns and status 1 or 2. Lines of all answers fit 80 columns."""
+"""Refusals: bad input ends in a sentence of 80 columns and status 1 or 2."""
 
-import json
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 
@@ -77,19 +74,6 @@ BAD = [
     (REFUSED, "report record.jsonl -o record.jsonl"), (REFUSED, "network --machine frontera --nodes 4x4"),
     (REFUSED, "network --machine bluegene-l --nodes 7"), (REFUSED, "plan --machine frontera --network 8x8x8"),
 ]
-GOOD = [
-    "", "help networks", "help placements", "help formats", "help machines", "network --machines",
-    "network --machine frontier --nodes 64", "network --machine tpu-v4 --nodes 4x4x8", "network --machine frontier",
-    "plan --network 4x4x4 --fft 64 --effort quick --bandwidth '1 GB/s'", "plan --machine bluegene-l --fft 64 --effort quick",
-    "plan --machine tpu-v4 --nodes 64 --fft 256 --effort quick", "predict --network 4x4x4 --grid 8x8",
-    "predict --network 4x4x8:twisted --grid 8x16 --effort quick -p best -p default",
-    "predict --network fat-tree:leaves=8,hosts=16,up=8 --grid 8x16 --effort quick -p best -p default",
-    "predict --network dragonfly:a=4,p=2,h=2 --grid 8x9 --effort quick",
-    "predict --network hyperx:4x4,hosts=4 --grid 8x8 --effort quick",
-    "predict --machine frontier --network hyperx:4x4,hosts=4 -t 1 --grid 8x8 --fft 64 --effort quick",
-    "predict --machine frontier --nodes 64 --grid 16x32 --fft 256 --effort quick",
-    "map --network dragonfly:a=4,p=2,h=2 --grid 8x9 --fft 64 --effort quick --format hostfile -o a.hosts",
-]
 
 
 def run(line, capsys):
@@ -120,22 +104,7 @@ def test_a_bad_input_is_refused_in_a_sentence(status, line, folder, capsys):
     assert not {path.name for path in folder.iterdir()} - FILES.keys()
 
 
-@pytest.mark.parametrize("line", GOOD)
-def test_answers_fit_80_columns(line, folder, capsys):
-    status, out, errors = run(line, capsys)
-    assert status == 0, errors
-    assert max(map(len, (out + errors).splitlines()), default=0) <= 80
-
-
-@pytest.mark.parametrize("line", [line for line in GOOD if line.startswith(("plan", "predict", "map", "network --"))])
-def test_json_is_one_object_with_a_list(line, folder, capsys):
-    status, out, _ = run(f"{line} --json", capsys)
-    found = json.loads(out)
-    assert status == 0 and found["schema"] == "pencilmap-answers/1" and isinstance(found["answers"], list)
-
-
 @pytest.mark.parametrize("placement", ["box:{}", "box:{}x1", "lattice:c=1.{}/0.5,tile=0", "lattice:c=1.0,tile={}"])
-def test_a_number_of_too_many_digits_in_a_placement_is_refused(placement):
-    command = ["predict", "--network", "4x4", "--grid", "4x4", "--placement", placement.format("2" * 5000)]
-    done = subprocess.run([sys.executable, "-m", "pencilmap", *command], capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr.startswith("error: ") and "Traceback" not in done.stderr
+def test_a_number_of_too_many_digits_in_a_placement_is_refused(placement, capsys):
+    status, out, errors = run(f"predict --network 4x4 --grid 4x4 --placement {placement.format('2' * 5000)}", capsys)
+    assert (status, out) == (1, "") and errors.startswith("error: ") and "Traceback" not in errors

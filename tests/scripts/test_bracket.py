@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform

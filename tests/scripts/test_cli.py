@@ -202,17 +202,6 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "pencilmap", "network", "--machines"], stdout=full, stderr=-1,
-                              text=True,
-                              timeout=patience(60),
-                              env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
-    assert done.returncode == 1 and done.stderr == \
-        "error: standard output cannot be written: No space left on device\nhelp: write it to a terminal or to a file\n"
-
-
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()
     os.close(read)
@@ -254,36 +243,12 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
     assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
 
 
-def test_ctrl_c_while_an_error_is_told_is_one_sentence():
-    press = ("import signal, sys; from pencilmap.__main__ import main; from pencilmap.scripts.command_line import cli\n"
-             "told, cli.spelled = cli.spelled, lambda text: signal.raise_signal(signal.SIGINT) or told(text)\n"
-             "sys.argv = ['pencilmap', 'predict', '--machine', 'enterprise', '--grid', '2x1']\n"
-             "main()")
-    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=patience(60))
-    assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
-
-
 def test_a_hyphen_is_no_file_to_write(pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for words in (["map", *BGL, "-o"], ["map", "--from", "a", "-o"], ["draw", *BGL, "-o"], ["report", "-o"]):
         status, out, error = pencilmap(*words, "-")
         assert status in (1, 2) and out == "" and "- is no file; name one, or write ./- for" in error
     assert list(tmp_path.iterdir()) == []
-
-
-def test_help_tells_all(pencilmap):
-    status, out, _ = pencilmap("--help")
-    assert status == 0
-    for name in ("network", "plan", "predict", "map", "check", "simulate", "compare", "study"):
-        assert name in out
-        assert pencilmap(name, "--help")[0] == 0
-
-
-def test_json_is_json_for_every_reading_command(pencilmap):
-    for arguments in (["network", "--machines"], ["network", "--machine", "bluegene-l"],
-                      ["predict", *BGL, "--grid", "8x64", "-p", "default"], ["compare", "--published"]):
-        status, out, _ = pencilmap(*arguments, "--json")
-        assert status == 0 and isinstance(json.loads(out)["answers"], list)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["network", "--machines"]])

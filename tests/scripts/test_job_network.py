@@ -7,7 +7,6 @@ import pytest
 
 from pencilmap.mapper.allocations import look_around, read_description
 from pencilmap.mapper.allocations.slurm import topology_files
-from pencilmap.scripts.command_line import tables
 from tests.mapper.test_network_files import CORPUS
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "tux[2-4,9]", "SLURM_TASKS_PER_NODE": "2(x4)"}
@@ -41,7 +40,8 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0, err
     assert out.startswith("Your job has 4 of 12 hosts, on 3 of 3 leaves of a tree, 2 tasks on each host.\nAsk for ")
     assert PICTURE in out and "what" not in out and "lstopo" not in out
-    typed = " ".join(out.partition(NEXT)[2].partition("\n  from ")[0].replace("\\\n", "").split())
+    assert "\n  note    recognised: fat tree, 3 leaves of 4, taper 1\n" in out
+    typed = " ".join(out.partition(NEXT)[2].partition("\n  note ")[0].replace("\\\n", "").split())
     assert typed == (f"pencilmap network -o nodes.txt pencilmap plan --network {job / name},taper=2 --tasks-per-node 2 "
                      f"--nodes nodes.txt {BANDWIDTH} --fft 512")
     status, out, err = pencilmap("network", "--no-hardware", "-o", "nodes.txt")
@@ -180,17 +180,6 @@ def test_a_job_on_another_network_says_which_host_is_unknown(job, pencilmap):
     assert status == 0 and "Not known: host tux2 in" in " ".join(out.split())
 
 
-def test_a_network_by_text_has_a_picture(pencilmap, monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("SLURM", "FLUX", "PBS")):
-            monkeypatch.delenv(name)
-    status, out, err = pencilmap("network", str(CORPUS / "slurm"), "--network", "dragonfly:a=4,p=2,h=2", "--no-hardware")
-    assert status == 0, err
-    assert out.startswith("The network is a dragonfly of 9 groups, 36 switches, 72 hosts.\n")
-    plan = f"pencilmap plan --network dragonfly:a=4,p=2,h=2 {BANDWIDTH} --fft 512"
-    assert plan in " ".join(out.replace("\\\n", "").split())
-
-
 @pytest.mark.parametrize("text", ["4x4x8:twisted", "6x4x9:twist=xz3,yz3", "4x12x4:box=2x4x2x2x3wx2", "8x8:mesh",
                                   "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:3x3,hosts=2"])
 def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
@@ -199,18 +188,9 @@ def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
     assert status == 0 and f"pencilmap plan --network {text} {BANDWIDTH} --fft 512" in typed
 
 
-def test_a_table_of_long_texts_fits_the_terminal(pencilmap, monkeypatch):
-    """Two columns are wide: the wrap and the launch order of a Fujitsu job, and their sources."""
-    for name, value in dict(JOBID=7, NODE=192, NODE_X=4, NODE_Y=12, NODE_Z=4, PROC_BY_NODE=4).items():
-        monkeypatch.setenv(f"PJM_{name}", str(value))
-    monkeypatch.setattr(tables, "LINE", 80)
-    status, out, _ = pencilmap("network", "--wide")
-    assert status == 0 and "launch order" in out and max(map(len, out.splitlines())) <= 80
-
-
 def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monkeypatch, pencilmap):
     """A dragonfly by its groups, with the cables between them and what its times are."""
-    from pencilmap.model.network.kinds import network_named
+    from pencilmap.model.kinds import network_named
 
     for name in JOB:
         monkeypatch.delenv(name)

@@ -1,10 +1,9 @@
-"""Commands keep their answers: this finds a change of any figure or choice, and of the layout of some.
+"""Commands keep their answers: this finds a change of any figure or choice.
 
 `known_values.json` has a line for each command: its exit status if it is refused, else the number of answers, the first
-choice, and for each figure the sum of its values in the JSON answer. `layouts.txt` holds commands after ``$`` with their
-output. Each command runs in its own folder with the files of `inputs` and the links of `tests/documents.py`; ``cat`` takes
-the checksum of an output file, or prints it. For an intended change, run ``python -m tests.scripts.test_known_answers`` and
-read the diff: every changed figure needs an independent check.
+choice, and for each figure the sum of its values in the JSON answer. The commands run in a folder with the files of `inputs`
+and the links of `tests/documents.py`; ``cat`` takes the checksum of an output file. For an intended change, run
+``python -m tests.scripts.test_known_answers`` and read the diff: every changed figure needs an independent check.
 """
 
 import contextlib
@@ -34,8 +33,6 @@ from tests.mapper.test_probes import result
 from tests.mapper.test_transposes import write as write_transposes
 
 VALUES = Path(__file__).with_name("known_values.json")
-LAYOUTS = Path(__file__).with_name("layouts.txt")
-NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 FIGURES = ("time_s", "total_s", "t_s", "certificate", "lower_bound", "load", "m", "measured_s", "bound_s", "messages")
 COSTS = Costs(injection_per_task=1.9e8, message_cost_s=1e-6, exchange_cost_s=30e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=4e9)
@@ -81,22 +78,6 @@ def run(torus, grid, placement, tasks, fft):
     site = Site(parse_torus(torus, bandwidth=(2e8,) * parse_torus(torus).n_dimensions), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid)), placement)
     return record(mapping, parse_transform(fft), COSTS, {"link_bandwidth": "200 MB/s"})
-
-
-def layouts():
-    """Return commands and their output."""
-    parts = re.split(r"^\$ ", LAYOUTS.read_text("utf-8"), flags=re.MULTILINE)[1:]
-    return [(command, printed.rstrip("\n")) for command, _, printed in (part.partition("\n") for part in parts)]
-
-
-def answers(line, folder):
-    """Return the output of the commands of a line, run in a folder."""
-    said = []
-    with contextlib.chdir(folder):
-        for command in line.split(" && "):
-            program, *arguments = shlex.split(command)
-            said.append(Path(*arguments).read_text("utf-8") if program == "cat" else answer(arguments)[1])
-    return "\n".join(text.rstrip() for part in said for text in part.splitlines() if text.strip())
 
 
 def answer(arguments):
@@ -175,24 +156,14 @@ def test_a_command_finds_what_it_found(line, known, made):
     assert close(found, known), f"{line}\n{json.dumps(found)}\n{json.dumps(known)}"
 
 
-@pytest.mark.parametrize("line, known", [pytest.param(*case, id=case[0][:90]) for case in layouts()])
-def test_a_command_prints_what_it_printed(line, known, made):
-    assert answers(line, made) == known
-
-
-def test_every_line_of_the_layouts_fits_a_terminal():
-    """Only --wide, JSON and files may be wider."""
-    narrow = [(line, printed) for line, printed in layouts() if "--wide" not in line and "cat " not in line]
-    assert [(line, text) for line, printed in narrow for text in printed.splitlines() if len(text) > 80] == []
-
-
 @pytest.mark.parametrize("question", ["plan --effort quick", "predict --grid 2x8"])
 def test_an_answer_does_not_depend_on_the_time_that_it_took(made, monkeypatch, question):
     """As on a machine so busy that ten seconds pass between two looks at the clock."""
-    command = f"pencilmap {question} --network 4x4 --fft 16 -p search:seed=2,evaluations=100"
-    known = answers(command, made)
+    words = [*question.split(), "--network", "4x4", "--fft", "16", "-p", "search:seed=2,evaluations=100"]
+    monkeypatch.chdir(made)
+    known = answer(words)
     monkeypatch.setattr(progress, "monotonic", count(0, 10).__next__)
-    assert answers(command, made) == known
+    assert answer(words) == known
 
 
 if __name__ == "__main__":
@@ -201,4 +172,3 @@ if __name__ == "__main__":
         lines = [f"{json.dumps(line)}: {json.dumps(values(line, Path(name)))}"
                  for line in json.loads(VALUES.read_text("utf-8"))]
         VALUES.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
-        LAYOUTS.write_text("".join(f"$ {line}\n{answers(line, Path(name))}\n" for line, _ in layouts()), "utf-8")

@@ -361,7 +361,6 @@ def test_network_tells_the_launch_order_and_its_reason(pencilmap_json, monkeypat
     assert "Slurm's arbitrary order, which is no order of axes or slots" in told()[0]
 
 
-
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     """Cray's own order on this part is as fast as the best placement."""
     words = ["-m", "cray-xe6", "--network", "4x4x8:torus", "-t", "4", "-g", "16x32"]

@@ -7,9 +7,8 @@ import re
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.plan import Choice, plan
+from pencilmap.mapper.plan import plan
 from pencilmap.mapper.setting import setting
-from pencilmap.model.bounds import certificates
 from pencilmap.scripts.command_line.commands import plan as plan_command
 from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT
@@ -97,16 +96,6 @@ def test_the_other_objective_ranks_the_exchanges(pencilmap_json):
     assert exchanges < total
 
 
-def test_a_note_is_short_and_said_once(pencilmap):
-    words = ("predict", "-m", "fugaku", "--nodes", "4x6x16", "-t", "1", "--grid", "16x24", "--fft", "512", "-p",
-             "default", "-p", "default:tn", "--notes")
-    _, out, _ = pencilmap(*words)
-    notes = " ".join(out.partition("  note ")[2].split()).split(" note ")
-    assert notes.pop(0).startswith("time: ")
-    assert len(notes) == len(set(notes)) > 0 and all(len(note) <= 90 for note in notes)
-    assert all((ROOT / re.search(r"\((docs/\S+\.md)\)", note)[1]).exists() for note in notes)
-
-
 @pytest.mark.parametrize("words, status", [
     (("network", "--machines"), 0), (("predict", "--network", "4x4", "--grid", "3x3", "-p", "default"), 1),
     (("predict", "-m", "nothing", "--grid", "3x3"), 1), (("compare", "no-such-file"), 1), (("prdict",), 2),
@@ -124,50 +113,12 @@ def test_the_reference_documents_statuses_commands_and_the_schema():
     assert [name for name in named if f"`{name}`" not in text] == [] and "answers.schema.json" in text
 
 
-@pytest.mark.parametrize("words", [
-    ("--network", "8x8", "--fft", "64"), ("-m", "fugaku", "--nodes", "64", "--fft", "256"),
-    ("-m", "lumi-c", "--nodes", "8", "-t", "4", "--fft", "64")], ids=" ".join)
-def test_a_wide_plan_fits_a_terminal_and_says_each_heading_once(pencilmap, words):
-    _, out, _ = pencilmap("plan", *words, *QUICK, "--wide", "--top", "4")
-    heads, rules = re.findall(r"(.+)\n(?=─)", out), re.findall("─+", out)
-    assert max(map(len, rules)) <= 80 and len(heads) == len(set(heads)) >= 4
-    assert [sum(word in head.split() for head in heads) for word in ("m", "hops", "bound", "messages", "total")] == [1] * 5
-
-
-@pytest.mark.parametrize("words", [
-    ("--network", "4x4", "--decomposition", "brick"),  # no limit is known
-    ("--network", "dragonfly-plus:leaves=2,spines=2,hosts=2,groups=3", "--direction", "pair", "--wide")], ids=" ".join)
-def test_a_plan_with_halos_fits_a_terminal_in_whole_sentences(pencilmap, words):
-    rest = "--fft", "17:r2c", "--halo", "1", "--bandwidth", "25 GB/s", "--top", "2", *QUICK
-    status, out, _ = pencilmap("plan", *words, *rest)
-    assert status == 0 and "halo of 1 plane\n" in out and max(map(len, re.findall("─+", out))) <= 80
-    first = " ".join(out.partition("\n\n")[0].split())
-    assert re.fullmatch("Use grid .*[.] Grid .*[.]", first) and ", (" not in first
-    assert "  search  this was a quick look; --effort normal may find a better placement\n" in out
-    assert "schedule sequence (pair) takes" not in out  # every code has this schedule
-
-
-def test_the_launch_order_is_one_line_with_a_best_placement_that_is_no_faster(pencilmap):
-    _, out, _ = pencilmap("plan", "-m", "bluegene-p", "--nodes", "4x4x4", "--fft", "256", *QUICK, "--notes", "--wide")
-    assert out.startswith("Use grid 64x4, no file is needed: 9.869 ms, the fastest with 6 others of 10")
-    [row] = re.findall(r"^\w+ +1x256 .*", out, re.MULTILINE)
-    assert row.split()[-4:-2] == row.split()[-2:] == ["9.869", "ms"]
-
-
 def test_a_quick_plan_asks_for_no_eigenvalues(pencilmap, monkeypatch):
     asked = []
-    monkeypatch.setattr(certificates, "spectral_bound", lambda *_: asked.append(1))
+    monkeypatch.setattr("pencilmap.model.kinds.torus_spectral.spectral_bound", lambda *_: asked.append(1))
     words = ("plan", "--network", "4x4x4", "--failed", "0-0-0,1-1-1", "--bandwidth", "1 GB/s", "--fft", "32")
     assert pencilmap(*words, *QUICK)[0] == 0 and not asked
     assert pencilmap(*words)[0] == 0 and asked
-
-
-def test_blocks_of_a_wide_plan_name_exchanges_and_classes_of_links(pencilmap):
-    words = ("--bandwidth", "1 GB/s", "--fft", "64", "-g", "2x6", "-p", "default", "--wide", *QUICK)
-    _, out, _ = pencilmap("plan", "--network", "dragonfly:a=2,p=2,h=1", *words)
-    assert "by class of links: host, local, global" in out
-    _, out, _ = pencilmap("plan", "--network", "4x3", *words, "-e", "bruck2")
-    assert "by dimension: x, y" in out and len(re.findall("^2x6 +bruck2 ", out, re.MULTILINE)) == 5
 
 
 @pytest.mark.parametrize("machine, told", [("bluegene-l", True), ("bluegene-p", False)])
@@ -201,20 +152,6 @@ def test_a_slab_to_be_written_is_named_with_its_decomposition(pencilmap, monkeyp
     monkeypatch.setattr(plan_command, "_needs_file", lambda *_: True)
     _, out, _ = pencilmap("plan", "--network", "3x4", "-t", "2", "--fft", "32", "--decomposition", "slab", *QUICK)
     assert " --decomposition slab --grid 24 -o FILE " in " ".join(out.replace("\\\n", "").split())
-
-
-def test_shapes_that_are_no_whole_units_share_a_note(pencilmap):
-    _, out, _ = pencilmap("plan", "-m", "fugaku", "--nodes", "8", "-t", "1", "--fft", "32", *QUICK, "--notes")
-    assert out.count("  note    no whole units") == 1
-    assert " have shape 2x2x2 and 1x2x4, so" in " ".join(out.split())
-
-
-def test_a_halo_has_the_placement_of_its_row(pencilmap, monkeypatch):
-    monkeypatch.setattr(Choice, "name", "best so far")
-    _, out, _ = pencilmap("plan", "--network", "2x4", "--fft", "16", "--halo", "1", "--effort", "quick", "--wide",
-                          "--bandwidth", "10 GB/s")
-    rows, _, halos = out.partition("halo of 1 plane")
-    assert all(re.search(r"\dx\d +best so far", table) for table in (rows, halos))
 
 
 def test_several_numbers_of_tasks_on_a_node_are_ranked_together(pencilmap):

@@ -7,9 +7,9 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.graphs import GRAPHS
+from pencilmap.model.kinds import ROUTINGS
+from pencilmap.model.kinds.torus_adaptive import CHOICES
 from pencilmap.model.network.torus import TIES
-from pencilmap.model.routing import ROUTINGS
-from pencilmap.model.routing.minimal_adaptive import CHOICES
 
 
 @pytest.fixture
@@ -49,24 +49,12 @@ def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
     assert lines[0]["certificate"] is None and lines[0]["stages"][0]["busiest"] is None and lines[0]["time_s"] is None
 
 
-def test_all_rules_are_a_table_with_their_names(pencilmap):
-    status, out, _ = pencilmap("predict", "--network", "4x4", "-g", "4x4", "-p", "default", "--routing", "all")
-    assert status == 0 and any(line.split()[:2] == ["placement", "routing"] for line in out.splitlines())
-    assert sum("minimal-adaptive" in line for line in out.splitlines()) == 2
-
-
 def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
     status, out, err = pencilmap("predict", "--network", "16x16x16", "-g", "64x64", "-p", "box:4x4x4", "--routing", "all",
                                  "--notes")
     assert status == 0 and "  note    without optimal-minimal\n" in out and " %: routing dimension-order\n" in err
     assert not any("optimal-minimal " in line for line in out.splitlines() if "note " not in line)
     assert "the least is that of dimension-order." in out
-
-
-def test_terms_under_all_rules_name_each_rule(pencilmap):
-    _, out, _ = pencilmap("predict", "--network", "4x4", "--bandwidth", "1GB/s", "--fft", "16", "-g", "4x4", "-p", "default",
-                          "--routing", "all", "--terms")
-    assert all(f"4x4 block order under {rule}\n" in out for rule in ("dimension-order", "minimal-adaptive:hops"))
 
 
 def test_all_rules_need_one_grid(pencilmap):

@@ -74,3 +74,11 @@ def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
         targets = subprocess.run(["cmake", "--build", tmp_path, "--target", "help"], capture_output=True, text=True,
                                  timeout=patience(60))
         assert ("pencilfft_fortran" in targets.stdout) == found
+
+
+def test_parts_of_the_night_are_listed_and_no_other_is_run():
+    nightly = SETUP.parent / "test-nightly"
+    listed = subprocess.check_output([nightly, "--list"], text=True, timeout=patience(60)).splitlines()
+    assert "matrix" in [line.split()[0] for line in listed] and all(line.split()[1].isdecimal() for line in listed)
+    done = subprocess.run([nightly, "matrices"], capture_output=True, text=True, timeout=patience(60))
+    assert (done.returncode, done.stderr) == (2, "test-nightly: no part matrices; --list prints the parts\n")

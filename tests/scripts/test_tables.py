@@ -80,25 +80,6 @@ def test_a_table_fits_its_terminal_with_words_whole(printed, name):
         assert re.findall(r"[^\s─]+", "\n".join(lines)) == words
 
 
-def test_wide_prints_lengths_loads_and_bounds(pencilmap):
-    asked = ("predict", "-m", "bluegene-l", "-g", "8x64", "-n", "512", "-p", "box:2x2x2")
-    wide, narrow = pencilmap(*asked, "--wide")[1], pencilmap(*asked)[1]
-    for heading in (r" m +load +hops", r" load +bound +links +exchanges +total +gain"):
-        assert re.search(heading, wide) and not re.search(heading, narrow)
-    assert narrow.splitlines()[:4] == wide.splitlines()[:4]
-    for row in (r"8x64 +box:2x2x2 +6 +4.75 ", r"8x64  box:2x2x2  row +2 2 2  2 2 2 +6",
-                r"8x64  box:2x2x2  column +4 4 4  4 4 4 +24"):
-        assert re.search(f"^{row}", wide, re.MULTILINE)
-
-
-def test_grids_that_only_swap_rows_and_columns_share_a_line(pencilmap):
-    asked = ("--schedule", "sequence", "-e", "alltoallv", "--effort", "quick", "--decomposition", "pencil", "-p", "default")
-    shown = pencilmap("plan", "--network", "4x4x4", "--bandwidth", "1 GB/s", "-n", "64", *asked)[1]
-    assert len(re.findall(r"^2x32,\n32x2", re.sub(" .*", "", shown, flags=re.MULTILINE), re.MULTILINE)) <= 1
-    uneven = pencilmap("plan", "--network", "8x2", "--bandwidth", "1 GB/s", "-n", "16x64x64", *asked[:-1], "line:x")[1]
-    assert "8x2,\n2x8" not in uneven
-
-
 WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 
 
@@ -141,25 +122,12 @@ def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
     assert not uncounted(known)
 
 
-def test_the_sentence_names_the_first_of_the_list(pencilmap):
-    """Grids within 1 % of the fastest are ordered by their messages; the sentence names the first."""
-    lines = pencilmap("plan", "--network", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64", "--effort", "quick",
-                      "--decomposition", "pencil")[1].splitlines()
-    first = lines[next(i for i, line in enumerate(lines) if line.startswith("─")) + 1]
-    assert lines[0].startswith(f"Use grid {first.split()[0].rstrip(',')}")
-
-
 def test_the_sentence_says_where_no_placement_is_better():
     where = setting(network="4x4x4", bandwidth="1 GB/s", fft="64")
     best, = where.predictions("4x16", ["best"])
     assert Answer(best).bound == "no placement is faster (proved)"
     alone, = where.predictions("1x64", ["best"])
     assert Answer(alone).bound == "all placements are alike (proved)"
-
-
-def test_a_large_routed_order_is_not_compared_with():
-    holes = setting(network="24x24x24", failed="0-0-0", idle=True)
-    assert not launched(holes, holes.predictions("16x512", ["default"])[0]).orders
 
 
 def compared(source, placement, measured_s, time_s=2e-3, **more):
@@ -186,14 +154,6 @@ def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_predi
     far = compared("a:3", "line", 1.2e-3, time_s=4e-3, stage="column")
     assert "furthest is the column exchange of" in agreement([lines, cubes, far])
     assert agreement([replace(lines, time_s=None)]) == "" and agreement([replace(lines, stage="total")]) == ""
-
-
-def test_the_line_of_several_setups_names_one_order_or_says_nothing():
-    rows = [compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3)]
-    more = [replace(row, tasks_per_node=2, order=row.order and f"ranks go round the nodes, {row.order}") for row in rows]
-    assert "1.50x faster than order XYZT (ranks go round the nodes, x fastest)" in agreement(rows + more)
-    other = [replace(row, order=row.order and "ranks fill each node first, e fastest") for row in more]
-    assert "faster than" not in agreement(rows + other)
 
 
 def test_the_line_of_claims_names_the_first_that_does_not_hold():

@@ -1,5 +1,6 @@
 """Messages for wrong words: the nearest name, the list, one `error:`; and shell completions."""
 
+import ast
 import os
 import re
 import subprocess
@@ -11,19 +12,18 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from pencilmap.mapper import where
-from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
-from pencilmap.model.routing import ROUTINGS
-from pencilmap.scripts.command_line import memory
-from pencilmap.scripts.command_line.progress import hearing
+from pencilmap.scripts.command_line import cli, memory
+from pencilmap.scripts.command_line.plain_options import spelled
 from tests.documents import ROOT
 from tests.patience import patience
 
 TORUS = ("--network", "4x4", "-g", "4x4")
+COMMANDS = {name: cli.pencilmap.get_command(None, name) for name in cli.pencilmap.list_commands(None)}
 
 
 @pytest.mark.parametrize("words, meant", [
@@ -126,10 +126,8 @@ def test_the_reference_lists_the_labels_of_answers():
 
 def completed(*words):
     """Return the completions of the last word, in this process."""
-    from pencilmap.scripts.command_line.cli import pencilmap as group
-
     *before, last = words
-    return [found.value for found in ShellComplete(group, {}, "pencilmap", "").get_completions(list(before), last)]
+    return [found.value for found in ShellComplete(cli.pencilmap, {}, "pencilmap", "").get_completions(list(before), last)]
 
 
 def test_bash_asks_for_completions():
@@ -155,12 +153,9 @@ def test_the_shell_completes_values(words, wanted):
 
 
 def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
-    from pencilmap.scripts.command_line.cli import pencilmap as group
-
-    context = click.Context(group)
-    silent = [(name, option.opts[0]) for name in group.list_commands(context)
-              for option in group.get_command(context, name).params
-              if re.search("NAME|FILE|FOLDER", option.metavar or "") and not option.shell_complete(context, "")]
+    silent = [(name, option.opts[0]) for name, command in COMMANDS.items() for option in command.params
+              if re.search("NAME|FILE|FOLDER", option.metavar or "")
+              and not option.shell_complete(click.Context(cli.pencilmap), "")]
     assert silent == []
 
 
@@ -208,6 +203,52 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     assert {p["placement"] for p in pencilmap_json(*words, "-p", "best")} == {"best"}
 
 
+def test_a_missing_choice_is_one_sentence_without_escapes(pencilmap):
+    assert pencilmap("validate")[2].splitlines()[0] == (
+        "error: Missing argument '{simulated|namespaces}'. Choose from: simulated, namespaces; give {simulated|namespaces}; "
+        "see pencilmap validate --help")
+
+
+@pytest.mark.parametrize("words, said", [
+    (("predict", "bluegene-l"), "'bluegene-l' belongs to no option; write --machine bluegene-l"),
+    (("map", "mine.toml", "-o", "x"), "'mine.toml' belongs to no option; write --machine mine.toml"),
+    (("plan", "4x4", "-n", "8"), "write --network 4x4"),
+    (("study", "shapes", "-N", "8", "bluegene-p"), "write --machine bluegene-p"),
+    (("predict", "something", *TORUS), "'something' belongs to no option; leave it out, this command takes"),
+    (("help", "placement"), "did you mean placements"),
+    (("predict", "--torus", "4x4", "--grid", "4x4"), "error: option --torus is now --network\n"),
+    *[((old,), f"command '{old}' is now {new}\n") for old, new in cli.pencilmap.renamed.items()]])
+def test_a_word_in_a_wrong_place_is_answered_with_the_right_one(pencilmap, words, said):
+    status, out, err = pencilmap(*words)
+    assert status in (1, 2) and out == "" and said in err
+    if "is now pencilmap" in said:
+        assert pencilmap(*re.search(r"is now pencilmap ([a-z ]+[a-z])", said)[1].split(), "--help")[0] == 0
+
+
+@pytest.mark.parametrize("rate, meant", [
+    ("1Gbit", "1 Gbit/s"), ("1.5e3 MB", "1.5e3 MB/s"), ("10 GBps", "10 GB/s"), ("4 gib/s", "4 GiB/s"), ("7", None),
+    ("1,2GB/s", None), ("5 gb/s", None), ("1..5 GB", None)])
+def test_a_rate_without_its_time_is_answered_with_the_rate(pencilmap, rate, meant):
+    _, _, err = pencilmap("predict", *TORUS, "--bandwidth", rate)
+    assert f"{rate!r} is not a quantity in byte/s" in err
+    assert (f"(did you mean {meant!r}?)" in err and parse(meant, "byte/s")) if meant else "did you mean" not in err
+
+
+def test_every_argument_that_a_message_of_the_library_names_is_an_option():
+    """Messages name arguments in backquotes; the command line turns these names into options."""
+    known = {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
+    for path in [*(ROOT / "model").rglob("*.py"), *(ROOT / "mapper").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                for named in re.findall(r"`([a-z]\w*)`", ast.unparse(node.exc)):
+                    assert spelled(f"`{named}`") in known, (path.name, named)
+
+
+def test_idle_slots_are_allowed_by_the_option_that_the_message_names(pencilmap):
+    words = ("predict", "--network", "4x4", "--grid", "2x4", "--placement", "default")
+    assert "or allow idle slots with --idle" in pencilmap(*words)[2] and pencilmap(*words, "--idle")[0] == 0
+
+
 def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatch):
     """Without starting the run: the test checks the arguments of the run."""
     from pencilmap.scripts.command_line.commands import simulate
@@ -236,15 +277,6 @@ def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
     assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0
 
 
-def test_a_long_ranking_says_where_it_is(pencilmap, monkeypatch):
-    from pencilmap.mapper import plan
-
-    monkeypatch.setattr(plan, "now_and_then", lambda say_line: say_line)     # as if each grid took more than five seconds
-    _, _, err = pencilmap("plan", "--network", "4x4", "--effort", "quick", "--decomposition", "pencil", "-p", "line")
-    assert [re.sub(r"^\d+ s, ", "", line) for line in err.splitlines()] == [
-        f"{20 * k} %: grid {r}x{16 // r}, placement line" for k, r in enumerate((1, 2, 4, 8, 16))]
-
-
 @pytest.mark.usefixtures("brief_searches")
 @pytest.mark.parametrize("words", [("plan", "--schedule", "sequence"),
                                    ("predict", "-g", "4x6", "-p", "best", "-p", "search")])
@@ -261,19 +293,6 @@ def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
     _, _, err = pencilmap("predict", "--network", "4x4", "--grid", "4x4", "-p", "default", "--routing", "all")
     told = re.findall(r"(?m)^\d+ s, (\d+) %: routing \S+$", err)
     assert len(told) == len(err.splitlines()) > 3 and list(map(int, told)) == sorted(map(int, told))
-
-
-def test_a_progress_message_fits_a_line(capsys):
-    with hearing():
-        say(f"search of grid 16x16: best load 3 (from known:lattice:{'1.' * 60}9)", 0.5)
-    assert re.fullmatch(r"0 s, 50 %: search of grid 16x16: best load 3 \(from\s+known:lattice:[1.]+\.\.\.\n",
-                        err := capsys.readouterr().err) and max(map(len, err.splitlines())) <= 80
-
-
-def test_an_unknown_exchange_is_refused_before_a_search(pencilmap, monkeypatch):
-    monkeypatch.setattr(Setting, "best_placement", None)
-    status, _, err = pencilmap("predict", "--network", "4x4:mesh", "--grid", "4x4", "--fft", "16", "-e", "nothing")
-    assert status == 1 and "exchange 'nothing' is unknown" in err
 
 
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.model.kinds.torus_routes import dimension_order_loads
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.simulated import read_link_usage, simulate, simulate_all
 

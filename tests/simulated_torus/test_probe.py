@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.runs.probes import read_probes
+from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.times.probe import fit_probe
 from pencilmap.scripts.networks.probed import simulate_probe
 from pencilmap.scripts.networks.simulated import SimulatedNetwork
 

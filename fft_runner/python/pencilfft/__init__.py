@@ -26,9 +26,9 @@ their undivided axis, here in the order ``zyx`` of the axes:
 ``"inner output"``  transformed array, if such an output is remapped
 =================== ===================================================================================================
 
-Under schedules ``two-way`` and ``opposite`` all arrays but the input and array 0 have two parts, one behind the other in
-memory. Such an array has a single axis; `Plan.split` gives its parts as views with axes x, y, z, and their places in the
-global array:
+Under schedule ``two-way``, and ``opposite`` with several fields, all arrays but the input and array 0 have two parts, one
+behind the other in memory. Such an array has a single axis; `Plan.split` gives its parts as views with axes x, y, z, and
+their places in the global array:
 
 >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, schedule="two-way") as plan:             # doctest: +SKIP
 ...     f, f_hat = plan.empty("input"), plan.empty("output")
@@ -613,7 +613,7 @@ class Plan(_Handled):
         Synchronisation before each exchange: ``none`` (default), ``barrier``, ``clock``.
     schedule : str, optional
         Order of exchanges and computing: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h.
-        Under ``two-way`` and ``opposite`` the output has several parts (`split`).
+        Under ``two-way``, and ``opposite`` with several fields, the output has two parts (`split`).
     torus, node : str, optional
         Places of the ranks, for exchange ``p2p``: the shape and this rank's own coordinates, for example ``8x8x8`` and
         ``1 2 3``.
@@ -624,7 +624,7 @@ class Plan(_Handled):
     interleaved : bool, optional
         Whether the fields are the last axis of all arrays, and the fastest in memory, for example a vector field of shape
         (x, y, z, 3); False.
-    padding : float or three floats, optional
+    padding : float, or a float for each axis, optional
         Points of an axis for each of its modes, 1 or more, for example 1.5 for the 3/2 rule. The input has the extents times
         these factors, rounded up, and the output the modes of a plan without padding; see Padding in pencilfft.h.
     padded_nx, padded_ny, padded_nz : int, optional
@@ -641,8 +641,8 @@ class Plan(_Handled):
         Whether the program gives the work memory (`set_work`); False.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try when the plan is made; 3.0.
-    input_box, output_box : three slices, optional
-        This rank's part of the input and of the output in x, y and z, if the decomposition has other parts. Either all
+    input_box, output_box : a slice for each axis, optional
+        This rank's part of the input and of the output, if the decomposition has other parts. Either all
         ranks give a box or none does; together the boxes hold each element once. ``slice(0, 0)`` holds nothing.
 
     Raises
@@ -783,7 +783,7 @@ class Plan(_Handled):
         return x, y, z
 
     def parts(self, array: str | int) -> int:
-        """Return the number of parts of an array, on all ranks: 1, or 2 under schedules ``two-way`` and ``opposite``."""
+        """Return the number of parts of an array, on all ranks: 1, or 2 under ``two-way`` and ``opposite``."""
         return len(self._array(array).parts)
 
     def part_mine(self, array: str | int, i: int) -> tuple[slice, ...]:
@@ -1189,9 +1189,9 @@ class Plan(_Handled):
         ----------
         array : its name
             An array with a single part; a halved spectrum takes no halo along z.
-        low : int, or three ints
+        low : int, or an int for each axis
             Planes below the part of every rank along x, y and z, each from 0 to the array's extent.
-        high : int, or three ints, optional
+        high : the same, optional
             Planes above the part, equal to `low` by default.
 
         Raises
@@ -1263,7 +1263,8 @@ class Halo(_Handled):
 
         Parameters
         ----------
-        padded : array of `empty` source : part of the array, optional
+        padded : array of `empty`
+        source : part of the array, optional
             Copied into `padded` before; without `source`, the elements of `inner` must be there already.
 
         Raises
@@ -1420,7 +1421,7 @@ class _Lines(_Handled):
         return _sent(f"{self._kind}_traffic", self._alive(), self._ranks, self._number(exchange), _direction(direction))
 
     def is_all_to_all(self, exchange: str) -> bool:
-        """Return whether an exchange is an all-to-all of all ranks of a line, and not of groups. Local."""
+        """Return whether an exchange is an all-to-all, and not one of whole blocks in a group. Local."""
         return bool(_function(f"{self._kind}_is_all_to_all")(self._alive(), self._number(exchange)))
 
     def _number(self, exchange: str) -> int:
@@ -1429,8 +1430,8 @@ class _Lines(_Handled):
     def phase_seconds(self) -> dict[str, float]:
         """Return the seconds of this rank in each phase of the last transform, by name. Local.
 
-        The phases are computing (``fft_line``, ``fft_z``), ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, and
-        ``total``, their sum.
+        The phases are computing (``fft_line``, ``fft_z``), ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, on
+        bricks ``pack_y`` and the like for transposing them, and ``total``, their sum.
         """
         names = _names(f"{self._kind}_phase_name", self._alive())
         seconds = (c_double * len(names))()

@@ -37,8 +37,8 @@ from pencilmap.scripts.command_line.launching import (
 )
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
+    EVERY_ROUTING,
     EXCHANGE,
-    ROUTING,
     SCHEDULE,
     given_options,
     grid_option,
@@ -70,7 +70,7 @@ from pencilmap.scripts.pictures.loads_table import before_and_after
 @on_machine
 @grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
-              *LAUNCHER[:3], ROUTING, EXCHANGE, SCHEDULE, DIRECTION, TRAFFIC)
+              *LAUNCHER[:3], EVERY_ROUTING, EXCHANGE, SCHEDULE, DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Setting, grid: str | None, format_name: str | None, hosts: str | None,

@@ -15,13 +15,13 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.grid_words import Library
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.results import Prediction
-from pencilmap.model.routing import default_routing
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import (
     DEFAULT,

@@ -35,10 +35,10 @@ from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     CUT,
     DIRECTION,
+    EVERY_ROUTING,
     EXCHANGE,
     ONE_GRID,
     ROBUST,
-    ROUTING,
     SCHEDULE,
     SEARCH,
     WRAP,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
 
 @click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing effort")
 @on_machine
-@with_options(WRAP, ONE_GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
+@with_options(WRAP, ONE_GRID, placements(), EVERY_ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
 @with_options(HALO, TRAFFIC)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")

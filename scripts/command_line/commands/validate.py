@@ -18,7 +18,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions.pencil import PENCIL
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE

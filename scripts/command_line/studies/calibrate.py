@@ -21,9 +21,9 @@ from pencilmap.mapper.runs.records import read_records
 from pencilmap.mapper.runs.samples import published_samples, record_samples
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
-from pencilmap.model.times.probe import fit_probe
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, Name

@@ -8,12 +8,6 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
     their slices of the global array
 ``run()``
     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
-``alone``
-    optional: true if rank 0 does all; the other ranks then hold no data and sleep
-``meet()``
-    optional: return when all threads have met, as the ranks meet at their barrier
-``grid``
-    optional: the process grid, if the library chose it
 
 Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case should raise `NotOffered`.
 """
@@ -26,12 +20,10 @@ from pencilmap.model.algorithms import ALGORITHMS
 
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
-PAGES = ("normal", "huge")
 PEERS = ("accfft", "decomp2d", "heffte", "p3dfft", "pfft")  # with a driver, see peers.py
-CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
-               "dtfft": "dtfft_arrays", **dict.fromkeys(PEERS, "peers")}  # name: module here
-BY_ONE, DESTROY, KEEP, STRIDE1 = ("threads", "alone"), "destroy", "keep", "stride1"  # words of ours.py
-CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", *BY_ONE), "fftw": ("", "threads", "omp")}  # after a colon
+CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", **dict.fromkeys(PEERS, "peers")}  # name: module here
+DESTROY, KEEP, STRIDE1 = "destroy", "keep", "stride1"  # words of ours.py
+CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto")}  # after a colon
 ADDED = {"pencilfft": (DESTROY, KEEP, STRIDE1)}  # after a choice and +, or in its place
 OURS = "pencilfft"
 FAILED = "benchmark worker: "  # before the reason for the end of the benchmark
@@ -49,15 +41,13 @@ class WrongResult(Exception):
 class Case:
     """A case: extents, process grid and type as in pencilfft.h, precision.
 
-    dct and dst are of kind II on each axis; all types but c2r go forward. With pages "huge", all large allocations of the
-    process use huge pages.
+    dct and dst are of kind II on each axis; all types but c2r go forward.
     """
 
     shape: tuple[int, int, int]
     grid: tuple[int, int]
     type: str = "c2c"
     precision: str = "double"
-    pages: str = "normal"
 
     @property
     def real_bytes(self) -> int:
@@ -100,8 +90,8 @@ def refusal(name: str) -> str | None:
 
     >>> refusal("pencilfft:node+destroy"), refusal("pencilfft:destroy")
     (None, None)
-    >>> refusal("fftw:mkl")
-    "unknown contestant 'fftw:mkl'; known: fftw, fftw:threads, fftw:omp"
+    >>> refusal("fftw-mpi:omp")
+    "unknown contestant 'fftw-mpi:omp'; known: fftw-mpi"
     """
     library, _, choice = name.partition(":")
     if library not in CONTESTANTS:

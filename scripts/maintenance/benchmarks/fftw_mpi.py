@@ -14,36 +14,15 @@ KIND_II = {"dct": 5, "dst": 9}  # FFTW_REDFT10, FFTW_RODFT10
 ALIGNMENT = 64
 
 
-class FftwLibrary:
-    """A library of FFTW in the precision of a case."""
-
-    def __init__(self, case: Case, part: str = "") -> None:
-        self._letter = "f" if case.precision == "single" else ""
-        self._library = self._loaded(part)
-
-    def _loaded(self, part):
-        try:
-            return ctypes.CDLL(f"libfftw3{self._letter}{part}.so.3")
-        except OSError as error:
-            raise NotOffered(str(error)) from error
-
-    def _function(self, name, result, arguments):
-        function = getattr(self._library, f"fftw{self._letter}_{name}")
-        function.restype, function.argtypes = result, arguments
-        return function
-
-    @staticmethod
-    def _made(plan):
-        if not plan:
-            raise NotOffered("FFTW made no plan")
-        return plan
-
-
-class FftwMpi(FftwLibrary):
+class FftwMpi:
     """Slabs of x in, slabs of y out; reversed for c2r."""
 
     def __init__(self, case: Case, comm: Any, _choice: str) -> None:
-        super().__init__(case, "_mpi")
+        self._letter = "f" if case.precision == "single" else ""
+        try:
+            self._library = ctypes.CDLL(f"libfftw3{self._letter}_mpi.so.3")
+        except OSError as error:
+            raise NotOffered(str(error)) from error
         self._function("mpi_init", None, [])()
         from mpi4py import MPI  # starts MPI
 
@@ -61,6 +40,11 @@ class FftwMpi(FftwLibrary):
         self._plan = self._planned(case)
         self._execute = self._function("execute", None, [c_void_p])
 
+    def _function(self, name, result, arguments):
+        function = getattr(self._library, f"fftw{self._letter}_{name}")
+        function.restype, function.argtypes = result, arguments
+        return function
+
     def _local_size(self, shape):
         where = [c_ssize_t() for _ in range(4)]
         function = self._function("mpi_local_size_3d_transposed", c_ssize_t,
@@ -77,21 +61,18 @@ class FftwMpi(FftwLibrary):
 
     def _planned(self, case):
         where = [*case.shape, *(buffer.ctypes.data for buffer in self._buffers), self._handle]
-        name, numbers = form_of(case)
+        name, numbers = ("r2r_3d", [KIND_II[case.type]] * 3) if case.type in KIND_II else {
+            "c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
         types = [c_ssize_t] * 3 + [c_void_p] * 2 + [self._handle_type] + [c_int] * len(numbers) + [c_uint]
         transposed = TRANSPOSED_IN if case.type == "c2r" else TRANSPOSED_OUT
         function = self._function(f"mpi_plan_{name}", c_void_p, types)
-        return self._made(function(*where, *numbers, MEASURE | DESTROY_INPUT | transposed))
+        plan = function(*where, *numbers, MEASURE | DESTROY_INPUT | transposed)
+        if not plan:
+            raise NotOffered("FFTW made no plan")
+        return plan
 
     def run(self) -> None:
         self._execute(self._plan)
-
-
-def form_of(case: Case) -> tuple[str, list[int]]:
-    """Return the name of FFTW's planner for a transform, and the numbers that select the transform."""
-    if case.type in KIND_II:
-        return "r2r_3d", [KIND_II[case.type]] * 3
-    return {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
 
 
 def aligned(n_bytes: int) -> np.ndarray:

@@ -17,14 +17,14 @@ Interval: TypeAlias = tuple[float, float, float]  #: the ends of the median's 95
 
 
 def name_of(case: Case, with_grid: bool = True) -> str:
-    """Name a case; double precision and normal pages are left out.
+    """Name a case; double precision is left out.
 
-    >>> name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), name_of(Case((4, 6, 8), (2, 1), pages="huge"), False)
-    ('r2c 128^3 1x2, single', 'c2c 4x6x8, huge')
+    >>> name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), name_of(Case((4, 6, 8), (2, 1)), False)
+    ('r2c 128^3 1x2, single', 'c2c 4x6x8')
     """
     extents = f"{case.shape[0]}^3" if len(set(case.shape)) == 1 else "x".join(map(str, case.shape))
     words = [case.type, extents, *["x".join(map(str, case.grid))] * with_grid]
-    return ", ".join([" ".join(words), *["single"] * (case.precision == "single"), *["huge"] * (case.pages == "huge")])
+    return ", ".join([" ".join(words), *["single"] * (case.precision == "single")])
 
 
 def interval(found: Sequence[float]) -> Interval | None:

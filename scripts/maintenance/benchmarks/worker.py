@@ -2,11 +2,11 @@
 
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
-Before each run, the input is set again, and the ranks, or the threads of one rank, meet at a barrier. The time is the
-slowest rank's. Each repetition has a random order; in a fixed order, a contestant would always find the caches, or idle
-processors, of the same predecessor. In every repetition, some elements of the result are compared with the sums that define
-them. If there are as many processors as ranks, each rank is bound to a processor, unless one rank works alone. Two ranks
-that wait for each other on one processor take as long as the system's time slices.
+Before each run, the input is set again, and the ranks meet at a barrier. The time is the slowest rank's. Each repetition has
+a random order; in a fixed order, a contestant would always find the caches of the same predecessor. In every repetition,
+some elements of the result are compared with the sums that define them. If there are as many processors as ranks,
+each rank is bound to a processor. Two ranks that wait for each other on one processor take as long as the system's time
+slices.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
 import mpi4py
@@ -27,18 +27,13 @@ import numpy as np
 from pencilfft import PencilfftError
 from pencilmap.scripts.maintenance.benchmarks import FAILED, OURS, Case, NotOffered, WrongResult, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import PLACES, expected, input_part, places
-from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: an array of all ranks has four times the size of the caches or more
-ALL_PROCESSORS = os.sched_getaffinity(0)
-WITH_THREADS = ("threads", "omp")  # words of contestants whose threads need all processors
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's typical random size
 
 
 class Copy:
     """STREAM's copy by all ranks at once: the limit by memory."""
-
-    alone = False
 
     def __init__(self, comm: Any) -> None:
         self._from, self._to = (np.ones(STREAM_BYTES // comm.size // 8) for _ in range(2))
@@ -66,7 +61,6 @@ class Entrant:
             inputs[str(part)] = input_part(case, part)
         self._input = inputs[str(part)]
         self.run = self.contestant.run
-        self.alone, self.meet = getattr(self.contestant, "alone", False), getattr(self.contestant, "meet", None)
         self._mine = [(i, tuple(k - axis.start for axis, k in zip(self.contestant.output_part, place, strict=True)))
                       for i, place in enumerate(places(case))
                       if all(axis.start <= k < axis.stop
@@ -95,13 +89,12 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
     entrants, refused = {}, {}
     inputs: dict[str, np.ndarray] = {}
     _threads_before_mpi()
+    bind(comm)
     for name in names:
-        bind(comm, None if any(word in name for word in WITH_THREADS) else comm.rank)
         try:
             entrants[name] = Entrant(name, case, comm, inputs)
         except NotOffered as error:
             refused[name] = str(error)
-        _sleep_until_all_are_here(comm)  # a contestant on one rank times its threads while planning
     return entrants, refused
 
 
@@ -117,11 +110,11 @@ def _threads_before_mpi():
             getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
 
 
-def bind(comm: Any, rank: int | None) -> None:
-    """Let this process run on the processor of a rank; None: on all processors."""
-    processors = sorted(ALL_PROCESSORS)
+def bind(comm: Any) -> None:
+    """Let this process run on a processor of its own, if there are enough."""
+    processors = sorted(os.sched_getaffinity(0))
     if 1 < comm.size <= len(processors):
-        os.sched_setaffinity(0, processors if rank is None else [processors[rank]])
+        os.sched_setaffinity(0, [processors[comm.rank]])
 
 
 def measure(runners: dict[str, Any], repetitions: int, comm: Any,
@@ -144,26 +137,12 @@ def measure(runners: dict[str, Any], repetitions: int, comm: Any,
         for name in orders.sample(list(runners), len(runners)):
             runner = runners[name]
             runner.lay()
-            bind(comm, None if runner.alone else comm.rank)
             comm.Barrier()
-            if meet := getattr(runner, "meet", None):
-                meet()
             begin = perf_counter()
             runner.run()
             times[name].append(perf_counter() - begin)
-            if meet:
-                sleep(REST_S)  # the contestant's threads still wait busily and would disturb the next contestant
-            if runner.alone:
-                _sleep_until_all_are_here(comm)
             runner.keep()
     return {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
-
-
-def _sleep_until_all_are_here(comm):
-    """A barrier without busy waiting, because other contestants need the processors."""
-    there = comm.Ibarrier()
-    while not there.Test():
-        sleep(0.001)
 
 
 def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import numpy as np
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_records
+from pencilmap.model.kinds import routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed

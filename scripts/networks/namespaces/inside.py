@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.network.kinds import network_named
+from pencilmap.model.kinds import network_named
 from pencilmap.scripts.networks.namespaces.build import build
 from pencilmap.scripts.networks.namespaces.counters import sent_bytes
 from pencilmap.scripts.networks.namespaces.kernel import backlog_drops

@@ -69,7 +69,7 @@ class EmulatedNetwork:
 
     @property
     def text(self) -> str:
-        """The network as `pencilmap.model.network.kinds.network_named` reads it."""
+        """The network as `pencilmap.model.kinds.network_named` reads it."""
         return str(self.network)
 
     @property

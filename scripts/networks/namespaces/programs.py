@@ -21,9 +21,9 @@ from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.program_records import Measured, record_of
 from pencilmap.mapper.setting import setting
+from pencilmap.model.kinds import routing
 from pencilmap.model.predict.program import predict_program
-from pencilmap.model.predict.route_tables import largest_loads
-from pencilmap.model.routing import routing
+from pencilmap.model.routing.routes import largest_loads
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.inside import FOLDER

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.model.network.fat_tree import FatTree
+from pencilmap.model.kinds.fat_tree import FatTree
 from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks.routes import Ways
 

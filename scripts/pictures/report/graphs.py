@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.units import plural
-from pencilmap.model.network.dragonfly import GLOBAL, Dragonfly
+from pencilmap.model.kinds.dragonfly_network import GLOBAL, Dragonfly
 from pencilmap.scripts.pictures.loads_table import load_rows
 from pencilmap.scripts.pictures.report.bars import LAUNCHED
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed, PlacedTraffic

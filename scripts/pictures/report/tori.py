@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.kinds import routing
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing import routing
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic

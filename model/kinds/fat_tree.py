@@ -1,0 +1,337 @@
+"""Fat trees: hosts on leaves, leaves in pods, and so on, with cables upwards at each level.
+
+A level divides the hosts into units (leaves, pods). A unit is one switch or several switches that share its cables upwards
+evenly: a leaf, or the spines of a pod. All cables upwards of a unit go to the unit above, in turn over its switches. So the
+shortest paths between two units use their cables equally (a folded Clos network). The last unit is the whole machine.
+
+Loads follow from counts. A message between two units uses the cables upwards of both and of the units above them, up to the
+unit that holds both. So the traffic of a unit is the traffic that crosses its border (`pencilmap.model.traffic.counted`). An
+even split puts an equal share on each cable. Under static routes the host that receives a message decides about its cables
+at each level. So messages to hosts of the same remainder share cables, and some placements load a few cables only.
+Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees", CCIT
+report 776, Technion (2010).
+Cost: sorting the ranks once for each level, for static routes times the cables upwards of a switch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.errors import NetworkError, RoutingError
+from pencilmap.model.kinds.levels import LevelKind
+from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, check_size, hosts_of, numbers, whole
+from pencilmap.model.kinds.switches import OnSwitches, host_of_end, loads_with_hosts
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.routing.routes import Legs, joined
+from pencilmap.model.routing.rule import without_argument
+from pencilmap.model.routing.shortest_path import SHORTEST_PATH
+from pencilmap.model.traffic.counted import crossing
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.loads import LinkLoads
+
+USAGE = "fat-tree:leaves=32,hosts=16,up=8"
+MOST_STATIC = 10_000_000  # links of a table of static routes
+
+
+@dataclass(frozen=True, eq=False)
+class FatTree(SwitchedNetwork):
+    """A tree of units with cables upwards.
+
+    Examples
+    --------
+    >>> tree = parse("leaves=4,hosts=4,taper=2")
+    >>> tree.n_nodes, tree.link_classes, tree.cables_up[0].tolist(), len(tree.level("leaf").names)
+    (16, ('host', 'up'), [2, 2, 2, 2], 4)
+    """
+
+    above: tuple[Ints, ...] = field(default=(), repr=False)  #: for each level the unit of each leaf; the first is the leaf
+    cables_up: tuple[Ints, ...] = field(default=(), repr=False)  #: for each level the cables upwards of each unit
+    switches: tuple[int, ...] = ()  #: switches of a unit at each level, and of the top
+
+
+def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence[Ints], switches: Sequence[int],
+             bandwidth: Rates | Sequence[float] | None = None, names: Sequence[Sequence[str]] | None = None,
+             classes: Sequence[str] | None = None, levels: Sequence[str] | None = None) -> FatTree:
+    """Build a fat tree from its levels.
+
+    Parameters
+    ----------
+    name : str
+    hosts : Hosts
+        Their switches are leaves.
+    above : sequence of int array
+        For each level the unit of each leaf: first the numbers of the leaves themselves, then their pods, and so on. Without
+        the top, which is one unit.
+    cables_up : sequence of int array
+        For each level the cables upwards of each unit.
+    switches : sequence of int
+        Switches of a unit at each level, and of the top. The first number is 1, for a leaf is a switch.
+    bandwidth : str, float, dict or sequence, optional
+        See `pencilmap.model.kinds.reading.bandwidths`.
+    names : sequence of sequence of str, optional
+        For each level, and the top, the names of all switches.
+    classes, levels : sequence of str, optional
+        Names of the classes of cables upwards, and of the levels.
+
+    Raises
+    ------
+    NetworkError
+        If the switches of a unit cannot share its cables evenly.
+    """
+    classes = classes or ("up", "core", *(f"core{i}" for i in range(2, len(above))))
+    rails = hosts.links > 1 and bool((hosts.switch_of_link[:hosts.links] != hosts.switch_of_link[0]).any())
+    levels = levels or ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
+    above, cables_up = tuple(map(np.asarray, above)), tuple(map(np.asarray, cables_up))
+    units = [len(cables) for cables in cables_up] + [1]
+    check_size(name, sum(n * each for n, each in zip(units, switches)), sum(int(cables.sum()) for cables in cables_up))
+    first = np.cumsum([0, *(n * each for n, each in zip(units, switches))])  # number of the first switch of each level
+    wiring, below = Wiring.of(hosts), _parents(above)
+    for i, cables in enumerate(cables_up):
+        if switches[i + 1] % switches[i] or (cables % switches[i]).any():
+            raise NetworkError(f"network {name}: {switches[i]} switches of a unit cannot share {switches[i + 1]} switches "
+                               f"above and {int(cables.max())} cables evenly")
+        switch, port, unit = cable_ends(cables, switches[i])
+        per = switches[i + 1] // switches[i]
+        wiring.add(classes[i], first[i] + unit * switches[i] + switch,
+                   first[i + 1] + below[i][unit] * switches[i + 1] + switch * per + port % per)
+    names = names or _names(units, switches)
+    units_of = [_units(hosts, above, units, switches, i) for i in range(len(above))]
+    labels = [[str(number) for number in range(int(unit.max()) + 1)] for unit in units_of]
+    arguments = wiring.arguments(name, [n for some in names for n in some],
+                                 [(level, unit, label) for level, unit, label in zip(levels, units_of, labels)], bandwidth)
+    own = [units_of[0][:units[0]], *map(np.arange, units[1:-1])]  # unit of the level of each unit with cables upwards
+    arguments["levels"] = tuple(
+        replace(level, cables=np.bincount(unit, some).astype(np.int64), switches=n * len(unit) // len(level.names))
+        for level, unit, some, n in zip(arguments["levels"], own, cables_up, switches))
+    return FatTree(**arguments, above=above, cables_up=cables_up, switches=tuple(switches))
+
+
+def cable_ends(cables: Ints, switches: int) -> tuple[Ints, Ints, Ints]:
+    """Return switch of the unit, port of the switch, and unit of every cable upwards of a level, unit by unit.
+
+    >>> [ends.tolist() for ends in cable_ends(np.array([4, 2]), 2)]
+    [[0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 0], [0, 0, 0, 0, 1, 1]]
+    """
+    unit = np.repeat(np.arange(len(cables)), cables)
+    number = np.arange(len(unit)) - (np.cumsum(cables) - cables)[unit]
+    per_switch = np.maximum(1, cables // switches)[unit]
+    return number // per_switch, number % per_switch, unit
+
+
+def _parents(above):
+    """Return for each level the unit above of each unit: list of int arrays."""
+    found = []
+    for i, unit in enumerate(above):
+        parent = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+        if i + 1 < len(above):
+            parent[unit] = above[i + 1]
+        found.append(parent)
+    return found
+
+
+def _names(units, switches):
+    kinds = ["leaf", *(["spine"] if len(units) == 2 else ["spine", "core", *(f"core{i}-" for i in range(2, len(units)))])]
+    return [[f"{kind}{u}-{s}" if n > 1 and each > 1 else f"{kind}{u * each + s}" for u in range(n) for s in range(each)]
+            for kind, n, each in zip(kinds, units, switches)]
+
+
+def _units(hosts, above, units, switches, level):
+    """Return the unit of a level of each switch, -1 above the level. Leaves that share their hosts are one unit."""
+    own = above[level]
+    if level == 0:
+        rail_of = np.arange(len(own))
+        rail_of[hosts.switch_of_link] = hosts.switch_of_link[::hosts.links].repeat(hosts.links)
+        own = np.unique(rail_of, return_inverse=True)[1]
+    found = [own]
+    for i in range(1, len(units)):
+        n = units[i] * switches[i]
+        if i > level:
+            found.append(np.full(n, -1))
+        else:  # the unit of a lower unit follows from any of its leaves
+            unit = np.empty(units[i], dtype=np.int64)
+            unit[above[i]] = own
+            found.append(np.repeat(unit, switches[i]))
+    return np.concatenate(found)
+
+
+_NUMBERS = {"leaves": "leaf switches", "hosts": "hosts on each leaf", "up": "cables upwards of a leaf",
+            "taper": "hosts of a leaf for each cable upwards", "spines": "switches above the leaves, of each pod",
+            "pods": "pods, for three levels", "core": "cables upwards of each spine of a pod",
+            "core-taper": "cables into a pod for each cable upwards", **HOST_NUMBERS}
+
+
+def parse(text: str, bandwidth: Rates | None = None) -> FatTree:
+    """Read the numbers of a fat tree, see `_NUMBERS`."""
+    kind = "fat-tree"
+    values = numbers(kind, text, _NUMBERS, USAGE)
+    leaves, below = whole(kind, values, "leaves"), whole(kind, values, "hosts")
+    hosts = hosts_of(kind, values, np.arange(leaves), below)
+    ports = len(hosts.switch_of_link) // leaves
+    up = _cables(kind, values, "up", "taper", ports)
+    spines = whole(kind, values, "spines", up)
+    if up % spines:
+        raise NetworkError(f"network {kind}: up={up} cables of a leaf do not reach spines={spines} switches evenly; give a "
+                           "divisor of up")
+    above, cables, switches = [np.arange(leaves)], [np.full(leaves, up)], [1, spines]
+    if "pods" in values:
+        pods = whole(kind, values, "pods")
+        if leaves % pods or leaves // pods % whole(kind, values, "rails", 1):
+            raise NetworkError(f"network {kind}: leaves={leaves} do not fill pods={pods} evenly, all rails of a host in one "
+                               "pod")
+        core = _cables(kind, values, "core", "core-taper", leaves // pods * up // spines)
+        above.append(np.arange(leaves) // (leaves // pods))
+        cables.append(np.full(pods, spines * core))
+        switches.append(spines * core)
+    elif "core" in values or "core-taper" in values:
+        raise NetworkError(f"network {kind}: core cables leave pods; give pods=NUMBER, too")
+    return fat_tree(f"{kind}:{text}", hosts, above, cables, switches, bandwidth)
+
+
+def _cables(kind: str, values: dict[str, Any], cables: str, taper: str, below: int) -> int:
+    """Return the cables upwards of a switch with so many cables downwards."""
+    if (cables in values) == (taper in values):
+        raise NetworkError(f"network {kind}: give {cables}=CABLES or {taper}=RATIO, one of both")
+    if cables in values:
+        return whole(kind, values, cables)
+    ratio = whole(kind, values, taper)
+    if below % ratio:
+        raise NetworkError(f"network {kind}: {taper}={ratio} does not divide the {below} cables below; give {cables}=CABLES")
+    return below // ratio
+
+
+@dataclass(frozen=True)
+class EvenSplit(OnSwitches):
+    """Shortest paths: the traffic of a unit is split evenly over its cables."""
+
+    def loads(self, network: FatTree, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the load of every link, by counts."""
+        return loads_with_hosts(network, exchange, node_of_rank, [
+            self.of_level(network, exchange, node_of_rank, i) for i in range(len(network.above))])
+
+    def of_level(self, tree: FatTree, exchange: Exchange, ends: np.ndarray, level: int) -> Floats:
+        """Return the bytes on the cables of a level."""
+        cables = tree.cables_up[level]
+        found = np.zeros((2, len(cables)))
+        for plane in tree.planes():
+            both = crossing(exchange, ends, tree.above[level][plane.switch], len(cables), host_of_end(tree))
+            found += np.concatenate(both, axis=1).T * float(plane.share)
+        return np.repeat(found / np.maximum(cables, 1), cables, axis=1).ravel()
+
+    def legs(self, network: FatTree, routers: Ints) -> Legs:
+        """Return the routes between leaves."""
+        return tree_legs(network, routers)
+
+
+@dataclass(frozen=True)
+class Static(EvenSplit):
+    """Static destination routes, as the subnet managers of InfiniBand set them: D modulo k. Tables have the even split."""
+
+    def loads(self, network: FatTree, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the load of every link, by counts.
+
+        Raises
+        ------
+        RoutingError
+            If units of a level have different numbers of cables.
+        """
+        for cables in network.cables_up:
+            if len(set(cables.tolist())) > 1:
+                raise RoutingError("static routes need the same number of cables upwards on every switch of a level, and "
+                                   f"{network.title} has {int(cables.min())} to {int(cables.max())}; take routing "
+                                   "shortest-path")
+        return super().loads(network, exchange, node_of_rank)
+
+    def of_level(self, tree: FatTree, exchange: Exchange, ends: np.ndarray, level: int) -> Floats:
+        """Return the same: end d takes cable d mod k of a leaf with k cables upwards, cable d/w mod k' of the switch above
+        if a leaf has w switches above it, and so on, both ways.
+        """
+        k, n = int(tree.cables_up[level][0]), len(tree.cables_up[level])
+        found = np.zeros((2, n, k))
+        for plane in tree.planes():
+            port = static_cables(tree, np.arange(len(plane.links)), level)
+            both = crossing(exchange, ends, tree.above[level][plane.switch], n, host_of_end(tree), port, k)
+            found += np.stack(both) * float(plane.share)
+        return found.ravel()
+
+    def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
+        """Return the routes between hosts, without the links of hosts."""
+        hosts, point = np.unique(ends, return_inverse=True)
+        legs = static_legs(network, hosts)
+        return None if legs is None else (point, legs)
+
+
+class TreeKind(LevelKind):
+    """The kind of fat trees."""
+
+    def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
+        """Return static routes, for counts alone give the loads of an even split."""
+        return Static().guide(network, ends)
+
+
+def static_cables(tree: FatTree, end: np.ndarray, level: int) -> np.ndarray:
+    """Return the number of the cable upwards of each unit of a level on the way to these ends.
+
+    >>> tree = parse("leaves=4,hosts=4,up=2,pods=2,core=2")
+    >>> [static_cables(tree, np.arange(8), level).tolist() for level in (0, 1)]
+    [[0, 1, 0, 1, 0, 1, 0, 1], [0, 2, 1, 3, 0, 2, 1, 3]]
+    """
+    rest, switch = np.asarray(end), np.zeros_like(end)
+    for i, cables in enumerate(tree.cables_up):
+        ports = int(cables[0]) // tree.switches[i]
+        port = rest % ports
+        if i == level:
+            return switch * ports + port
+        per = tree.switches[i + 1] // tree.switches[i]  # switches above this one; parallel cables do not divide
+        switch, rest = switch * per + port % per, rest // per
+    raise IndexError(level)
+
+
+def tree_legs(tree: FatTree, leaves: Ints) -> Legs:
+    """Return the legs between leaves: a cable upwards of each unit of the source, one downwards of each of the target.
+
+    All cables upwards of a unit carry the same, so one of them stands for all.
+    """
+    pair, (a, b) = np.arange(len(leaves) ** 2), np.divmod(np.arange(len(leaves) ** 2), len(leaves))
+    found, base, total = [], 0, sum(map(len, tree.cables_up))
+    for above, cables, weight in zip(tree.above, tree.cables_up, link_weights(tree)[1:]):
+        load = float(weight) / np.maximum(cables, 1)
+        here, there = above[leaves[a]], above[leaves[b]]
+        apart = here != there
+        for unit, direction in ((here, 0), (there, 1)):
+            found.append((pair[apart], base + direction * total + unit[apart], load[unit[apart]]))
+        base += len(cables)
+    return joined(found, 2 * total)
+
+
+def static_legs(tree: FatTree, hosts: Ints) -> Legs | None:
+    """Return the legs of static routes between different hosts; None if there are no such routes, or too many."""
+    uneven = any(len(set(cables.tolist())) > 1 for cables in tree.cables_up)
+    n = len(hosts)
+    if uneven or len(tree.planes()) > 1 or tree.n_nodes != len(tree.switch_of_link) \
+            or n * n * 2 * len(tree.above) > MOST_STATIC:
+        return None
+    source, target = (grid.ravel() for grid in np.mgrid[:n, :n])
+    pair, link, weight, first = [], [], [], 0
+    weights = link_weights(tree)[tree.link_classes.index(HOST) + 1:]
+    for level, (above, cables) in enumerate(zip(tree.above, tree.cables_up)):
+        unit, k = above[tree.switch_of_link[hosts]], int(cables[0])
+        port = static_cables(tree, hosts, level)
+        apart = unit[source] != unit[target]
+        for end, half in ((source, 0), (target, len(cables) * k)):
+            pair.append((source * n + target)[apart])
+            link.append((first + half + unit[end] * k + port[target])[apart])
+            weight.append(np.full(len(pair[-1]), float(weights[level])))
+        first += 2 * len(cables) * k
+    return Legs(np.concatenate(pair), np.concatenate(link), np.concatenate(weight), first)
+
+
+KIND = TreeKind(
+    "fat-tree", USAGE, "leaves with hosts, under spines, or under pods of spines with core switches",
+    f"{HOST}, up, core", FatTree, parse,
+    (SHORTEST_PATH.by(EvenSplit()),
+     without_argument("static", "on a fat tree: the host that receives a message decides about its cables (D mod k)",
+                      Static())))

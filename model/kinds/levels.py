@@ -1,0 +1,221 @@
+"""Lower bounds on networks with levels: cuts around hosts, leaves, pods, groups, and unions of groups.
+
+*Any routing.* The traffic that leaves a unit crosses the cables that leave it.
+
+*Any placement.* A cut has c cables, and k of P tasks inside. The traffic of rows and columns across it lies on or
+above the frontier of k (`pencilmap.model.bounds.rows_and_columns`). If the rows have length A, every cut lets the
+rows send at most A c / 4N of D_T, and so forces the columns to send at least g_k(A c / 4N). One length A holds for
+all cuts together, so the sum of both lengths is at least the minimum over A of A + max over the cuts of 4N g_k(A c /
+4N) / c. This is sharper than the best single cut. The cut around a host is the floor by its own links. If slots stay idle,
+a unit of each level has at least its share of the tasks (`pencilmap.model.bounds.chosen_slots`).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.bounds import chosen_slots
+from pencilmap.model.bounds.chosen_slots import ABOUT, Room
+from pencilmap.model.bounds.rows_and_columns import (
+    across_cuts,
+    exact_frontier,
+    least_other,
+    least_other_of_few,
+    rounded_down,
+    steps,
+)
+from pencilmap.model.kinds.kind import Bound, Kind
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.counted import crossing
+from pencilmap.model.traffic.exchange import Exchange
+
+MOST_UNITS = 2048       # of a level whose unions are cut
+HOST_CUT = "a host"
+SHARPEST = 6            # cuts whose frontiers are used, besides that of a host
+MOST_STEPS = 200_000_000  # of an exact frontier
+POINTS = 4001           # of a frontier by its closed form
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a level."""
+
+    name: str
+    of_node: Ints  #: int array, shape (N,)
+    leaving: Ints  #: int array, shape (units, classes); cables that leave each unit
+    #: float array, shape (units, units); capacity from each unit to each other unit, in cables of the fastest class; None if
+    #: there are too many units
+    between: Floats | None
+
+
+class Cut(NamedTuple):
+    """Slots inside a cut, capacity of the cut in cables of the fastest class, and its name."""
+
+    slots: int
+    capacity: Fraction
+    name: str
+
+
+class LevelKind(Kind):
+    """A kind whose networks are hosts on switches, in units."""
+
+    def cut_bound(self, network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
+        """Return the bound of the cuts around single units. A cut of several classes counts for the fastest class."""
+        found = [Fraction(0)] * len(network.link_classes)
+        for units in units_of(network):
+            n = len(units.leaving)
+            traffic = np.maximum(*crossing(exchange, ends, units.of_node, n))[:, 0]
+            for kind, cables, i in _by_cables(network, units.leaving):
+                found[kind] = max(found[kind], int(traffic[i].max(initial=0)) / cables)
+        return tuple(found)
+
+    def machine_bound(self, network: SwitchedNetwork) -> tuple[Fraction, ...]:
+        """Return the bound of the cuts around single units."""
+        found, N = [Fraction(0)] * len(network.link_classes), network.n_nodes
+        for units in units_of(network):
+            inside = np.bincount(units.of_node, minlength=len(units.leaving))
+            for kind, cables, i in _by_cables(network, units.leaving):
+                found[kind] = max(found[kind], Fraction(4 * int((inside[i] * (N - inside[i])).max()), N) / cables)
+        return tuple(found)
+
+    def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> list[Bound]:
+        """Return the bound of units and unions of units."""
+        room = Room(site, grid, transform)
+        cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
+        cuts += divisions(site, room)
+        about = [room.about(some) for some, _ in cuts]
+        near = max(about, default=0.0) * (1 - ABOUT)
+        bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
+        return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
+
+    def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
+                brief: bool) -> Iterable[Bound]:
+        """Return the bound of all units together, or of the divisions into units if slots stay idle."""
+        if grid.n_tasks == site.n_slots:
+            return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
+        return across_cuts(site.network.n_nodes, divisions(site, Room(site, grid)), sizes)
+
+
+@lru_cache(maxsize=8)
+def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
+    """Return the units of all levels, the hosts first."""
+    N, classes = network.n_nodes, len(network.link_classes)
+    arcs, kind = network.arcs(), network.class_of_link
+    assert kind is not None
+    host = np.zeros((N, classes), dtype=np.int64)
+    host[:, 0] = network.links_per_host
+    found = [Units(HOST, np.arange(N), host, None)]
+    for level in network.levels:
+        n = len(level.names) if not len(level.unit) else int(level.unit.max()) + 1
+        source, target = level.unit[arcs.source], level.unit[arcs.target]
+        out = (source >= 0) & (source != target)
+        leaving = np.bincount(source[out] * classes + kind[out], minlength=n * classes).reshape(n, classes)
+        both = out & (target >= 0)
+        matrix: Floats | None = None
+        if n <= MOST_UNITS:
+            flat = np.bincount(source[both] * n + target[both], arcs.capacity[both], n * n)
+            matrix = flat.astype(float).reshape(n, n)
+        found.append(Units(level.name, level.unit[:N], leaving, matrix))
+    return tuple(found)
+
+
+def _by_cables(network, leaving):
+    """Yield class, capacity in its cables, and the units with such cables."""
+    weights = link_weights(network)
+    fastest = weights.index(min(weights))
+    kinds, unit = np.unique(leaving, axis=0, return_inverse=True)
+    for number, cables in enumerate(kinds.tolist()):
+        used = [i for i, n in enumerate(cables) if n]
+        if len(used) == 1:
+            yield used[0], Fraction(cables[used[0]]), np.flatnonzero(unit.ravel() == number)
+        elif used:
+            yield (fastest, sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)),
+                   np.flatnonzero(unit.ravel() == number))
+
+
+def divisions(site: Site, room: Room) -> Iterator[tuple[list[chosen_slots.Cut], str]]:
+    """Yield the cuts around all units of a level, of which one has at least its share of the tasks, if slots stay idle."""
+    if room.P < room.S:
+        for name, slots, capacity in _levels(site):
+            yield room.divided(slots, capacity), f"{name} with its share of the tasks"
+
+
+def _levels(site):
+    """Yield for each level the name of a unit, and the slots and the capacity of all units."""
+    network, T = site.network, site.tasks_per_node
+    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
+    for units in units_of(network):
+        slots = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
+        kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
+        capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
+        yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
+
+
+@lru_cache(maxsize=64)
+def _in_turn_on_levels(site, *sizes):
+    P = site.n_slots
+    cuts = [cut for cut in cuts_of(site) if 0 < cut.slots < P]
+    if sizes[0] * sizes[1] != P or not cuts:
+        return []
+    sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
+    chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
+    curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
+    rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
+    rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
+    columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
+    return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
+
+
+def _least_columns(curve, rows):
+    """Return the least length of the columns at each length of the rows."""
+    return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
+
+
+@lru_cache(maxsize=8)
+def cuts_of(site: Site) -> tuple[Cut, ...]:
+    """Return the different cuts around units with usable slots, and around unions of the fullest units of a level."""
+    network = site.network
+    found: dict[tuple[int, Fraction], Cut] = {}
+    for units, (name, inside, capacities) in zip(units_of(network), _levels(site)):
+        for slots, capacity in sorted(set(zip(inside.tolist(), capacities))):
+            if slots and capacity:
+                found.setdefault((slots, capacity), Cut(slots, capacity, name))
+        if units.between is not None and units.between.any():
+            for slots, capacity, n in _unions(units, inside, link_weights(network)):
+                found.setdefault((slots, capacity), Cut(slots, capacity, f"{n} units of level {units.name}"))
+    return tuple(found.values())
+
+
+def _unions(units, inside, weights):
+    """Yield slots and capacity of the unions of the 2, 3, ... fullest units."""
+    order = np.argsort(-inside, kind="stable")
+    alone = (units.leaving @ np.array([float(1 / weight) for weight in weights]))[order]
+    ordered = units.between[np.ix_(order, order)]
+    joined = np.cumsum(np.tril(ordered, -1).sum(axis=1) + np.triu(ordered, 1).sum(axis=0))
+    slots = np.cumsum(inside[order])
+    for n in range(2, int(np.count_nonzero(inside))):
+        capacity = float(np.cumsum(alone)[n - 1] - joined[n - 1])
+        if capacity > 0:
+            yield int(slots[n - 1]), Fraction(capacity).limit_denominator(1 << 20), n
+
+
+def _curve(sizes, cut, N):
+    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2)."""
+    R, C = sizes
+    P, k = R * C, cut.slots
+    frontier = exact_frontier(R, C, k) if steps(R, C, k) < MOST_STEPS else None
+    if frontier is None:  # steps below the closed form: between two points the columns have the least of both
+        share = min(k, P - k) / P
+        sent = np.linspace(0, share * (1 - share), POINTS)
+        least = np.maximum(least_other(sent, np.full(POINTS, share)), least_other_of_few(sent, R, C, min(k, P - k)))
+        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least], axis=1)
+    return frontier * (4 * N / float(cut.capacity))

@@ -1,0 +1,120 @@
+/* What the C tests of the library share: the ranks and their grid, plans, refusals that all ranks must hear alike. */
+#pragma once
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "pencilfft.h"
+
+static int R, C, rank, ranks;
+
+#define OK(call) CHECK_INT(call, PENCILFFT_OK)
+
+/* A call with this status, and words of its message. */
+#define REFUSED(call, status, words)                      \
+    do {                                                  \
+        CHECK_INT(call, status);                          \
+        CHECK_CONTAINS(pencilfft_error_message(), words); \
+    } while (0)
+
+#define BAD(call, words) REFUSED(call, PENCILFFT_BAD_CALL, words)
+
+/* Collective: the same message on all ranks. */
+#define REFUSED_ON_ALL(call, status, words) \
+    do {                                    \
+        REFUSED(call, status, words);       \
+        CHECK(same_message_on_all());       \
+    } while (0)
+
+/* Under mpirun, R C as the first arguments, without them ranks x 1. */
+static inline void start_tests(int argc, char **argv, int level)
+{
+    int got;
+    MPI_Init_thread(&argc, &argv, level, &got);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    R = argc > 2 ? atoi(argv[1]) : ranks;
+    C = argc > 2 ? atoi(argv[2]) : 1;
+}
+
+static inline int end_tests(void)
+{
+    MPI_Finalize();
+    return check_result();
+}
+
+static inline int same_on_all(int value)
+{
+    int both[2] = {value, -value}, largest[2];
+    MPI_Allreduce(both, largest, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return largest[0] == -largest[1];
+}
+
+static inline int same_message_on_all(void)
+{
+    int number = 0;
+    for (const char *at = pencilfft_error_message(); *at; at++)
+        number = (number * 31 + *at) & 0xffffff;
+    return same_on_all(number);
+}
+
+/* On the grid R x C, without trials. */
+static inline pencilfft_desc described(int64_t nx, int64_t ny, int64_t nz)
+{
+    pencilfft_desc desc;
+    pencilfft_desc_init(&desc);
+    desc.nx = nx, desc.ny = ny, desc.nz = nz;
+    desc.R = R, desc.C = C;
+    desc.rigor = "estimate";
+    return desc;
+}
+
+static inline pencilfft_plan made(const pencilfft_desc *desc)
+{
+    pencilfft_plan plan = NULL;
+    OK(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan));
+    if (!plan) {
+        printf("%s\n", pencilfft_error_message());
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    return plan;
+}
+
+/* Of the plan, filled with zeros. */
+static inline void *buffer_of(pencilfft_plan plan)
+{
+    void *buffer = NULL;
+    int64_t bytes = 0;
+    OK(pencilfft_alloc(plan, &buffer));
+    OK(pencilfft_alloc_bytes(plan, &bytes));
+    memset(buffer, 0, (size_t)bytes);
+    return buffer;
+}
+
+/* No plan from this descriptor, and the same message on all ranks. */
+static inline void no_plan(pencilfft_desc desc, int status, const char *words)
+{
+    pencilfft_plan plan = (pencilfft_plan)&desc;
+    REFUSED_ON_ALL(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status, words);
+    CHECK(plan == NULL && *pencilfft_error_message());
+}
+
+static inline int64_t box_elements(const pencilfft_box *box)
+{
+    return box->extent[0] * box->extent[1] * box->extent[2];
+}
+
+/* Elements of both boxes, index by index along each axis. */
+static inline int64_t shared_elements(const pencilfft_box *a, const pencilfft_box *b)
+{
+    int64_t n = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t shared = 0;
+        for (int64_t at = a->offset[axis]; at < a->offset[axis] + a->extent[axis]; at++)
+            shared += at >= b->offset[axis] && at < b->offset[axis] + b->extent[axis];
+        n *= shared;
+    }
+    return n;
+}

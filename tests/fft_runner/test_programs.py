@@ -1,0 +1,108 @@
+"""The C, C++ and Fortran programs of this folder that check themselves: under two MPIs and, with --slow, under sanitizers.
+
+Other files have the programs whose output tells what they have checked.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pencilmap.model.lines.brick_lines import brick_line_stages
+from pencilmap.model.lines.line_plan import line_stages
+from tests.fft_runner.conftest import check_clean, of_ranks
+from tests.patience import patience
+
+PLANS = Path(__file__).parent / "plans"
+
+
+def rows(program, quick, slow=(), mpich=(), sanitized=()):
+    """Yield a case for each "RANKS ARGUMENT ..."; all but the first list run with --slow alone."""
+    for start, lines, often in (("mpirun", quick, True), ("mpirun", slow, False), ("mpich_run", mpich, False),
+                                ("sanitized", sanitized, False)):
+        for line in lines:
+            yield pytest.param(start, program, line, id=f"{program} {line} {start}", marks=[] if often else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("start, program, line", [
+    *rows("plan_test", ["1 1 1", "2 2 1", "3 1 3", "4 2 2", "6 3 2"], sanitized=["2 2 1", "4 2 2", "3 3 1"]),
+    *rows("plan_failures_test", ["1 1 1", "2 2 1", "4 2 2"], sanitized=["2 2 1", "4 2 2", "3 3 1"]),
+    *rows("plan_memory_test", ["2"]),  # input, output and work are three arrays, in place two, also if untouched
+    *rows("memory_failures_test", [], sanitized=["2 2 1", "4 2 2", "3 3 1"]),
+    *rows("communicators_test", ["1 200 200", "3 200 200", "2 0 200"], mpich=["2 2000 200", "2 0 200"]),  # MPICH has 2048
+    *rows("threads_test", ["1 1 1", "2 1 2"]),
+    *rows("auto_test", ["4 2 2"], slow=["6 3 2"]),
+    # the case number modulo 4 selects pencils, bricks, slabs or random boxes; modulo 3, complex, halved or real arrays
+    *rows("boxes_test", ["1 halo 1 12", "5 halo 1 24"], slow=[f"{n} halo 1 240" for n in (2, 3, 6, 12)],
+          mpich=["3 halo 2 4"], sanitized=[f"{n} halo 3 48" for n in (1, 2, 5)]),
+    *rows("boxes_test_small_counts", ["1 halo 1 12", "5 halo 1 24"], slow=[f"{n} halo 1 240" for n in (2, 3, 6, 12)]),
+    # the case number modulo 7 selects the exchange; modulo 4, the kind of type
+    *rows("boxes_test", ["4 remap 5 14"], slow=[f"{n} remap 5 140" for n in (2, 3, 5, 6)], mpich=["3 remap 6 28"]),
+    *rows("lines_test", [], sanitized=["1", "2", "3", "4", "6", "8"]),
+    *rows("cxx_test", ["1", "3"], slow=["4"], mpich=["1", "3", "4"], sanitized=["1", "3", "4"]),
+    *rows("fortran_test", ["1 1 1 FOLDER/wisdom", "2 2 1 FOLDER/wisdom", "2 1 2 FOLDER/wisdom", "4 2 2 FOLDER/wisdom",
+                           "3 3 1 FOLDER/wisdom"],
+          mpich=["2 2 1 FOLDER/wisdom", "2 1 2 FOLDER/wisdom", "4 2 2 FOLDER/wisdom", "3 3 1 FOLDER/wisdom"])])
+def test_programs(request, tmp_path, start, program, line):
+    launch = request.getfixturevalue(start)
+    if not (launch.programs / program).exists():
+        pytest.skip(f"NOT TESTED: {program}, for this machine has no compiler for it (Debian: g++ gfortran)")
+    ranks, *words = line.replace("FOLDER", str(tmp_path)).split()
+    done = launch(int(ranks), *words, program=program, seconds=300)
+    check_clean(done)
+    assert re.findall(r"^(\d+) failures$", done.stdout, re.MULTILINE) == ["0"] * int(ranks), done.stdout + done.stderr
+    if "NOT TESTED" in done.stdout:
+        pytest.skip(done.stdout.splitlines()[0])
+
+
+def test_c_units(programs):
+    """The units that need no MPI: CMakeLists.txt lists them."""
+    done = subprocess.run(["ctest", "--output-on-failure", "--no-tests=error"], cwd=programs.parent, capture_output=True,
+                          text=True, timeout=patience(300))
+    assert done.returncode == 0, done.stdout
+
+
+def test_lines_and_bricks_of_lines_send_what_the_model_counts(mpirun):
+    """The program compares every element with serial FFTW, on 1, 2, 3, 4, 5, 6 and 8 of the ranks."""
+    done = mpirun(8, program="lines_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = {}
+    for line in done.stdout.splitlines():
+        if line.startswith("counts "):
+            _, kind, size, grid, algorithm, order, name, *numbers = line.split()
+            told.setdefault((kind, size, grid, algorithm, order), []).append((name, *map(int, numbers)))
+    sizes = {key[:3] for key in told}
+    assert len(told) > 600 and {("line", "127x1x1", "8x1x1"), ("line", "31x1x1", "5x1x1"), ("bricks", "5x7x11", "2x2x2"),
+                                ("bricks", "6x9x10", "1x2x3"), ("bricks", "24x17x1", "8x1x1")} <= sizes
+    for (kind, size, grid, algorithm, order), stages in told.items():
+        extents, bricks = ([*map(int, text.split("x"))] for text in (size, grid))
+        if kind == "line":
+            sent = [(stage.name, stage.sent(bricks[0], extents[0])) for stage in
+                    line_stages(extents[0], bricks[0], algorithm, order)]
+        else:
+            sent = [(stage.name, stage.sent()) for stage in brick_line_stages(extents, bricks, algorithm, order)]
+        assert stages == [(name, *of_ranks(numbers)) for name, numbers in sent], (kind, size, grid, algorithm, order)
+
+
+@pytest.mark.parametrize("ranks, arguments", [
+    (4, "slab 1 4 12 10 9 dct node"),
+    (4, "pencil 2 2 12 10 9 c2c alltoallv overlap:1,2,3:x"), (4, "pencil 1 4 12 10 9 c2c alltoallw"),
+    (1, "pencil 1 1 12 10 9 r2c alltoallv"), (4, "brick:1x4x1 2 2 12 10 9 r2c alltoallv"),
+    (2, "pencil 2 1 12 10 9 c2c alltoallv sequence stride1")])
+def test_a_plan_is_printed(mpirun, ranks, arguments):
+    """Compare with the files in plans/: pencils, real input, slabs, grids of a single row or column, bricks.
+
+    ``PENCILMAP_STORE_PLANS=1 pytest tests/fft_runner/test_programs.py`` rewrites the files.
+    """
+    members = ("decomposition", "R", "C", "nx", "ny", "nz", "type", "exchange", "schedule", "layout")
+    words = [f"{member}={value}" for member, value in zip(members, arguments.split(), strict=False)]
+    done = mpirun(ranks, "plan", *words, program="ask_test")
+    assert done.returncode == 0, done.stderr
+    *lines, length = done.stdout.splitlines(keepends=True)
+    assert int(length) == len("".join(lines)), "the text is what is printed"
+    path = PLANS / f"{arguments.replace(' ', '-').replace(':', '-')}.txt"
+    if os.environ.get("PENCILMAP_STORE_PLANS"):
+        path.write_text("".join(lines))
+    assert "".join(lines) == path.read_text()
