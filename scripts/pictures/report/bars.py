@@ -9,11 +9,11 @@ from pencilmap.model.predict.ranking import worth
 from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.report.entries import Entry
+from pencilmap.scripts.pictures.report.networks import LAUNCHED
 
 TOGETHER = "together"  # concurrent exchanges, which have a common time
 COMPUTING = "computing"
 PREDICTED, MEASURED = "predicted", "measured"
-LAUNCHED = "default"  # the placement that names the launcher's order
 SCHEDULES = {"two-way": "half the planes each way", "opposite": "forward beside backward transforms",
              "pipelined": "a pipeline of chunks"}
 SMALL = 1e-9  # of a time: what rounding leaves

@@ -13,8 +13,8 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.tori import Placed
+from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
+from pencilmap.scripts.pictures.report.networks import Placed
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,69 @@
-"""The pictures of a report: for the page, and as files for papers."""
+"""The pictures of a report: in the page, as SVG whose colours follow the page, light or dark, and as files for papers."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.scripts.pictures.figures.bandwidth import Point, draw_bandwidth, point_of, rate_text
+from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
+from pencilmap.scripts.pictures.figures.runs import (
+    MAX_BARS,
+    WAITING,
+    Bar,
+    Point,
+    draw_bandwidth,
+    draw_phases,
+    kinds_of,
+    point_of,
+    rate_text,
+)
 from pencilmap.scripts.pictures.report.entries import Entry, label_of
-from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed
+from pencilmap.scripts.pictures.report.networks import AT_ONCE, Placed
+
+_COLOURS = {  # of a picture, by the name of the variable in page.css
+    "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
+    "purple": canvas.PURPLE, "yellow": canvas.YELLOW, "ink": canvas.BLACK, "grey": canvas.GREY, "pale": canvas.PALE,
+    "paper": "#ffffff",
+}
+
+
+def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
+    """Return an SVG element for a page with several pictures.
+
+    Parameters
+    ----------
+    draw
+        Function that draws into a binary file.
+    label
+        Text for readers who cannot see the picture.
+    name
+        Prefix of every id, so that ids of several pictures differ.
+    """
+    content = BytesIO()
+    draw(content)
+    svg = content.getvalue().decode("utf-8")
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.DOTALL)
+    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
+                 lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
+    for variable, colour in _COLOURS.items():
+        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
+    return svg.replace("xlink:href=", "href=")
+
+
+def _attribute(text):
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
 
 LONG = 16    # rows with more tasks are long: they have their own panels, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this factor have their own panels
