@@ -2,7 +2,7 @@
 
 smpicc compiles the same C source that runs under mpirun. SimGrid moves the data between the ranks and keeps the clock. Our
 platform plugin determines the links of each message: on a torus by its rule, on other networks from a table of routes
-(`pencilmap.scripts.networks.route_table`). fft_runner/simulated_network/README.md explains the settings.
+(`pencilmap.scripts.networks.routes`). fft_runner/simulated_network/README.md explains the settings.
 """
 
 import json
@@ -48,8 +48,7 @@ from pencilmap.model.placement.transform import PRECISIONS, TYPES
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
-from pencilmap.scripts.networks.route_table import table_text
-from pencilmap.scripts.networks.routes import routes_on
+from pencilmap.scripts.networks.routes import routes_on, table_text
 
 ROUTES_FILE = "routes.txt"
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
@@ -261,7 +260,7 @@ class Simulation:
     halo: int = 0  #: planes of a halo that is timed as well
     skip: str = ""  #: axes without transform, to time only the exchanges
     line: LineProblem | None = None  #: distributed lines; then `size` is the size of the lines
-    usage_path: Path | None = None  #: file for the bytes of each link; `read_link_usage` reads the file
+    usage_path: Path | None = None  #: file for the messages and bytes of each link: start, link, messages, bytes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
@@ -590,36 +589,3 @@ def _termination_as_exit():
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-# ---- link usage ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LinkUsage:
-    """Payload bytes by link of the messages that started at the same time, e.g. ``{"0-3-2:0+": 65536}``.
-
-    The name of a link consists of its first node, its dimension and its direction.
-    """
-
-    start_s: float
-    bytes_of_link: dict[str, int]
-
-    @property
-    def total_bytes(self) -> int:
-        return sum(self.bytes_of_link.values())
-
-
-def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
-    """Read the bytes of each link, by the start time of the messages, in order of time.
-
-    `exchanges` keeps only this number of start times with the most bytes. Without verification, an exchange moves far more
-    bytes than any other communication, and all its messages start together.
-    """
-    by_date: dict[float, dict[str, int]] = {}
-    for line in Path(path).read_text().splitlines()[1:]:
-        start_s, link, messages, carried = line.split()
-        by_date.setdefault(float(start_s), {})[link] = int(carried) - ENVELOPE_BYTES * int(messages)
-    dates = [LinkUsage(start_s, links) for start_s, links in by_date.items()]
-    largest = sorted(dates, key=lambda usage: usage.total_bytes, reverse=True)[:exchanges]
-    return sorted(largest, key=lambda usage: usage.start_s)

@@ -1,10 +1,10 @@
-"""The network as input of `ip -batch` and `tc -batch`: a text for each namespace.
+"""The network as input of `ip -batch` and `tc -batch`: lines for each namespace.
 
 Each cable is created with both ends in their namespaces, so nothing exists outside. Links have no addresses. A node has a
 single address, on a bridge without ports; on `lo`, Open MPI would skip the address and use the service network.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulatedNetwork, address, service_address
 
@@ -12,9 +12,9 @@ QUEUE = "8m"         # large enough that no packet is dropped before its sender'
 LEAST_TIMEOUT = "3s"  # packets wait in queues for longer than TCP's default of 200 ms, after which TCP would send them again
 
 
-def namespaces(network: EmulatedNetwork) -> str:
-    """Return the input of ``ip -batch -``."""
-    return _lines(f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
+def namespaces(network: EmulatedNetwork) -> Iterator[str]:
+    """Yield the input of ``ip -batch -``."""
+    return (f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
 
 
 def cables(network: EmulatedNetwork) -> Iterator[str]:
@@ -73,12 +73,3 @@ SETTINGS = {  # below /proc/sys/net, in every namespace
     "ipv6/conf/default/disable_ipv6": "1",
 }
 FORWARDING = {"ipv4/ip_forward": "1"}  # in the nodes, not in the headquarters
-
-
-def batch(lines: Iterable[str]) -> str:
-    """Join lines to a text."""
-    return _lines(lines)
-
-
-def _lines(lines):
-    return "".join(line + "\n" for line in lines)
