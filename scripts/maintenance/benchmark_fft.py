@@ -46,9 +46,15 @@ from pencilmap.scripts.maintenance.benchmarks import (
     NotOffered,
     refusal,
 )
-from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
-from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE, driver_of
-from pencilmap.scripts.maintenance.benchmarks.tables import Launches, name_of, page_table, rows_table, stream_copy
+from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE, driver_of
+from pencilmap.scripts.maintenance.benchmarks.tables import (
+    Launches,
+    draw_benchmark,
+    name_of,
+    page_table,
+    rows_table,
+    stream_copy,
+)
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
