@@ -17,7 +17,7 @@ tree to its spines: SimGrid takes half the time.
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache, cached_property, singledispatch
+from functools import cache, cached_property
 from math import lcm, prod
 from typing import Any
 
@@ -47,28 +47,17 @@ def routes_on(network: Any, rule: str) -> "Routes":
     RoutingError
         If the rule does not work on the network, or gives no routes of single messages.
     """
-    routing(rule, network)  # refuses rules that do not work on the network
+    value = routing(rule, network)  # refuses rules that do not work on the network
     known = [name for name in routings_of(network) if name in SIMULATED]
     if rule.partition(":")[0] not in known:
         raise RoutingError(f"routing {rule} gives loads, and no route of a message to simulate; take one of "
                            f"{', '.join(known)}")
-    return _routes(network, rule)
-
-
-@singledispatch
-def _routes(network, rule):
-    return Routes(network, Ways(network).rules[rule])
-
-
-@_routes.register
-def _routes_between_switches(network: SwitchedNetwork, rule):
-    return SwitchRoutes(network, Ways(network).rules[rule], by_target=rule == "static")
-
-
-@_routes.register
-def _routes_by_displacement(torus: TwistedTorus, rule):
-    value = routing(rule, torus)
-    return TwistedRoutes(torus, value.dimensions(torus) if isinstance(value, DimensionOrder) else None)
+    if isinstance(network, TwistedTorus):
+        return TwistedRoutes(network, value.dimensions(network) if isinstance(value, DimensionOrder) else None)
+    between = Ways(network).rules[rule]
+    if isinstance(network, SwitchedNetwork):
+        return SwitchRoutes(network, between, by_target=rule == "static")
+    return Routes(network, between)
 
 
 class Routes:

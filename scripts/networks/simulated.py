@@ -330,21 +330,13 @@ def _labels(where, network, placement):
     """Return labels from which the prediction of a run can be computed again."""
     rates = network.network.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
-    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
-              "routing": network.routing}
-    if not network.is_torus and network.text:
-        labels[TOPOLOGY] = network.text
-    if where.machine:
-        labels["machine"] = where.machine
-    if network.injection_bytes_per_s:
-        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
-    if network.message_s:
-        labels["message_cost"] = f"{network.message_s:.17g}s"
-    if network.ports > 1:
-        labels["ports"] = str(network.ports)
-    if network.latency_s:
-        labels["hop_latency"] = f"{network.latency_s:.17g}s"
-    return labels
+    more = {TOPOLOGY: "" if network.is_torus else network.text, "machine": where.machine,
+            "injection_per_node": network.injection_bytes_per_s and f"{network.injection_bytes_per_s:.17g}byte/s",
+            "message_cost": network.message_s and f"{network.message_s:.17g}s",
+            "ports": str(network.ports) if network.ports > 1 else "",
+            "hop_latency": network.latency_s and f"{network.latency_s:.17g}s"}
+    return {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
+            "routing": network.routing} | {name: value for name, value in more.items() if value}
 
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
@@ -473,7 +465,8 @@ def _command(simulation, build):
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
         settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
                      f"--cfg=smpi/shared-malloc-blocksize:{block}"]
-    return smpirun(simulation.network, simulation.grid.n_tasks, build, settings, build.runner, _runner_options(simulation))
+    return smpirun(simulation.network, simulation.grid.n_tasks, build, settings, build.program("fft_runner_smpi"),
+                   _runner_options(simulation))
 
 
 def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Iterable[str], program: Path,
@@ -487,42 +480,24 @@ def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Ite
             *settings, str(program), *options]
 
 
-def _runner_options(simulation):
-    options = {
-        "--size": simulation.size,
-        "--precision": [simulation.precision],
-        "--decomposition": [simulation.grid.decomposition.name],
-        "--grid": [simulation.grid],
-        "--exchange": [simulation.exchange],
-        "--direction": [simulation.direction],
-        "--reps": [simulation.reps],
-        "--warmup": [simulation.warmup],
-        "--json": ["records.jsonl"],
-        "--tasks-per-node": [simulation.tasks_per_node],
-        "--rigor": ["estimate"],
-        "--sync": ["clock"],
-    }
-    if simulation.network.is_torus:
-        options |= {"--machine-torus": [format_torus(as_torus(simulation.network.network))], "--coordinates": ["hostname"]}
-    if simulation.type != "c2c":
-        options["--type"] = [simulation.type]
-    if simulation.line:
+def _runner_options(run):
+    options = {"--size": run.size, "--precision": [run.precision], "--decomposition": [run.grid.decomposition.name],
+               "--grid": [run.grid], "--exchange": [run.exchange], "--direction": [run.direction], "--reps": [run.reps],
+               "--warmup": [run.warmup], "--json": ["records.jsonl"], "--tasks-per-node": [run.tasks_per_node],
+               "--rigor": ["estimate"], "--sync": ["clock"]}
+    if run.network.is_torus:
+        options |= {"--machine-torus": [format_torus(as_torus(run.network.network))], "--coordinates": ["hostname"]}
+    if run.line:
         del options["--exchange"], options["--grid"]
-        options |= {"--decomposition": [simulation.line.decomposition], "--algorithm": [simulation.line.algorithm],
-                    "--order": [simulation.line.order]}
-    if simulation.schedule != SEQUENCE:
-        options["--schedule"] = [simulation.schedule]
-    if simulation.halo:
-        options["--halo"] = [simulation.halo]
-    if simulation.skip:
-        options["--skip"] = [simulation.skip]
-    if simulation.fields > 1:
-        options["--fields"] = [simulation.fields]
-    if simulation.mapfile:
-        options["--mapfile"] = [_mapfile_name(simulation)]
+        options |= {"--decomposition": [run.line.decomposition], "--algorithm": [run.line.algorithm],
+                    "--order": [run.line.order]}
+    unusual = {"--type": (run.type, "c2c"), "--schedule": (run.schedule, SEQUENCE), "--halo": (run.halo, 0),
+               "--skip": (run.skip, ""), "--fields": (run.fields, 1),
+               "--mapfile": (run.mapfile and _mapfile_name(run), None)}
+    options |= {option: [value] for option, (value, usual) in unusual.items() if value != usual}
     words = [str(word) for option, values in options.items() for word in (option, *values)]
-    labels = [word for label in _label_options(simulation.labels) for word in ("--label", label)]
-    return words + labels + ["--verify"] * simulation.verify
+    labels = [word for label in _label_options(run.labels) for word in ("--label", label)]
+    return words + labels + ["--verify"] * run.verify
 
 
 def _label_options(labels):

@@ -50,7 +50,7 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
                f"routing={network.routing}", "--label", "network=simulated", "--json", "probe.jsonl",
                *(["--bytes", ",".join(map(str, sizes))] if sizes else [])]
     say(f"probing {torus}")
-    command = smpirun(network, torus.n_nodes, build, (), build.probe, options)
+    command = smpirun(network, torus.n_nodes, build, (), build.program("network_probe_smpi"), options)
     text = _ran("network_probe", network, torus.n_nodes, command, timeout_s, threading.Event(), "probe.jsonl")
     append_whole(json_path, text, SimulationError)
 
@@ -105,6 +105,6 @@ def _seconds(run, build, timeout_s, cancelled):
     ranks = run.reciprocal + 1
     if run.network.network.n_nodes < ranks:
         raise SimulationError(f"{ranks} ranks on {run.network.network.n_nodes} hosts; give a network with a host for each")
-    command = smpirun(run.network, ranks, build, [f"--cfg=smpi/alltoallv:{ALLTOALLV}"], build.simulated_pme,
+    command = smpirun(run.network, ranks, build, [f"--cfg=smpi/alltoallv:{ALLTOALLV}"], build.program("pme_smpi"),
                       [*run.options, "--steps", "1", "--reciprocal-ranks", str(run.reciprocal)])
     return parts_of(_ran("pme_c", run.network, ranks, command, timeout_s, cancelled))

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.maintenance import benchmark_fft
+from pencilmap.scripts.maintenance.benchmark_fft import rows_table
 from pencilmap.scripts.maintenance.benchmarks import (
     PEERS,
     PRECISIONS,
@@ -30,7 +31,6 @@ from pencilmap.scripts.maintenance.benchmarks import (
     refusal,
 )
 from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE
-from pencilmap.scripts.maintenance.benchmarks.tables import rows_table
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
 

@@ -44,7 +44,7 @@ from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph
 from pencilmap.scripts.pictures.figures.loads import draw_lengths, draw_loads
-from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
+from pencilmap.scripts.pictures.report.entries import bar_of_forecast, compared
 from pencilmap.scripts.pictures.text import MOST_ROWS, before_and_after, busiest_exchange, image_text, loads_of
 
 

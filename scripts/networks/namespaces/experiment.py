@@ -115,7 +115,7 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
         If a run fails.
     """
     check_available()
-    program = ensure_built().mpi_runner
+    program = ensure_built().program("fft_runner")
     runs = [launch_of(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
@@ -222,7 +222,7 @@ def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transf
     """
     experiment = Experiment(network, grid, tuple(dict.fromkeys(placement for placement, _ in RUNS)), transform, reps)
     check_available()
-    program = ensure_built().mpi_runner
+    program = ensure_built().program("fft_runner")
     each = [launch_of(experiment, program, placement, transform, ("--schedule", schedule, "--verify"))
             for placement, schedule in RUNS]
     job = network.job(each * rounds, timeout_s)

@@ -84,10 +84,11 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         hosts = np.arange(network.n_nodes)
         switches = np.array([v for v in range(network.n_nodes, V) if v not in implied], dtype=np.int64)
         others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
+        labels = {name: f"{name} {number}" for name, (number, _) in groups.items()} | {"other": None, "both": "in both"}
         for name, nodes in {"other": others, **kinds}.items():
             colour, marker, _ = look_of(name, groups)
             axes.scatter(*where[nodes].T, s=14 if name == "other" else 46, c=colour, marker=marker, zorder=3,
-                         gid=f"{name}-hosts", label=None if name == "other" else _meaning(name, groups))
+                         gid=f"{name}-hosts", label=labels[name])
         axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=canvas.BLACK, marker="h", zorder=2,
                      gid="switches", label="switch" if len(switches) else None)
         if V <= NAMED:
@@ -106,10 +107,6 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
                       + ("MB (1e6 bytes)" if with_bytes else "on the scale of m: 4 \u00b7 load \u00b7 N / D_T"))
         bar.outline.set_linewidth(0.5)
         save(drawn, path)
-
-
-def _meaning(name, groups):
-    return "in both" if name == "both" else f"{name} {groups[name][0]}"
 
 
 def _busier(arcs, values):
@@ -283,7 +280,7 @@ def _style():
 
 def _colours(scheme):
     none, most, ink, soft, row = RAMPS[scheme]
-    stops = [_rgb(colour) for colour in (none, MIDDLE[scheme], most)]
+    stops = [[int(colour[k:k + 2], 16) for k in (1, 3, 5)] for colour in (none, MIDDLE[scheme], most)]
     found = []
     for k in range(CLASSES):
         at = 2 * k / (CLASSES - 1)
@@ -292,7 +289,3 @@ def _colours(scheme):
         colour = f"#{red:02x}{green:02x}{blue:02x}"
         found.append(f".c{k}{{stroke:{colour}}}.f{k}{{fill:{colour}}}")
     return "".join([f".head,.factor{{fill:{ink}}}.soft{{fill:{soft}}}.arrow{{stroke:{soft}}}.row{{fill:{row}}}", *found])
-
-
-def _rgb(colour):
-    return [int(colour[k:k + 2], 16) for k in (1, 3, 5)]

@@ -170,11 +170,6 @@ class Bar:
     slowest_s: float  #: total of the slowest rank, without waiting
 
     @property
-    def longest_s(self) -> float:
-        """Right end of the bar, without waiting."""
-        return max(self.total_s, self.slowest_s)
-
-    @property
     def total_s(self) -> float:
         return sum(seconds for kind, seconds in self.seconds.items() if kind != WAITING)
 
@@ -182,7 +177,8 @@ class Bar:
 def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
     """Draw stacked bars, and waiting to their right if there was any. There are at most `MAX_BARS` bars."""
     lines, top = heading(title, WIDTH)
-    longest, waited = max(bar.longest_s for bar in bars), max(bar.seconds.get(WAITING, 0.0) for bar in bars)
+    longest = max(max(bar.total_s, bar.slowest_s) for bar in bars)  # right end, without waiting
+    waited = max(bar.seconds.get(WAITING, 0.0) for bar in bars)
     room, beside = max(longest, LEAST_BESIDE * waited), max(waited, LEAST_BESIDE * longest)
     scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
     kinds = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
@@ -238,7 +234,7 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
     """
     groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:
-        groups.setdefault("short rows" if _tasks_in_row(cell) <= 16 else "long rows", []).append(cell)
+        groups.setdefault("short rows" if int(cell.grid.split("x")[0]) <= 16 else "long rows", []).append(cell)
     with figure(2.6 * len(groups) + 0.6) as drawn:
         axes = drawn.subplots(len(groups), len(stages), sharex=True, sharey=True, squeeze=False)
         for line, (name, some) in zip(axes, groups.items()):
@@ -254,10 +250,6 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
             panel.set_xlabel("n of the n³ transform")
         drawn.suptitle(title, fontsize=8)
         save(drawn, path)
-
-
-def _tasks_in_row(cell):
-    return int(cell.grid.split("x")[0])
 
 
 def _n(cell):

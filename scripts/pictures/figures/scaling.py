@@ -114,14 +114,9 @@ def _time(axes, points, kind):
     axes.set_yscale("log")
     axes.set_ylabel("predicted time, ms")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(_plain)
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.06, y=0.12)
-
-
-def _plain(value, _):
-    """Format a number of the time axis without an exponent."""
-    return f"{value:g}"
 
 
 def _efficiency(axes, points, kind):

@@ -19,10 +19,11 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.bars import (
+from pencilmap.scripts.pictures.report.entries import (
     MEASURED,
     PREDICTED,
     Compared,
+    Entry,
     bar_of_entry,
     bar_of_forecast,
     compared,
@@ -30,7 +31,6 @@ from pencilmap.scripts.pictures.report.bars import (
     kinds_of_bars,
     shown_bars,
 )
-from pencilmap.scripts.pictures.report.entries import Entry
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, LAUNCHED, MAX_NODES, Placed, PlacedTraffic, panels, views
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, inline_svg, phase_pictures
 

@@ -130,7 +130,7 @@ def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
     title = f"{stage} exchange" + (f", {length} rows" if length else "") + (
         f", links from {rate_text(rate)}" if number else "")
     name = "-".join(filter(None, ("bandwidth", stage, length, str(number or ""))))
-    return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
+    return Picture(name, title, partial(draw_bandwidth, points, title=title))
 
 
 def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
@@ -139,12 +139,9 @@ def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
     for entry in entries:
         groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
     parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
-    return [_phases_picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}", bars)
-            for k, (title, bars) in enumerate(parts, 1)]
-
-
-def _phases_picture(name, title, bars):
-    return Picture(name, title, lambda path: draw_phases(bars, path, title))
+    titles = [f"where the time goes: {title}" for title, _ in parts]
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", title, partial(draw_phases, bars, title=title))
+            for k, (title, (_, bars)) in enumerate(zip(titles, parts), 1)]
 
 
 def _bar(entry):
@@ -162,7 +159,7 @@ def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | No
 def _of_torus(placed, number):
     where = f"{placed.mapping.network}, grid {placed.mapping.grid}, placement {placed.name}"
     groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
-    yield Picture(f"image-{number}", where, lambda path: draw_image(placed.mapping, groups, path, where))
+    yield Picture(f"image-{number}", where, partial(draw_image, placed.mapping, groups, title=where))
     for name in placed.shown:
         what = name if name == AT_ONCE else f"{name} exchange"
         title = f"{where}, {what}, routing {placed.routing}"
