@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.machine import load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.times.scaling import bisection_bandwidth
 
 LIKE_SHAPE = re.compile(r"(?=[0-9w]*x)x?[0-9]{1,6}w?(x[0-9]{1,6}w?)*x?([:_].*)?")  # meant as a shape
@@ -88,4 +88,4 @@ def partition_for(machine: str, nodes: int) -> str | None:
     if not shapes:
         raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `network`")
     best = max(shapes, key=bisection_bandwidth)
-    return str(best) if isinstance(best, FoldedTorus) else "x".join(map(str, best.shape))
+    return str(best) if logical(best) is not best else "x".join(map(str, best.shape))

@@ -23,7 +23,6 @@ import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.searches.default_order import default
@@ -32,7 +31,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation, Site, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 from pencilmap.model.placement.product import Product
 
 Function = TypeVar("Function", bound=Callable[..., Any])

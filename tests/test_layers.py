@@ -47,6 +47,30 @@ def test_imports_go_one_way(layer):
     assert found == []
 
 
+OWN_KINDS = ("model/kinds/", "model/network/", "mapper/seeds/")
+CLASSES = {"CoordinateNetwork", "GraphNetwork", "SwitchedNetwork", "FatTree", "Dragonfly", "DragonflyPlus", "HyperX",
+           "TwistedTorus", "FoldedTorus"}
+WITH_CLASSES = {"mapper/searches/network_search.py", "mapper/graphs/fat_trees.py", "mapper/graphs/__init__.py"}  # not yet
+
+
+def asks_for_a_class(tree):
+    """Return whether a module asks for the class of a network, or names a class other than that of tori without twists.
+
+    Many modules are about tori alone: products and their searches, shapes, partitions. They may name `Torus`.
+    """
+    asked = {getattr(part, "id", None) for node in ast.walk(tree) if isinstance(node, ast.Call)
+             and ast.unparse(node.func) in ("isinstance", "issubclass") for part in ast.walk(node.args[1])}
+    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return bool(asked & {*CLASSES, "Torus"} or named & {*CLASSES, "singledispatch"})
+
+
+def test_only_kinds_and_seeds_know_the_kind_of_a_network():
+    found = {name for layer in ("model", "mapper") for path in (ROOT / layer).rglob("*.py")
+             if not (name := str(path.relative_to(ROOT))).startswith(OWN_KINDS)
+             and asks_for_a_class(ast.parse(path.read_text("utf-8")))}
+    assert found == WITH_CLASSES
+
+
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/kinds/torus_optima.py", "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/files.py",
     "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
@@ -135,7 +159,7 @@ def test_no_imports_form_a_circle():
     assert circles((name, target) for name, target in links if target in known) == []
 
 
-@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.algorithms",
+@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "mapper.seeds", "model.algorithms",
                                      "model.decompositions", "model.kinds"])
 def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
     """A folder with a table loads all its files; at their first use, those that the table names by ``file:object`` or that

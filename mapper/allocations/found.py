@@ -13,9 +13,7 @@ from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, GraphError, printable
 from pencilmap.model.kinds import network_named
-from pencilmap.model.network.coordinates import CoordinateNetwork
 from pencilmap.model.network.folded_torus import logical
-from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Allocation
 
@@ -65,7 +63,7 @@ class Found:
         Processors of a node.
     missing : str
         A further need of a placement, unless another source meets the need.
-    network : GraphNetwork
+    network : Network
         Switches and hosts, in place of a torus.
     path : str
         The file of the network.
@@ -82,7 +80,7 @@ class Found:
     most_tasks: int | None = None
     cores: tuple[Core, ...] | None = None
     missing: str | None = None
-    network: GraphNetwork | None = None
+    network: Network | None = None
     path: str | None = None
     parts: PartsError | None = None
 
@@ -129,7 +127,7 @@ class Picture:
     cores : tuple of Core
     missing : str
         The remaining needs of a placement.
-    graph : GraphNetwork
+    graph : Network
         The network if it is no torus.
     path : str
         The file of `graph`.
@@ -138,19 +136,19 @@ class Picture:
     """
 
     facts: tuple[Fact, ...]
-    torus: CoordinateNetwork | None
+    torus: Network | None
     nodes: Ints | None
     hosts: dict[str, int]
     tasks_per_node: int | None
     cores: tuple[Core, ...] | None
     missing: str | None
-    graph: GraphNetwork | None = None
+    graph: Any = None
     path: str | None = None
     text: str | None = None
     most_tasks: int | None = None
 
     @property
-    def network(self) -> CoordinateNetwork | GraphNetwork | None:
+    def network(self) -> Network | None:
         return self.torus or self.graph
 
     @property

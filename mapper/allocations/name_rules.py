@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from pencilmap.mapper.formats.lines import Document, words
-from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.network.network import Network
 
 
@@ -57,19 +56,21 @@ def named_places(document: Document, network: Network) -> dict[str, int] | None:
     rows = [(number, [word for word, _ in words(line)]) for number, line in document.lines()]
     for rule in NAME_RULES:
         found = [rule.pattern.fullmatch(row[-1]) if len(row) <= 2 else None for _, row in rows]
-        if isinstance(network, Dragonfly) and found and all(found):
-            return _placed(document, network, rule, [(number, row[0], match) for (number, row), match in zip(rows, found)])
+        level = next((level for level in network.levels if level.name == "group"), None)
+        if level and found and all(found):
+            return _placed(document, network, level.count, rule,
+                           [(number, row[0], match) for (number, row), match in zip(rows, found)])
     return None
 
 
-def _placed(document, network, rule, rows):
+def _placed(document, network, count, rule, rows):
     groups = {text: number for number, text in enumerate(sorted({match["group"] for *_, match in rows}, key=int))}
-    hosts = network.n_nodes // network.groups
+    hosts = network.n_nodes // count
     rest = hosts
-    for count in rule.radix.values():
-        rest //= count
-    if len(groups) > network.groups or not rest:
-        raise document.refuse(f"names hosts of {len(groups)} cabinets, but {network.title} has {network.groups} groups of "
+    for places_of_digit in rule.radix.values():
+        rest //= places_of_digit
+    if len(groups) > count or not rest:
+        raise document.refuse(f"names hosts of {len(groups)} cabinets, but {network.title} has {count} groups of "
                               f"{hosts} hosts; name the network of the whole machine")
     places, taken = dict[str, int](), dict[int, int]()
     for number, name, match in rows:

@@ -11,10 +11,9 @@ from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import kind_of
-from pencilmap.model.network.graph import GraphNetwork
 
 READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot", "graphml")
-_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree"}
+_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree", "torus-graph": "a torus"}
 
 
 def looks_like(document: Document) -> bool:
@@ -70,7 +69,7 @@ def with_network(found: Found, document: Document, refuse: bool = False) -> Foun
     return replace(found, facts=(*found.facts, *own), network=network, parts=parts, path=document.label)
 
 
-def summary(network: GraphNetwork) -> str:
+def summary(network: Any) -> str:
     """Return the kind of a network and its counts.
 
     >>> from pencilmap.model.kinds import network_named

@@ -20,7 +20,7 @@ from pencilmap.mapper.formats.lines import Document, is_integer, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
-from pencilmap.model.network.folded_torus import FoldedTorus
+from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
 
 
@@ -76,10 +76,10 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
-    if isinstance(network, FoldedTorus):
-        table = parse_table(document, network.logical)
-        return NodeTable(network.from_logical[table.nodes],
-                         {name: int(network.from_logical[node]) for name, node in table.hosts.items()}, table.by_name)
+    if (folded := logical(network)) is not network:
+        table = parse_table(document, folded)
+        hosts = nodes_of_logical(network, np.array(list(table.hosts.values()), dtype=np.int64)).tolist()
+        return NodeTable(nodes_of_logical(network, table.nodes), dict(zip(table.hosts, hosts)), table.by_name)
     with reading(document.label, MapfileError, len(document.text)):
         refuse_foreign(document, NODES)
         if places := named_places(document, network):

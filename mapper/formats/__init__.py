@@ -16,13 +16,13 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.mapper.formats.resources import why_not_a_placement
-from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
+from pencilmap.mapper.formats.slots import check_count, check_slots
 from pencilmap.model.base.errors import MapfileError, MappingError, near
 from pencilmap.model.base.late import LateTable
 from pencilmap.model.base.reading import reading
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 __all__ = ["FORMATS", "PRINTED", "READABLE", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of",
            "mapping_of", "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping",

@@ -7,20 +7,6 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 
-
-def slots_in_order(node: Ints) -> Ints:
-    """Give the ranks of a node its slots in the order of the list.
-
-    >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
-    [0, 0, 1, 2]
-    """
-    order = np.argsort(node, kind="stable")
-    first = np.searchsorted(node[order], node[order])
-    slot = np.empty_like(node)
-    slot[order] = np.arange(node.size) - first
-    return slot
-
-
 _FIT = "give the grid of the file, or another file"
 
 

@@ -6,7 +6,7 @@ have ``notes``, sentences about what its file leaves out. A new format is a file
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -15,16 +15,16 @@ from typing import Any
 from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.attributes import refuse_one_way, refuse_unmarked_switches
-from pencilmap.mapper.graphs.fat_trees import fat_tree_of, without_implied
 from pencilmap.mapper.graphs.parts import PartsError, parts_of
-from pencilmap.mapper.graphs.switch_tree import OPTIONS, option
+from pencilmap.mapper.graphs.switch_tree import OPTIONS, option, without_implied
 from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.late import late_of
 from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import parse
-from pencilmap.model.kinds.reading import Rates, bandwidths
-from pencilmap.model.network.graph import GraphNetwork, from_networkx
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.kinds import network_named, recognised
+from pencilmap.model.kinds.reading import Rates
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.network import Network
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,9 @@ class GraphFormat:
     looks_like : callable
         Document -> bool.
     read : callable
-        Document, and the options as keywords -> networkx graph or `Torus`.
+        Document, and the options as keywords -> networkx graph, or the text of a network that the file names.
     options : tuple of str
         Options that may follow the name of the file.
-    switches : bool
-        Whether the file describes the switches of a cluster, which are taken as a fat tree if they form one.
     """
 
     title: str
@@ -50,7 +48,6 @@ class GraphFormat:
     read: Callable[..., Any]
     _: KW_ONLY
     options: tuple[str, ...] = ()
-    switches: bool = False
 
 
 _in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
@@ -62,19 +59,19 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, *_in("hwloc", "read_numa")),
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, *_in("hwloc", "read_packages")),
     "simgrid": GraphFormat("SimGrid platform: zones, clusters, routes",
-                           *_in("simgrid", "looks_like", "read"), switches=True),
+                           *_in("simgrid", "looks_like", "read")),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
     "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",
-                             *_in("topograph", "looks_like", "read"), options=OPTIONS, switches=True),
+                             *_in("topograph", "looks_like", "read"), options=OPTIONS),
     "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric",
-                                 *_in("ibnetdiscover", "looks_like", "read"), switches=True),
+                                 *_in("ibnetdiscover", "looks_like", "read")),
     "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", *_in("netloc", "looks_like_text", "read_text")),
     "slurm": GraphFormat("Slurm: topology.conf, topology.yaml, scontrol show topology",
-                         *_in("slurm", "looks_like", "read"), options=OPTIONS, switches=True),
+                         *_in("slurm", "looks_like", "read"), options=OPTIONS),
     "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line",
-                                   *_in("slurm", "looks_like_addresses", "read_addresses"), options=OPTIONS, switches=True),
+                                   *_in("slurm", "looks_like_addresses", "read_addresses"), options=OPTIONS),
     "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf",
-                          *_in("scotch_target", "looks_like", "read"), options=OPTIONS, switches=True),
+                          *_in("scotch_target", "looks_like", "read"), options=OPTIONS),
     "metis": GraphFormat("METIS graph, every vertex a host", *_in("metis", "looks_like", "read")),
     "dot": GraphFormat("DOT (Graphviz)", *_in("dot", "looks_like", "read")),
     "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it",
@@ -82,8 +79,11 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
 }
 
 
+PLAIN = "graph"  # after the name of a file: no kind is recognised
+
+
 def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwidth: Rates | None = None,
-               options: Mapping[str, str] | None = None) -> GraphNetwork | Torus:
+               options: Mapping[str, str] | None = None, plain: bool = False) -> Network:
     """Return the network in a file.
 
     Parameters
@@ -95,27 +95,30 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
         Rate of links without a rate in the file: of all, or of each class, see `pencilmap.model.kinds.reading.bandwidths`.
     options : mapping, optional
         ``taper`` or ``up`` for files that tell no numbers of cables, see `pencilmap.mapper.graphs.switch_tree`.
+    plain : bool, optional
+        Whether the network stays a graph, even if its cables form a kind (`pencilmap.model.kinds.recognition`).
 
     Returns
     -------
-    GraphNetwork or Torus
-        A fat tree if the file describes one, a torus if it names one.
+    Network
+        Of the kind that its cables form, else a graph; the network that the file names, if it names one.
 
     Raises
     ------
     GraphError
         If the file is not understood. The message will name the file, and the line if there is one.
     """
-    return parse_graph(read_document(path, GraphError), format_name, bandwidth, options)
+    return parse_graph(read_document(path, GraphError), format_name, bandwidth, options, plain)
 
 
-def read_named(text: str, bandwidth: Rates | None = None) -> GraphNetwork | Torus:
-    """Return the network in ``FILE[,FORMAT][,taper=2]``, see `read_graph`."""
+def read_named(text: str, bandwidth: Rates | None = None) -> Network:
+    """Return the network in ``FILE[,FORMAT][,taper=2][,graph]``, see `read_graph`; ``graph`` leaves it a graph."""
     path, words = file_and_words(text)
     pairs = [word.partition("=")[::2] for word in words if "=" in word]
     if len(options := dict(pairs)) < len(pairs):
         raise GraphError(f"{text[:60]}: an option is given twice; give each once")
-    return read_graph(path, ",".join(word for word in words if "=" not in word) or None, bandwidth, options)
+    names = [word for word in words if "=" not in word and word != PLAIN]
+    return read_graph(path, ",".join(names) or None, bandwidth, options, PLAIN in words)
 
 
 def file_and_words(text: str) -> tuple[str, list[str]]:
@@ -127,13 +130,13 @@ def file_and_words(text: str) -> tuple[str, list[str]]:
 
 
 def parse_graph(document: Document, format_name: str | None = None, bandwidth: Rates | None = None,
-                options: Mapping[str, str] | None = None) -> GraphNetwork | Torus:
+                options: Mapping[str, str] | None = None, plain: bool = False) -> Network:
     """Return the network in a document, as `read_graph` does for a file.
 
     Parameters
     ----------
     document : Document
-    format_name, bandwidth, options
+    format_name, bandwidth, options, plain
         As for `read_graph`.
 
     Raises
@@ -155,10 +158,10 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
                          + (f"options are {', '.join(form.options)}" if form.options else "its cables are in the file"))
     with _named(document, format_name), reading(document.label, GraphError, len(document.text)):
         graph = form.read(document, **option(document.label, options or {}))
-        if isinstance(graph, Torus):
-            return replace(graph, bandwidth=bandwidths(bandwidth, graph.link_classes))
+        if isinstance(graph, str):
+            return network_named(graph, bandwidth=bandwidth)
         has_kinds = any("kind" in data for _, data in graph.nodes(data=True))
-        network_of = partial(_network, document, form, bandwidth, has_kinds)
+        network_of = partial(_network, document, bandwidth, plain, has_kinds)
         if len(parts := parts_of(graph)) > 1:
             raise PartsError(document.label, graph, parts, network_of)
         refuse_one_way(document, graph)
@@ -174,15 +177,18 @@ def _named(document, name):
     return named_format("hwloc" if name.startswith("hwloc") else name, document, tests, GraphError)
 
 
-def _network(document, form, bandwidth, has_kinds, graph):
+def _network(document, bandwidth, plain, has_kinds, graph):
     """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind."""
     name = Path(document.label).name
-    if form.switches and not graph.is_directed() and (tree := fat_tree_of(graph, name, bandwidth)):
-        return tree
-    network = from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
+    network = from_networkx(graph, name, _plain_rates(bandwidth))
     if not has_kinds:
         refuse_unmarked_switches(document, graph)
-    return network
+    number = {vertex: i for i, vertex in enumerate(network.vertices)}
+    implied = frozenset(number[str(v)] for v, data in graph.nodes(data=True) if data.get("implied"))
+    kind = None if plain else recognised(network, bandwidth, implied)
+    if kind is None and implied:
+        return from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
+    return kind or network
 
 
 def _plain_rates(rates):

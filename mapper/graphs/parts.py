@@ -10,7 +10,6 @@ from typing import Any
 
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.units import counted
-from pencilmap.model.network.graph import GraphNetwork
 
 SHOWN = 3  # parts and hosts in a sentence
 
@@ -26,10 +25,10 @@ class PartsError(GraphError):
     parts : sequence of set
         Vertices of each part that has hosts, from `parts_of`.
     network_of : callable
-        Networkx graph of a part -> GraphNetwork.
+        Networkx graph of a part -> Network.
     """
 
-    def __init__(self, label: str, graph: Any, parts: Sequence[set[Any]], network_of: Callable[[Any], GraphNetwork]) -> None:
+    def __init__(self, label: str, graph: Any, parts: Sequence[set[Any]], network_of: Callable[[Any], Any]) -> None:
         self.label, self.graph, self.parts, self.network_of = label, graph, parts, network_of
         number = {v: i for i, part in enumerate(parts) for v in part}
         self.hosts: list[list[str]] = [[] for _ in parts]
@@ -49,7 +48,7 @@ class PartsError(GraphError):
                 for hosts in self.hosts[:SHOWN]]
         return "; ".join(told) + "; ..." * (len(self.hosts) > SHOWN)
 
-    def holding(self, hosts: Iterable[str]) -> GraphNetwork:
+    def holding(self, hosts: Iterable[str]) -> Any:
         """Return the part that has all those of the hosts that the file names.
 
         Raises
@@ -72,7 +71,7 @@ class PartsError(GraphError):
         number, = found
         graph = self.graph.copy()  # a subgraph of networkx has no fixed order
         graph.remove_nodes_from([v for v in self.graph if v not in self.parts[number]])
-        network = self.network_of(graph)
+        network: Any = self.network_of(graph)
         return replace(network, notes=(*network.notes, (
             f"{self.label} is {self.summary}; the network is the part of the nodes of this job, "
             f"{network.n_nodes} of {counted(len(part_of), 'host')}")))

@@ -15,7 +15,6 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.switch_tree import Switch, tree
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.network.graph import MAX_VERTICES
-from pencilmap.model.network.torus import Torus
 
 MOST_COMPLETE = 1024  # hosts of a complete graph; the number of its cables grows with the square
 
@@ -25,7 +24,7 @@ def looks_like(document: Document) -> bool:
 
 
 def read(document: Document, **cables: int) -> Any:
-    """Return a torus or mesh as it is, and another target as a graph.
+    """Return a torus or mesh as its text, and another target as a graph.
 
     Raises
     ------
@@ -48,7 +47,7 @@ def read(document: Document, **cables: int) -> Any:
         raise GraphError(f"{document.label} line {document.lines()[0][0]}: {' '.join(document.text.split())[:60]!r} is no "
                          "target that is a network, e.g. torus3D 4 4 2, hcub 4, cmplt 8 (at most "
                          f"{MOST_COMPLETE}) or tleaf 2 8 1 4 1; at most {MAX_VERTICES} hosts are read")
-    return Torus(tuple(shape), (name.startswith("torus"),) * len(shape))
+    return "x".join(map(str, shape)) + ("" if name.startswith("torus") else ":mesh")
 
 
 def _shape(name, sizes):

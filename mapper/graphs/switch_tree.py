@@ -144,6 +144,23 @@ def _notes(label, levels, taper, up, core_taper):
     return [STATED.format(label=label, option=option, above=f"{above} (core-taper=K gives another)")]
 
 
+def without_implied(graph: Any) -> Any:
+    """Return the graph with one cable in place of two cables and the implied switch between them.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Vertices with the attribute ``implied`` have two neighbours.
+    """
+    implied = [v for v, data in graph.nodes(data=True) if data.get("implied")]
+    graph = graph.copy() if implied else graph
+    for v in implied:
+        (a, data), (b, _) = graph.adj[v].items()
+        graph.remove_node(v)
+        graph.add_edge(a, b, **data)
+    return graph
+
+
 def option(label: str, given: Mapping[str, str]) -> dict[str, int]:
     """Return the options that a file name carries, checked.
 

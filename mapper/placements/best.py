@@ -2,7 +2,7 @@
 
 - on a whole torus or mesh digit patterns, ring maps, lattice tilings (rings only), and the local search from the best;
 - on tori with holes or idle slots the local search;
-- on a whole twisted torus digit bases, see `pencilmap.mapper.placements.best_twisted`;
+- on a whole twisted torus digit bases, see `pencilmap.mapper.seeds.twisted_torus`;
 - on every other network, and on twisted tori with holes, idle slots or uneven blocks, the search of
   `pencilmap.mapper.searches.network_search`.
 
@@ -14,7 +14,7 @@ optimal. The searches count the messages of a transform with uneven blocks. Slab
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -27,20 +27,24 @@ from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.searches.starts import likely_product
+from pencilmap.mapper.seeds import seeds_of
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
 from pencilmap.model.kinds.torus_optima import optima
 from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.torus_site import in_order, of_torus, on_graph
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict.lower_bounds import lower_bound, objective_bound, together_bound
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
@@ -49,6 +53,7 @@ MOST_MESHED = 2_000_000        # on a whole mesh: no search above this number of
 MOST_TWISTED = 256             # nodes of a twisted torus: above this number a table of all routes takes long
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
+TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
@@ -126,7 +131,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
         return [replace(_mapping(placed), grid=grid) for placed in candidates(site, *one, share, limit, rules, transform)]
     if not site.network.has_products:
-        return _without_products(site.network, site, grid, wanted, share, limit, rules, uneven)
+        return _without_products(site, grid, wanted, share, limit, rules, uneven)
     if is_whole:
         return _on_whole_torus(site, grid, wanted, share, limit, uneven)
     if not share or not is_searched(site, grid, transform):
@@ -180,9 +185,21 @@ def _floor(torus, grid, tasks_per_node, wanted):
     return wanted.moved * together_bound(site, grid).value
 
 
-@singledispatch
-def _without_products(network, site, grid, wanted, share, limit, rules, uneven):
-    return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+def _without_products(site, grid, wanted, share, limit, rules, uneven):
+    """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
+    network = site.network
+    if network.recognised and not network.levels:
+        return _on_torus_graph(network, site, grid, wanted, share, limit, rules, uneven)
+    if not network.has_coordinates:
+        return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+    found = [*_filled(site, grid), launched(site, grid)]
+    if not share or not is_searched(site, grid, uneven):
+        return found
+    if closed := seeds_of(network).closed(site, grid, wanted, share, limit):
+        if uneven is None or network.n_nodes > MOST_TWISTED:
+            return closed
+        found = closed
+    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(network),), uneven)]
 
 
 def _by_routes(site, grid, wanted, share, limit, rules, uneven):
@@ -192,18 +209,20 @@ def _by_routes(site, grid, wanted, share, limit, rules, uneven):
     return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven if evaluations else None)
 
 
-@_without_products.register
-def _on_twisted_torus(torus: TwistedTorus, site, grid, wanted, share, limit, rules, uneven):
-    from pencilmap.mapper.placements.best_twisted import best_twisted, has_bases
+def _on_torus_graph(graph, site, grid, wanted, share, limit, rules, uneven):
+    """Return the best placements of the torus and of the graph, by the routing that counts first, the best last."""
+    rule = routing((*rules, *judged_routings(graph))[0], graph)
+    parts = exchanges(grid, uneven)
 
-    found = [*_filled(site, grid), launched(site, grid)]
-    if not share or not is_searched(site, grid, uneven):
-        return found
-    if has_bases(site, grid):
-        found = [*best_twisted(site, grid, wanted, share, limit)]
-        if uneven is None or torus.n_nodes > MOST_TWISTED:
-            return found
-    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(torus),), uneven)]
+    def cost(mapping):
+        return wanted.of_loads(routed_joint(graph, parts, mapping.ends, rule))
+
+    found = [launched(site, grid), *(on_graph(_mapping(placed), graph) for placed in candidates(
+        of_torus(site), grid, wanted, share, limit, transform=uneven))]
+    enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
+    if min(map(cost, found)) > enough * (1 + TOLERANCE):
+        found.append(on_graph(_by_routes(in_order(site), grid, wanted, share, limit, rules, uneven), graph))
+    return sorted(found, key=cost, reverse=True)
 
 
 def _tried(torus, grid, tasks_per_node, wanted):

@@ -98,6 +98,12 @@ def compiled(function: Callable) -> Callable:
     return numba.njit(function)
 
 
+def inlined(function: Callable) -> Callable:
+    """Make a function a part of each compiled function that calls it. Use it for few lines that are called very often."""
+    found: Callable = numba.njit(inline="always")(function)
+    return found
+
+
 def _use_private_folder() -> bool:
     folder = private_folder()
     if folder is not None:

@@ -7,7 +7,6 @@ the placements.
 
 import numpy as np
 
-from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.folded_torus import logical, nodes_of_logical
@@ -15,7 +14,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.launch_order import USUAL
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 FILLING = USUAL.orders[0]  # ranks fill a node before the next one
 

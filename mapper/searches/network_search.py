@@ -1,18 +1,18 @@
 """One search for every network of hosts and switches: seeds, swaps, and a judgement under every routing.
 
 Idea: (1) Make closed-form seeds (`pencilmap.mapper.searches.network_seeds`). (2) Anneal the best of them by swaps, on the
-loads of the network's default routing (`pencilmap.mapper.searches.counted_swaps`): by counts on fat trees, by a table of
-routes elsewhere. (3) On fat trees, lessen the loads of static routes by the Latin rule and by swaps inside leaves, which
-leave the traffic between leaves as it is; then lessen both by further swaps. (4) Judge every candidate under each routing of
-the network. Candidates whose worst cost is above that of the launch order are out. Of the others, the answer is the
-candidate with the least regret, which is the largest factor from the least cost of any candidate under a routing to its own.
+loads of the network's default routing (`pencilmap.mapper.searches.swaps`): by counts on fat trees, by a table of routes
+elsewhere. Some rounds give up a swap early if its smallest groups lose, so they keep more of a seed. (3) On fat trees,
+lessen the loads of static routes by the Latin rule and by swaps inside leaves, which leave the traffic between leaves as it
+is; then lessen both by further swaps. (4) Judge every candidate under each routing of the network. Candidates whose worst
+cost is above that of the launch order are out. Of the others, the answer is the candidate with the least regret, which is
+the largest factor from the least cost of any candidate under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Without evaluations only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
 cost less than those before; only the Latin order of the best of them is judged under static routes, too.
-Cost: about three seconds in all: `EVALUATIONS` swaps by counts, `ENTRIES` changed entries of a table of routes, and fewer
-for a polish. All of them are proportional to the given evaluations. The search ends when a candidate reaches the lower
-bound.
+Cost: about three seconds in all: `WORK` changed lengths, and fewer for a polish. They are proportional to the given
+evaluations. The search ends when a candidate reaches the lower bound.
 Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
 """
 
@@ -33,7 +33,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, kind_of, routing, routings_of
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, routing
 from pencilmap.model.kinds.fat_tree import FatTree, static_cables
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
@@ -47,26 +47,24 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import Objective, in_sequence
 
-EVALUATIONS = 2_000_000   # swaps of all rounds by counts; fewer by routes:
-ENTRIES = 240_000_000     # of the table of routes, changed by all swaps together;
-PER_ROUTE = 3             # entries whose change takes as long as to find the route of a message;
-POLISH = 8                # under static routes one in so many of these
-MOST_NEAR, FAR = 100_000, 4  # entries of a table in a processor's cache; time of other entries relative to these
+EVALUATIONS, WORK = 2_000_000, 250_000_000  # changed lengths of all swaps together for so many evaluations;
+POLISH = 3                # under static routes one in so many
+MOST_NEAR, FAR = 100_000, 2  # entries of a table in a processor's cache; time of other entries relative to these
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
 FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
-MOST_JUDGED, MOST_SEEDS = 16, 100_000  # seeds that are judged; ranks above which no seed is annealed
-SLICES = (16,) * 8 + (32,) * 6 + (64,) * 6  # exponents of the guide
+MOST_JUDGED = 16          # seeds that are judged
+SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to the power of these
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
-ROUNDS = ((0, HOT), (0, 0.02), (1, HOT), (2, HOT))  # of swaps: seed by its rank, first temperature
+PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
+ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False))  # seed by its rank, temperature, if patient
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 MOST_KEPT = 32           # results
-MOST_COUNTS = 1 << 28    # units times groups; above this number only the launch orders are compared
-UNEVEN = 6               # sums of uneven blocks take so many times the memory of counts, and a swap so many times as long
-UNEVEN_ROUTES = 2        # time of a swap by routes with uneven blocks, whose directions have rows of their own
+MOST_COUNTS = 1 << 27    # units times groups; above this number only the launch orders are compared
+UNEVEN = 2               # sums of uneven blocks take so many times the memory of counts
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
 
 
@@ -82,7 +80,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class View:
     """The loads that swaps see: units with cables, and a table of routes."""
 
     unit: Ints  #: int array, shape (S, L); units of each slot
@@ -92,21 +90,19 @@ class Board:
     both: bool = False  #: whether the objective by counts alone and the objective with all routes are added
 
 
-def boards(ground: Ground, directed: bool = False) -> list[Board]:
+def views(ground: Ground, directed: bool = False) -> list[View]:
     """Return the loads under the default routing of a network, then those of a polish inside leaves.
 
-    If `directed`, the first half of the units of each slot are of what a unit sends, the others of what it receives.
+    If `directed`, the two directions of the routes between two points are apart.
     """
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = _units(ground)
-    if directed:
-        unit, length = np.concatenate([unit, unit + len(length)], axis=1), np.tile(length, 2)
     routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), directed)
     if not isinstance(network, FatTree):
-        return [Board(unit, length, routes, anywhere)]
-    found, parts = [Board(unit, length, None, anywhere)], (ground.levels[0], anywhere)
-    return found if routes is None else [*found, *(Board(unit, length, routes, part, both=True) for part in parts)]
+        return [View(unit, length, routes, anywhere)]
+    found, parts = [View(unit, length, None, anywhere)], (ground.levels[0], anywhere)
+    return found if routes is None else [*found, *(View(unit, length, routes, part, both=True) for part in parts)]
 
 
 @lru_cache(maxsize=2)
@@ -137,101 +133,49 @@ def _units(ground: Ground) -> tuple[Ints, Floats]:
     return np.stack(columns, axis=1), np.concatenate(lengths)
 
 
-class Swaps:
-    """The state of the swaps on a board.
+def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
+    """Return the search by swaps, see `pencilmap.mapper.searches.boards.Swaps`.
 
     Parameters
     ----------
     ground : Ground
-    board : Board
+    view : View
     wanted : Objective
     seed : int
     transform : Transform, optional
-        Its uneven blocks give the sizes of the messages; the board is directed then.
+        Its uneven blocks give the sizes of the messages; the view is directed then.
     """
+    from pencilmap.mapper.searches import boards  # numba is loaded only if something is searched
 
-    def __init__(self, ground: Ground, board: Board, wanted: Objective, seed: int = 1,
-                 transform: Transform | None = None) -> None:
-        from pencilmap.mapper.searches import counted_swaps  # numba is loaded only if something is searched
-
-        grid, S, network = ground.grid, len(ground.node), ground.site.network
-        groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
-        E, U = len(groups), len(board.length)
-        group = np.full((E, S), -1)
-        for e, some in enumerate(groups):
-            group[e, some] = np.arange(len(some))[:, None]
-        size = np.array([some.shape[1] for some in groups])
-        parts = exchanges(grid, transform)
-        factor = np.array([4 * network.n_nodes * part.unit_bytes / part.total_bytes for part in parts])
-        weight, whole = np.zeros((2, E, S if transform else 0)), tuple(np.zeros((len(some), 2)) for some in groups)
-        for e, part in enumerate(parts if transform else ()):  # what each rank sends and receives
-            weight[0, e, part.members], weight[1, e, part.members] = (part.group_weight[:, None] * part.send_weight,
-                                                                      part.receive_weight)
-            whole[e][:] = weight[:, e, part.members].sum(axis=2).T
-        routes = board.routes or RouteTable(np.zeros(0, dtype=np.int64), 0, np.zeros(1, dtype=np.int64),
-                                            np.zeros(0, dtype=np.int64), np.zeros(0))
-        point = routes.points[network.ends(ground.node, ground.slot)] if board.routes else np.zeros(S, dtype=np.int64)
-        used = np.flatnonzero(np.bincount(routes.link, minlength=1))  # a job on part of a machine uses few of its links
-        number = np.zeros(used.max(initial=0) + 1, dtype=np.int64)
-        number[used] = np.arange(len(used))
-        link = number[routes.link]
-        below, start_below = _listed(board.unit, U)
-        inside, start_inside = _listed(board.within[:, None], int(board.within.max()) + 1)
-        places, terms = U + len(used), list(wanted.terms) * (2 if board.both else 1)
-        seen = np.full(len(terms), places)
-        seen[:len(terms) // 2 if board.both else 0] = U
-        self.ground = ground
-        self.seed = seed
-        self.loop = counted_swaps
-        self.state = counted_swaps.State(
-            size=size, group=group, members=tuple(map(np.ascontiguousarray, groups)),
-            first_count=np.array([len(some) for some in groups]), unit=board.unit,
-            point=point.astype(np.int64), routes=routes.start, link=link, weight=routes.weight, factor=factor,
-            inverse=factor[:, None] * board.length,
-            share=np.array([[float(x) for x in term.shares] for term in terms]).reshape(len(terms), E),
-            worth=np.array([float(term.count) for term in terms]), seen=seen, within=board.within.astype(np.int64),
-            below=below, start_below=start_below, inside=inside, start_inside=start_inside,
-            slot_of=np.zeros(S, dtype=np.int64), rank_in=np.zeros(S, dtype=np.int64),
-            count=tuple(np.zeros(0 if transform else U * len(some), dtype=np.int32) for some in groups),
-            piece=weight, whole=whole, sums=tuple(np.zeros((U * len(some) if transform else 0, 2)) for some in groups),
-            value=np.zeros((E, places)), power=np.zeros(len(terms) + 1), saved=np.zeros(len(terms) + 1),
-            before=np.zeros((E, places)), touched=np.zeros(places, dtype=np.int64), stamp=np.zeros(places, dtype=np.int64),
-            number=np.zeros(2, dtype=np.int64), busiest=np.zeros(len(terms), dtype=np.int64),
-            random=np.ones(1, dtype=np.uint64), best_slot=np.zeros(S, dtype=np.int64), best=np.full(2, np.inf))
-
-    def cost(self, slots: Ints) -> float:
-        """Return the objective of a placement, given the slot of each rank."""
-        s, P = self.state, len(slots)
-        s.slot_of[:P] = slots
-        s.slot_of[P:] = np.setdiff1d(np.arange(len(s.slot_of)), slots)
-        s.rank_in[s.slot_of] = np.arange(len(s.slot_of))
-        return float(self.loop.fill(s))
-
-    def anneal(self, slots: Ints, evaluations: int, hot: float = HOT, cold: float = COLD, enough: float = 0.0,
-               is_over: Callable[[], bool] = lambda: False) -> Ints:
-        """Return a placement that costs no more; the search ends early at a cost that is `enough`, or if `is_over`."""
-        s = self.state
-        s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
-        s.best[0] = self.cost(slots)
-        s.best_slot[:] = s.slot_of
-        ratio, before = (cold / hot) ** (1 / len(SLICES)), 0
-        for i, exponent in enumerate(SLICES):
-            if s.best[0] <= enough or is_over():
-                break
-            if exponent != before:  # lose the rounding errors
-                self.loop.fill(s)
-            before = exponent
-            s.power[-1] = s.best[0]
-            self.loop.swaps(s, evaluations // len(SLICES), exponent.bit_length() - 1, hot * ratio**i,
-                            hot * ratio**(i + 1))
-        return s.best_slot[:len(slots)].copy()
+    network, table = ground.site.network, view.routes
+    point = np.zeros_like(ground.node) if table is None else table.points[network.ends(ground.node, ground.slot)]
+    board = boards.board_of(view.unit, view.length, table, point, view.within, transform is not None)
+    parts = exchanges(ground.grid, transform)
+    order = sorted(range(len(parts)), key=lambda e: parts[e].size)  # small groups first, see `Swaps`
+    terms = [boards.Term(float(term.count), tuple(float(term.shares[e]) for e in order)) for term in wanted.terms]
+    units_alone = [term._replace(linked=False) for term in terms] if view.both else []
+    flows = [boards.flow_of(parts[e], network.n_nodes, transform is None) for e in order]
+    return boards.Swaps(board, flows, [*units_alone, *terms], seed)
 
 
-def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return the slots of each of n units, and the place of the first of each."""
-    unit, slot = columns.ravel(), np.arange(len(columns)).repeat(columns.shape[1])
-    start = np.concatenate([[0], np.cumsum(np.bincount(unit, minlength=n))])
-    return slot[np.argsort(unit, kind="stable")].astype(np.int64), start.astype(np.int64)
+def annealed(swaps: Any, slots: Ints, work: float, hot: float = HOT, cold: float = COLD, fading: float = PATIENT,
+             enough: float = 0.0, is_over: Callable[[], bool] = lambda: False) -> Ints:
+    """Return a placement that costs no more, found by swaps of so much work.
+
+    The search ends early at a cost that is `enough`, or if `is_over`. Each slice of the swaps gets the work of a slice.
+    """
+    swaps.begin(slots, fading)
+    ratio, before, each = (cold / hot) ** (1 / len(SLICES)), 0, swaps.work_of_swap
+    for i, doublings in enumerate(SLICES):
+        if swaps.least <= enough or is_over():
+            break
+        if doublings != before:
+            swaps.refresh()
+        before = doublings
+        steps = max(1, int(work / (len(SLICES) - i) / each))
+        used = swaps.run(steps, swaps.least * hot * ratio**i, swaps.least * hot * ratio**(i + 1), doublings)
+        work, each = max(0.0, work - used), max(used / steps, 1.0)
+    return swaps.best
 
 
 def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
@@ -247,7 +191,7 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
     evaluations : int
-        Swaps by counts; swaps by routes are fewer in proportion. For 0 the best seed will be the answer.
+        They limit the work of all swaps, see `WORK`. For 0 the best seed will be the answer.
     limit : Limit
         Seed of the random numbers, and time limit.
     rules : sequence of str
@@ -349,7 +293,7 @@ class _Search:
         """Return the best candidate."""
         if not self.evaluations:
             return self._of(self._spread(self._first()))
-        first, *others = boards(self.ground, self.transform is not None)
+        first, *others = views(self.ground, self.transform is not None)
         counts = len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts)
         if counts * (1 if self.transform is None else UNEVEN) > MOST_COUNTS:
             others = []
@@ -502,7 +446,7 @@ class _Search:
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.wanted, self.limit.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
@@ -511,19 +455,19 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        for place, hot in ROUNDS:
+        for place, hot, patient in ROUNDS:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}"
-            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot)
+            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot, patient)
             if swaps.cost(found[swapped]) <= self.enough:
                 break
         return found
 
     def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
-        swaps = Swaps(self.ground, board, self.wanted, self.limit.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.wanted, self.limit.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
@@ -532,19 +476,15 @@ class _Search:
                 found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
-    def _anneal(self, swaps, board, slots, parts, hot=HOT):
-        number, cold = self.evaluations // parts, COLD
+    def _anneal(self, swaps, board, slots, parts, hot=HOT, patient=True):
+        self.used += self.evaluations // parts
+        work, cold, fading = WORK * (self.evaluations / EVALUATIONS) / parts, COLD, PATIENT
         if board.routes is not None:
-            cold = COLD_BY_ROUTES
-            row = max(1, 2 * len(board.routes.link) // max(1, len(board.routes.start)))
-            far = FAR if len(board.routes.link) > MOST_NEAR else 1
-            changed = 4 * swaps.state.size.sum() * (row * far + PER_ROUTE) * (1 if self.transform is None else UNEVEN_ROUTES)
-            number = min(number, int(ENTRIES * (self.evaluations / EVALUATIONS) / parts / changed))
-        elif self.transform is not None:
-            number //= UNEVEN
-        self.used += number
-        found = swaps.anneal(slots, number, hot, cold, enough=self.enough * (1 + board.both), is_over=self._is_over)
-        self.report(f"best load {swaps.state.best[0]:.4g}")
+            cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
+            work /= FAR if len(board.routes.link) > MOST_NEAR else 1
+        found = annealed(swaps, slots, work, hot, cold, fading if patient else EAGER, self.enough * (1 + board.both),
+                         self._is_over)
+        self.report(f"best load {swaps.least:.4g}")
         return found
 
     @property
@@ -627,8 +567,7 @@ def _different(costs):
 
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
-    names = kind_of(network).bracket or routings_of(network)
-    return [name for name in names if name not in LINEAR_PROGRAMS]
+    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
 
 
 def latin(ground: Ground, slots: Ints) -> Ints:

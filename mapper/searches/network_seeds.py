@@ -49,7 +49,10 @@ FEW = Variety(3, (0.2, 0.4, 0.6, 0.8), (1.0, 0.75))
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """The slots of a site on a graph, numbered node by node in the order of its list, and the units above them."""
+    """The slots of a site on a graph, numbered unit by unit, then node by node in the order of its list; the units above.
+
+    So an answer does not depend on the order in which a file lists its hosts.
+    """
 
     site: Site
     grid: ProcessGrid
@@ -63,7 +66,13 @@ class Ground:
     @cached_property
     def node(self) -> Ints:
         """Node of each slot: int array, shape (S,)."""
-        return self.site.allocation.nodes.repeat(self.site.tasks_per_node)
+        return self.nodes.repeat(self.site.tasks_per_node)
+
+    @cached_property
+    def nodes(self) -> Ints:
+        """The usable nodes, unit by unit."""
+        listed = self.site.allocation.nodes
+        return listed[np.lexsort([np.arange(len(listed)), *(level.unit[listed] for level in self.network.levels)])]
 
     @cached_property
     def slot(self) -> Ints:
@@ -84,7 +93,7 @@ class Ground:
         """Slot of each rank in the launcher's order."""
         mapping = launched(self.site, self.grid)
         first = np.zeros(self.site.network.n_nodes, dtype=np.int64)
-        first[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes) * self.site.tasks_per_node
+        first[self.nodes] = np.arange(len(self.nodes)) * self.site.tasks_per_node
         return first[mapping.node_of_rank] + mapping.slot_of_rank
 
     @cached_property

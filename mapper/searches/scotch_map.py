@@ -19,7 +19,7 @@ from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -78,7 +78,7 @@ def task_graph(grid: ProcessGrid) -> str:
 def network_graph(network: Network) -> str:
     """Return the vertices and cables of a network in Scotch's graph format.
 
-    >>> from pencilmap.model.network.torus import Torus
+    >>> from pencilmap.model.network.torus import as_torus
     >>> print(network_graph(Torus((3,), (False,))).rstrip())
     0
     3 4
@@ -98,7 +98,7 @@ def network_graph(network: Network) -> str:
 
 def _targets(site, folder):
     """Write target files that describe the site."""
-    torus = site.network if isinstance(site.network, Torus) else None
+    torus = as_torus(site.network) if site.network.has_products else None
     (folder / "network.grf").write_text(network_graph(site.network))
     nodes = np.sort(site.allocation.nodes)
     (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
@@ -159,7 +159,7 @@ def _seated(site, grid, wanted):
 
 def _apart(network, nodes, node):
     """Return the hops from nodes to a node; on other networks than tori the distance of their numbers."""
-    if not isinstance(network, Torus):
+    if not network.has_products:
         return np.abs(nodes - node)
     apart = np.abs(network.coordinates(nodes) - network.coordinates(node))
     return sum(np.minimum(a, n - a) if w else a for a, n, w in zip(apart.T, network.shape, network.wrap))

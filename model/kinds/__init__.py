@@ -5,11 +5,11 @@ A new kind is a file here, whose `KIND` is a `Kind`, and a line below.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from pencilmap.model.base.errors import NetworkError, RoutingError, near
-from pencilmap.model.base.late import LateTable
+from pencilmap.model.base.late import LateTable, late
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.kinds.reading import Rates, bandwidths
 from pencilmap.model.network.folded_torus import is_folded
@@ -22,6 +22,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "twisted-torus": "twisted_torus:KIND",
     "folded-torus": "torus:FOLDED",
     "graph": "graph:KIND",
+    "torus-graph": "torus_graph:KIND",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
@@ -29,6 +30,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "torus:CUBE",
 }
 KINDS = LateTable[Kind](__name__, _PLACES)
+recognised = late(f"{__name__}." + "recognition:recognised")  # the network of the kind that a graph forms, or None
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 
@@ -86,7 +88,31 @@ def kind_of(network: Network) -> Kind:
     >>> kind_of(network_named("4x4")).name
     'torus'
     """
-    return next(kind for base in type(network).__mro__ for kind in KINDS.values() if base is kind.type)
+    kind = next(kind for base in type(network).__mro__ for kind in KINDS.values() if base is kind.type)
+    return _in_files(kind) if network.recognised else kind
+
+
+@cache
+def _in_files(kind):
+    """Return a kind for files that were recognised: first the rules of any graph, then the others; routers do not adapt."""
+    own, usual = {rule.name: rule for rule in kind.rules}, {rule.name: rule for rule in KINDS["graph"].rules}
+    return replace(kind, rules=tuple({**usual, **own}.values()), bracket=())
+
+
+def judged_routings(network: Network) -> tuple[str, ...]:
+    """Return the routings under which the placements of a search are judged, the default first.
+
+    A file says nothing of the routings of a kind, so a recognised file is judged by its default, and by those other routings
+    of any graph that the kind has as well.
+
+    >>> judged_routings(network_named("fat-tree:leaves=4,hosts=4,up=2"))
+    ('shortest-path', 'static')
+    """
+    kind = kind_of(network)
+    if not network.recognised:
+        return kind.bracket or kind.routings
+    own, usual = KINDS[kind.name].routings, KINDS["graph"].routings
+    return tuple(name for name in usual if name == usual[0] or name in own)
 
 
 class _Rules(Mapping[str, RoutingRule]):

@@ -14,7 +14,7 @@ Cost: sorting the ranks once for each level, for static routes times the cables 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,10 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
     labels = [[str(number) for number in range(int(unit.max()) + 1)] for unit in units_of]
     arguments = wiring.arguments(name, [n for some in names for n in some],
                                  [(level, unit, label) for level, unit, label in zip(levels, units_of, labels)], bandwidth)
+    own = [units_of[0][:units[0]], *map(np.arange, units[1:-1])]  # unit of the level of each unit with cables upwards
+    arguments["levels"] = tuple(
+        replace(level, cables=np.bincount(unit, some).astype(np.int64), switches=n * len(unit) // len(level.names))
+        for level, unit, some, n in zip(arguments["levels"], own, cables_up, switches))
     return FatTree(**arguments, above=above, cables_up=cables_up, switches=tuple(switches))
 
 
@@ -205,7 +209,17 @@ class EvenSplit(OnSwitches):
 
     def loads(self, network: FatTree, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Return the load of every link, by counts."""
-        return even_loads(network, exchange, node_of_rank)
+        return loads_with_hosts(network, exchange, node_of_rank, [
+            self.of_level(network, exchange, node_of_rank, i) for i in range(len(network.above))])
+
+    def of_level(self, tree: FatTree, exchange: Exchange, ends: np.ndarray, level: int) -> Floats:
+        """Return the bytes on the cables of a level."""
+        cables = tree.cables_up[level]
+        found = np.zeros((2, len(cables)))
+        for plane in tree.planes():
+            both = crossing(exchange, ends, tree.above[level][plane.switch], len(cables), host_of_end(tree))
+            found += np.concatenate(both, axis=1).T * float(plane.share)
+        return np.repeat(found / np.maximum(cables, 1), cables, axis=1).ravel()
 
     def legs(self, network: FatTree, routers: Ints) -> Legs:
         """Return the routes between leaves."""
@@ -217,8 +231,31 @@ class Static(EvenSplit):
     """Static destination routes, as the subnet managers of InfiniBand set them: D modulo k. Tables have the even split."""
 
     def loads(self, network: FatTree, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the load of every link, by counts."""
-        return static_loads(network, exchange, node_of_rank)
+        """Return the load of every link, by counts.
+
+        Raises
+        ------
+        RoutingError
+            If units of a level have different numbers of cables.
+        """
+        for cables in network.cables_up:
+            if len(set(cables.tolist())) > 1:
+                raise RoutingError("static routes need the same number of cables upwards on every switch of a level, and "
+                                   f"{network.title} has {int(cables.min())} to {int(cables.max())}; take routing "
+                                   "shortest-path")
+        return super().loads(network, exchange, node_of_rank)
+
+    def of_level(self, tree: FatTree, exchange: Exchange, ends: np.ndarray, level: int) -> Floats:
+        """Return the same: end d takes cable d mod k of a leaf with k cables upwards, cable d/w mod k' of the switch above
+        if a leaf has w switches above it, and so on, both ways.
+        """
+        k, n = int(tree.cables_up[level][0]), len(tree.cables_up[level])
+        found = np.zeros((2, n, k))
+        for plane in tree.planes():
+            port = static_cables(tree, np.arange(len(plane.links)), level)
+            both = crossing(exchange, ends, tree.above[level][plane.switch], n, host_of_end(tree), port, k)
+            found += np.stack(both) * float(plane.share)
+        return found.ravel()
 
     def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes between hosts, without the links of hosts."""
@@ -233,48 +270,6 @@ class TreeKind(LevelKind):
     def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return static routes, for counts alone give the loads of an even split."""
         return Static().guide(network, ends)
-
-
-def even_loads(tree: FatTree, exchange: Exchange, ends: np.ndarray) -> LinkLoads:
-    """Return the loads if all traffic of a unit is split evenly over its cables: the even split over all shortest paths."""
-    return loads_with_hosts(tree, exchange, ends, [_even(tree, exchange, ends, i) for i in range(len(tree.above))])
-
-
-def _even(tree, exchange, ends, level) -> Floats:
-    cables = tree.cables_up[level]
-    found = np.zeros((2, len(cables)))
-    for plane in tree.planes():
-        both = crossing(exchange, ends, tree.above[level][plane.switch], len(cables), host_of_end(tree))
-        found += np.concatenate(both, axis=1).T * float(plane.share)
-    return np.repeat(found / np.maximum(cables, 1), cables, axis=1).ravel()
-
-
-def static_loads(tree: FatTree, exchange: Exchange, ends: np.ndarray) -> LinkLoads:
-    """Return the loads if the end that receives a message decides about its cables: D modulo k at each level.
-
-    End d takes cable d mod k of a leaf with k cables upwards, cable d/w mod k' of the switch above if a leaf has w switches
-    above it, and so on, both ways.
-
-    Raises
-    ------
-    RoutingError
-        If units of a level have different numbers of cables.
-    """
-    for cables in tree.cables_up:
-        if len(set(cables.tolist())) > 1:
-            raise RoutingError(f"static routes need the same number of cables upwards on every switch of a level, and "
-                               f"{tree.title} has {int(cables.min())} to {int(cables.max())}; take routing shortest-path")
-    return loads_with_hosts(tree, exchange, ends, [_static(tree, exchange, ends, i) for i in range(len(tree.above))])
-
-
-def _static(tree, exchange, ends, level) -> Floats:
-    k, n = int(tree.cables_up[level][0]), len(tree.cables_up[level])
-    found = np.zeros((2, n, k))
-    for plane in tree.planes():
-        port = static_cables(tree, np.arange(len(plane.links)), level)
-        both = crossing(exchange, ends, tree.above[level][plane.switch], n, host_of_end(tree), port, k)
-        found += np.stack(both) * float(plane.share)
-    return found.ravel()
 
 
 def static_cables(tree: FatTree, end: np.ndarray, level: int) -> np.ndarray:

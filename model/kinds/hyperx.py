@@ -7,6 +7,7 @@ large-scale networks", SC 2009.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,7 +16,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.kinds.levels import LevelKind
-from pencilmap.model.kinds.reading import HOST_NUMBERS, Rates, Wiring, check_size, hosts_of, numbers, whole
+from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, check_size, hosts_of, numbers, whole
 from pencilmap.model.kinds.switches import ROUTINGS
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
 from pencilmap.model.network.torus import MAX_DIMENSIONS, default_axes
@@ -51,17 +52,38 @@ def parse(text: str, bandwidth: Rates | None = None) -> HyperX:
     cables = whole(kind, values, "cables", 1)
     check_size(kind, n, cables * n * sum(extent - 1 for extent in extents) // 2)
     hosts = hosts_of(kind, values, np.arange(n), whole(kind, values, "hosts"))
-    wiring, axes = Wiring.of(hosts), default_axes(len(extents))
+    where = np.stack(np.unravel_index(np.arange(n), extents, order="F"), axis=1)
+    names = tuple("s" + "-".join(map(str, at)) for at in where.tolist())
+    return hyperx(f"{kind}:{text}", hosts, extents, (cables,) * len(extents), names, bandwidth)
+
+
+def hyperx(name: str, hosts: Hosts, extents: tuple[int, ...], cables: Sequence[int], switches: tuple[str, ...],
+           bandwidth: Rates | Sequence[float] | None = None) -> HyperX:
+    """Build a HyperX.
+
+    Parameters
+    ----------
+    name : str
+    hosts : Hosts
+    extents : tuple of int
+        Switches along each dimension; switches are numbered with the first dimension fastest.
+    cables : sequence of int
+        Cables between two switches of a line of each dimension.
+    switches : tuple of str
+        Names of the switches.
+    bandwidth : str, float, dict or sequence, optional
+        See `pencilmap.model.kinds.reading.bandwidths`.
+    """
+    n, wiring, axes = prod(extents), Wiring.of(hosts), default_axes(len(extents))
     where = np.stack(np.unravel_index(np.arange(n), extents, order="F"), axis=1)
     for i, axis in enumerate(axes):
-        wiring.add(axis, *(np.repeat(ends, cables) for ends in _lines(where, i)))
-    names = tuple("s" + "-".join(map(str, at)) for at in where.tolist())
+        wiring.add(axis, *(np.repeat(ends, cables[i]) for ends in _lines(where, i)))
     units = np.arange(n)
     rails = hosts.switch_of_link.reshape(-1, hosts.links)
     units[rails] = rails[:, :1]
-    levels = [("switch" if hosts.links == 1 else "unit", units, names),
+    levels = [("switch" if hosts.links == 1 else "unit", units, switches),
               *((axis, where[:, i], [f"{axis}={c}" for c in range(extents[i])]) for i, axis in enumerate(axes))]
-    return HyperX(**wiring.arguments(f"{kind}:{text}", names, levels, bandwidth), extents=extents)
+    return HyperX(**wiring.arguments(name, switches, levels, bandwidth), extents=extents)
 
 
 def _lines(where: Ints, i: int) -> tuple[Ints, Ints]:

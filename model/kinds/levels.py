@@ -69,22 +69,39 @@ class LevelKind(Kind):
     """A kind whose networks are hosts on switches, in units."""
 
     def cut_bound(self, network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
-        """Return the bound of single units."""
-        return cut_bound_of_levels(network, exchange, ends)
+        """Return the bound of the cuts around single units. A cut of several classes counts for the fastest class."""
+        found = [Fraction(0)] * len(network.link_classes)
+        for units in units_of(network):
+            n = len(units.leaving)
+            traffic = np.maximum(*crossing(exchange, ends, units.of_node, n))[:, 0]
+            for kind, cables, i in _by_cables(network, units.leaving):
+                found[kind] = max(found[kind], int(traffic[i].max(initial=0)) / cables)
+        return tuple(found)
 
     def machine_bound(self, network: SwitchedNetwork) -> tuple[Fraction, ...]:
-        """Return the bound of single units."""
-        return machine_bound_of_levels(network)
+        """Return the bound of the cuts around single units."""
+        found, N = [Fraction(0)] * len(network.link_classes), network.n_nodes
+        for units in units_of(network):
+            inside = np.bincount(units.of_node, minlength=len(units.leaving))
+            for kind, cables, i in _by_cables(network, units.leaving):
+                found[kind] = max(found[kind], Fraction(4 * int((inside[i] * (N - inside[i])).max()), N) / cables)
+        return tuple(found)
 
-    def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterable[Bound]:
+    def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> list[Bound]:
         """Return the bound of units and unions of units."""
-        return [together_on_levels(site, grid, transform)]
+        room = Room(site, grid, transform)
+        cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
+        cuts += divisions(site, room)
+        about = [room.about(some) for some, _ in cuts]
+        near = max(about, default=0.0) * (1 - ABOUT)
+        bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
+        return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
         """Return the bound of all units together, or of the divisions into units if slots stay idle."""
         if grid.n_tasks == site.n_slots:
-            return in_turn_on_levels(site, sizes)
+            return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
         return across_cuts(site.network.n_nodes, divisions(site, Room(site, grid)), sizes)
 
 
@@ -111,20 +128,6 @@ def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
     return tuple(found)
 
 
-def cut_bound_of_levels(network: SwitchedNetwork, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
-    """Return for each class the largest load that no routing can avoid, by the cuts around single units.
-
-    A cut of cables of several classes counts for the fastest class.
-    """
-    found = [Fraction(0)] * len(network.link_classes)
-    for units in units_of(network):
-        n = len(units.leaving)
-        traffic = np.maximum(*crossing(exchange, node_of_rank, units.of_node, n))[:, 0]
-        for kind, cables, i in _by_cables(network, units.leaving):
-            found[kind] = max(found[kind], int(traffic[i].max(initial=0)) / cables)
-    return tuple(found)
-
-
 def _by_cables(network, leaving):
     """Yield class, capacity in its cables, and the units with such cables."""
     weights = link_weights(network)
@@ -137,27 +140,6 @@ def _by_cables(network, leaving):
         elif used:
             yield (fastest, sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)),
                    np.flatnonzero(unit.ravel() == number))
-
-
-def machine_bound_of_levels(network: SwitchedNetwork) -> tuple[Fraction, ...]:
-    """Return for each class the bound of the all-to-all of all hosts, on the m scale."""
-    found, N = [Fraction(0)] * len(network.link_classes), network.n_nodes
-    for units in units_of(network):
-        inside = np.bincount(units.of_node, minlength=len(units.leaving))
-        for kind, cables, i in _by_cables(network, units.leaving):
-            found[kind] = max(found[kind], Fraction(4 * int((inside[i] * (N - inside[i])).max()), N) / cables)
-    return tuple(found)
-
-
-def together_on_levels(site: Site, grid: ProcessGrid, transform: Transform | None) -> tuple[Fraction, str]:
-    """Return a bound on the joint load of all exchanges, and its argument."""
-    room = Room(site, grid, transform)
-    cuts = [([room.around(cut.slots, cut.capacity)], cut.name) for cut in cuts_of(site)]
-    cuts += divisions(site, room)
-    about = [room.about(some) for some, _ in cuts]
-    near = max(about, default=0.0) * (1 - ABOUT)
-    bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
-    return max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])
 
 
 def divisions(site: Site, room: Room) -> Iterator[tuple[list[chosen_slots.Cut], str]]:
@@ -176,11 +158,6 @@ def _levels(site):
         kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
         capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
         yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
-
-
-def in_turn_on_levels(site: Site, sizes: tuple[int, int]) -> list[tuple[Fraction, str]]:
-    """Return bounds on the sum of both lengths, for even blocks that fill all slots, each with its argument."""
-    return _in_turn_on_levels(site, min(sizes), max(sizes))  # their order does not matter
 
 
 @lru_cache(maxsize=64)

@@ -31,8 +31,10 @@ class TorusKind(Kind):
     """A kind whose networks are tori or meshes without twists."""
 
     def cut_bound(self, network: Torus, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
-        """Return the bound of planes."""
-        return torus_cuts.cut_bound(network, exchange, ends)
+        """Return the bound of planes: the paper's equations 4 to 15."""
+        position = network.coordinates(ends)[exchange.members]
+        return tuple(torus_cuts.worst_cut(network, torus_cuts.plane_traffic(n, exchange, position[..., i]), i)
+                     for i, n in enumerate(network.shape))
 
     def machine_bound(self, network: Torus) -> tuple[Fraction, ...]:
         """Return the bound of planes."""
@@ -45,7 +47,11 @@ class TorusKind(Kind):
         crossing, torus = Crossing(grid, transform), as_torus(site.network)
         if crossing.transform is None:
             return [self.of_full_machine(torus, crossing)]
-        return [torus_cuts.all_to_all_uneven(torus, crossing)]
+        half = [n // 2 * torus.lines(i) * site.tasks_per_node for i, n in enumerate(torus.shape)]  # tasks on one side
+        links = [torus.g(i) * torus.lines(i) * cables for i, cables in enumerate(torus_cuts.capacity_of(torus))]
+        return [(4 * torus.n_nodes * crossing.exactly(k) / across,
+                 f"all-to-all of the full machine across {axis}, with these blocks")
+                for k, across, axis in zip(half, links, torus.axes)]
 
     def alone(self, site: Site, grid: ProcessGrid, size: int, ordered: bool, split: bool) -> Fraction:
         """Return the best floor."""

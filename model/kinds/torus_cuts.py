@@ -25,6 +25,7 @@ from math import ceil, gcd, prod
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.bounds.chosen_slots import Minimum
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.rows_and_columns import across, least_total
@@ -44,14 +45,7 @@ TOLERANCE = Fraction(1, 1_000_000_000)  # covers rounding up of floats
 _EXACT = 1 << 53  # whole numbers below are exact as floats
 
 
-def cut_bound(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
-    """Return the largest load of each dimension that no routing can avoid, by planes: the paper's equations 4 to 15."""
-    coordinates = torus.coordinates(node_of_rank)[exchange.members]
-    return tuple(_worst_cut(torus, _plane_traffic(torus.shape[i], exchange, coordinates[..., i]), i)
-                 for i in range(torus.n_dimensions))
-
-
-def _plane_traffic(n, exchange, position):
+def plane_traffic(n: int, exchange: Exchange, position: Ints) -> Ints:
     """Return bytes between planes of a dimension: int array, shape (n, n). `position` has shape (groups, size)."""
     groups = len(position)
     cell = position + np.arange(groups)[:, None] * n
@@ -66,7 +60,7 @@ def _plane_traffic(n, exchange, position):
     return sent.T @ received * exchange.unit_bytes
 
 
-def _worst_cut(torus, planes, i):
+def worst_cut(torus: Torus, planes: Ints, i: int) -> Fraction:
     """Return the load of the worst cut of dimension `i`. `planes`, shape (n, n), is bytes from plane a to plane b."""
     n = torus.shape[i]
     if n == 1:
@@ -92,16 +86,6 @@ def machine_bound(torus: Torus) -> tuple[Fraction, ...]:
     ['4', '4/3', '4', '0']
     """
     return tuple(Fraction(4 * (n // 2) * (n - n // 2), n * torus.g(i) * torus.cables[i]) for i, n in enumerate(torus.shape))
-
-
-def all_to_all_uneven(torus: Torus, crossing: Crossing) -> Bound:
-    """Return the best cut of the full machine with half the planes of a dimension on one side, for uneven blocks."""
-    found = []
-    for i, weight in enumerate(link_weights(torus)):
-        k = torus.shape[i] // 2 * torus.lines(i) * crossing.grid.n_tasks // torus.n_nodes
-        length = 4 * torus.n_nodes * crossing.exactly(k) / (torus.g(i) * torus.lines(i) * torus.cables[i]) * weight
-        found.append((length, f"all-to-all of the full machine across {torus.axes[i]}, with these blocks"))
-    return max(found, key=lambda bound: bound[0])
 
 
 def with_idle_slots(site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterator[Bound]:

@@ -26,9 +26,8 @@ from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_lo
 from pencilmap.model.placement.pattern import ring_load
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL, OptimalMinimal
-from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.routes import Routes, rates
-from pencilmap.model.routing.rule import RoutingRule, Rule
+from pencilmap.model.routing.rule import ProductLoad, RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
 from pencilmap.model.traffic.loads import LinkLoads, m_scale

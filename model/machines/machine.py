@@ -19,11 +19,11 @@ from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds import network_named
 from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
-from pencilmap.model.network.folded_torus import FoldedTorus, is_folded, parse_folded
+from pencilmap.model.network.folded_torus import is_folded, logical, parse_folded
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
-from pencilmap.model.network.twisted_torus import TWISTED, TwistedTorus, is_twisted, parse_twisted
+from pencilmap.model.network.twisted_torus import TWISTED, is_twisted, parse_twisted, twisted, twists_of
 from pencilmap.model.placement.launch_order import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.held_out import LikelyRange
@@ -164,7 +164,7 @@ class Machine:
         rule = self.partitions
         if rule is None or not torus.has_products:
             return
-        if isinstance(torus, FoldedTorus):
+        if logical(torus) is not torus:
             yield from self._box(torus, rule)
         elif rule.is_logical(torus.shape):
             boxes = rule.boxes(torus.shape)
@@ -176,7 +176,7 @@ class Machine:
                    "and the certificate; " + (f"partition {boxes[0]} is its box" if boxes else
                                               f"a unit has {'x'.join(map(str, rule.unit or ()))} nodes"))
 
-    def _box(self, torus: FoldedTorus, rule: Partitions) -> Iterator[str]:
+    def _box(self, torus: Any, rule: Partitions) -> Iterator[str]:
         shape, box = ("x".join(map(str, extents)) for extents in (torus.folded, torus.shape))
         others = [str(other) for other in rule.boxes(torus.folded) if other.shape != torus.shape]
         yield (f"torus {shape} lies in a box of {box} nodes on machine {self.name}: loads, bound and certificate are those "
@@ -186,11 +186,12 @@ class Machine:
     def _twisted(self, torus: Network) -> Iterator[str]:
         """Yield a note that the machine joins the rings of a slice with an offset, or that it does not."""
         shape, known = "x".join(map(str, torus.shape)), self.partitions and self.partitions.twisted_slice(torus.shape)
-        if isinstance(torus, TwistedTorus) and _is_same(torus, self.network):
+        twists = twists_of(torus)
+        if twists and _is_same(torus, self.network):
             return
-        if isinstance(torus, TwistedTorus) and not _is_same(torus, known):
+        if twists and not _is_same(torus, known):
             yield f"machine {self.name} has no slice that is {torus.title}"
-        elif isinstance(torus, TwistedTorus):
+        elif twists:
             yield (f"machine {self.name} joins a slice of {shape} as a twisted torus, unless {shape}_untwisted is asked "
                    f"for; {shape}:torus is the plain torus here")
         elif known and torus.has_products and all(as_torus(torus).wrap):
@@ -353,7 +354,7 @@ def _parse_shape(text, **options):
 
 def _is_same(torus, other):
     """Return whether two tori have the same nodes and the same twists."""
-    return isinstance(other, TwistedTorus) and (torus.shape, torus.twists) == (other.shape, other.twists)
+    return other is not None and (torus.shape, twists_of(torus)) == (other.shape, twists_of(other))
 
 
 def _torus(figures, axes):
@@ -371,10 +372,10 @@ def _twisted_by(shape, twists):
     """Return the torus with the twist vectors of the file."""
     if twists is None:
         return shape
-    if isinstance(shape, TwistedTorus) or not all(shape.wrap):
+    if twists_of(shape) or not all(shape.wrap):
         raise MachineError(f"twists are for the rings of a plain torus, and the shape is {shape}; write the extents alone "
                            "as shape, e.g. 4x4x8")
-    return TwistedTorus(shape.shape, tuple(map(tuple, twists.value)), axes=shape.axes)
+    return twisted(shape, twists.value)
 
 
 def axes_of_jobs(figures: Mapping[str, Figure], network: Any) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ class CoordinateNetwork:
     bandwidth: Any  #: tuple of float or None; bytes per second of a cable of each dimension
 
     has_coordinates = True
+    recognised = False
     has_products = False
     ends_per_node = 1  # all links of a node serve all of its tasks
     levels = ()

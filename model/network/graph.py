@@ -37,8 +37,9 @@ class Level:
     unit: Ints = field(repr=False)  #: int array, shape (V,); unit of each vertex, hosts first; -1 outside of all units
     names: tuple[str, ...] = field(repr=False)  #: name of each unit
     implied: int = 0  #: units of which each is an implied switch, see `GraphNetwork`
-    cables: Ints | None = field(default=None, repr=False)  #: int array, shape (units,); cables upwards; None if not a tree
-    switches: int = 1  #: switches of a unit that share these cables
+    #: int array, shape (units,); cables upwards of each unit of a tree that really has some; None on other networks
+    cables: Ints | None = field(default=None, repr=False)
+    switches: int = 1  #: switches of a unit of a tree, which share these cables
 
     @property
     def count(self) -> int:
@@ -79,6 +80,7 @@ class GraphNetwork:
     #: switches of the model alone, each on a cable that passes a level; they are neither counted nor named
     implied: frozenset[int] = field(default=frozenset(), repr=False)
     notes: tuple[str, ...] = ()  #: sentences for a reader of any prediction: assumptions where a file leaves figures out
+    recognised: bool = False  #: whether this is the kind that the cables of a file form; its routings begin with the file's
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1

@@ -37,6 +37,10 @@ class Network(Protocol):
         """Whether lines along a dimension are independent, so that placements can be products (`Product`): a torus."""
 
     @property
+    def recognised(self) -> bool:
+        """Whether a file of cables was recognised as this kind, which never changes the default routing of the file."""
+
+    @property
     def levels(self) -> tuple[Any, ...]:
         """Units into which the network divides, from the smallest to the largest: `pencilmap.model.network.graph.Level`."""
 

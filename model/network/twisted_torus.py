@@ -11,7 +11,7 @@ supercomputer for machine learning with hardware support for embeddings", ISCA 2
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.torus import Torus, default_axes
 
 MOST_NODES = 1 << 20  # the neighbours of every node are listed
@@ -180,6 +180,16 @@ class TwistedTorus(CoordinateNetwork):
     def __str__(self) -> str:
         axes = "" if self.axes == default_axes(self.n_dimensions) else f":axes={self.axes}"
         return f"{'x'.join(map(str, self.shape))}:{_twist_text(self)}{axes}"
+
+
+def twists_of(network: Network) -> tuple[tuple[int, ...], ...] | None:
+    """Return the twists of a network, None for a network that is no twisted torus."""
+    return network.twists if isinstance(network, TwistedTorus) else None
+
+
+def twisted(torus: Torus, twists: Iterable[Iterable[int]]) -> TwistedTorus:
+    """Return a plain torus with twists, without bandwidth."""
+    return TwistedTorus(torus.shape, tuple(map(tuple, twists)), axes=torus.axes)
 
 
 def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:

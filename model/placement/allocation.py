@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import AllocationError
 from pencilmap.model.base.units import counted
-from pencilmap.model.network.folded_torus import FoldedTorus, logical
+from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.launch_order import USUAL, LaunchOrder, digits_of
@@ -137,8 +137,8 @@ class Allocation:
 
 def whole_network(network: Network) -> Allocation:
     """Return all nodes; those of a folded torus are in the order of its logical coordinates, the first fastest."""
-    if isinstance(network, FoldedTorus):
-        return Allocation(network, network.from_logical, listed=False)
+    if logical(network) is not network:
+        return Allocation(network, nodes_of_logical(network, np.arange(network.n_nodes)), listed=False)
     return Allocation(network)
 
 
@@ -171,8 +171,8 @@ def parse_nodes(text: str, network: Network) -> Ints:
     >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
     [1, 2]
     """
-    if isinstance(network, FoldedTorus):
-        return network.from_logical[parse_nodes(text, network.logical)]
+    if (folded := logical(network)) is not network:
+        return nodes_of_logical(network, parse_nodes(text, folded))
     numbers, names = [], network.host_names or {}
     number_of = {name: node for node, name in names.items()}
     for part in map(str.strip, text.split(",")):

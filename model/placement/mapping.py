@@ -89,3 +89,16 @@ def check_bijection(mapping: Mapping) -> None:
         where = mapping.network.node_name(node[first])
         raise MappingError(f"ranks {first} and {second} both sit on node {where} slot {slot[first]}; "
                            "every slot takes one rank")
+
+
+def slots_in_order(node: Ints) -> Ints:
+    """Give the ranks of a node its slots in the order of the list.
+
+    >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(node, kind="stable")
+    first = np.searchsorted(node[order], node[order])
+    slot = np.empty_like(node)
+    slot[order] = np.arange(node.size) - first
+    return slot

@@ -27,7 +27,7 @@ from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.case import RANDOM_ROUTING, Case, effective_lengths
 from pencilmap.model.predict.results import ExchangePrediction
-from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.times.timing import ExchangeWork, blocks_work, product_work, terms_in_turn
 from pencilmap.model.traffic.joint_loads import JointLoads
 from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks

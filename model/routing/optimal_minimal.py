@@ -32,8 +32,25 @@ class OptimalMinimal(Rule):
     """The rule as a value."""
 
     def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-        """Return the loads of an optimal split, see `optimal_minimal_loads`."""
-        return optimal_minimal_loads(network, exchange, node_of_rank, self.symmetries(network))
+        """Return the loads of the links for the least time of the busiest link.
+
+        The busiest link is optimal to the solver's accuracy (1e-7). The other loads are from one of many optima.
+
+        Raises
+        ------
+        RoutingError
+            If the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
+        """
+        if network.n_nodes > MAX_NODES:
+            raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and "
+                               f"{network.title} has {network.n_nodes}; use the cut bound as lower and another rule as "
+                               "upper limit")
+        traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
+        values = np.zeros(network.link_shape)
+        if traffic.nnz:
+            arcs, kind = network.arcs(), first_kinds(self.symmetries(network), traffic)
+            values.reshape(-1)[arcs.index] = _solve(network, arcs, traffic, kind)
+        return LinkLoads(network, values, exchange.total_bytes)
 
     def symmetries(self, network: Any) -> Iterable[Ints]:
         """Moves of all nodes that change no link: the node that each node moves to; here none are known."""
@@ -43,39 +60,6 @@ class OptimalMinimal(Rule):
 OPTIMAL_MINIMAL = without_argument(
     "optimal-minimal", "the best routing along shortest paths: a linear program, for small or regular cases",
     OptimalMinimal())
-
-
-def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray,
-                          symmetries: Iterable[Ints] = ()) -> LinkLoads:
-    """Return the loads of the links if messages are split over their shortest paths for the least time of the busiest link.
-
-    Parameters
-    ----------
-    network : Network
-    exchange : Exchange
-    node_of_rank : int array, shape (P,)
-    symmetries : iterable of int array, shape (N,)
-        Moves of all nodes that change no link.
-
-    Returns
-    -------
-    LinkLoads
-        The busiest link is optimal to the solver's accuracy (1e-7). The other loads are from one of many optima.
-
-    Raises
-    ------
-    RoutingError
-        If the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
-    """
-    if network.n_nodes > MAX_NODES:
-        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "
-                           f"has {network.n_nodes}; use the cut bound as lower and another rule as upper limit")
-    traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
-    values = np.zeros(network.link_shape)
-    if traffic.nnz:
-        arcs, kind = network.arcs(), first_kinds(symmetries, traffic)
-        values.reshape(-1)[arcs.index] = _solve(network, arcs, traffic, kind)
-    return LinkLoads(network, values, exchange.total_bytes)
 
 
 def first_kinds(symmetries: Iterable[Ints], traffic: Any) -> Ints:

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.network.network import TorusLink
 from pencilmap.model.placement.product import Product
-from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, shortest_legs, table_of
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.joint_loads import JointLoads
@@ -17,6 +18,25 @@ from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.product_blocks import StageBlocks
 
 MOST_WORK = 2_000_000_000  # routers squared times links: no guide from more
+
+
+@dataclass(frozen=True)
+class ProductLoad:
+    """Loads on the m scale (4 load N / D_T), per cable.
+
+    Parameters
+    ----------
+    load : tuple of Fraction or float
+        The largest in each dimension.
+    hop_length : Fraction
+        Hops of a byte, times 4.
+    busiest : TorusLink or None
+        None if the closed form does not give the link, or all links are idle.
+    """
+
+    load: tuple
+    hop_length: Fraction
+    busiest: TorusLink | None = None
 
 
 class Rule:

@@ -6,7 +6,7 @@ Time of an exchange, in seconds::
 
     link         busiest link under the named routing / its bandwidth: the paper's bound, or more
     contention   c (adaptive - link), never below 0: routers choose among minimal routes; with c = 0 they spread the load as
-                 evenly as dimension order, with c = 1 no better than random (`pencilmap.model.kinds.torus_random`)
+                 evenly as dimension order, with c = 1 no better than random (`pencilmap.model.kinds.torus_adaptive`)
     injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node,
                  bytes x hops of a node / byte_hops_per_node, bytes between the tasks of a node / on_node_bandwidth)
     start        exchange_cost x tasks on the node

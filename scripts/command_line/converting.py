@@ -20,12 +20,11 @@ from pencilmap.mapper.formats import (
     write_mapping,
 )
 from pencilmap.mapper.formats.format import Launch
-from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 from pencilmap.scripts.command_line.launching import format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.tables import echo, labelled, say

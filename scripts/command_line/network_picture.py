@@ -11,7 +11,6 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.kinds.dragonfly_network import Dragonfly
-from pencilmap.model.kinds.fat_tree import FatTree
 from pencilmap.model.network.graph import Level
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.pictures.text import planes_text, unit_names, unit_word, units_title
@@ -107,7 +106,8 @@ def about_routes(network: Network) -> str:
     """
     if not isinstance(network, Dragonfly):
         return ""
-    return f"Two groups share {_shared(network)}. If its routers adapt, times are ranges."
+    ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
+    return f"Two groups share {_shared(network)}.{ranges}"
 
 
 def _planes(torus, nodes):
@@ -123,6 +123,9 @@ def _planes(torus, nodes):
 @singledispatch
 def level_lines(network: Any) -> Iterator[str]:
     """Yield a line for each level of another network, from the largest units."""
+    if network.levels[0].cables is not None:
+        yield from _levels_of_tree(network)
+        return
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
         hosts = hosts[hosts > 0]
@@ -147,15 +150,14 @@ def _shared(network):
     return _span((links >= 0).sum(axis=2)[np.triu_indices(network.groups, 1)], "cable") if network.groups > 1 else "no cable"
 
 
-@level_lines.register
-def _levels_of_tree(tree: FatTree) -> Iterator[str]:
+def _levels_of_tree(tree):
     """Yield a line for each level of a tree, from the top."""
-    depth = len(tree.above)
-    yield f"{counted(tree.switches[-1], 'switch')} at the top"
+    depth = len(tree.levels)
+    yield f"{counted(int((tree.levels[-1].unit[tree.n_nodes:] < 0).sum()), 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
-        name = tree.levels[i].name
-        cables = np.delete(tree.cables_up[i], _implied(tree, i))
-        switches = f" of {tree.switches[i]} switches" if tree.switches[i] > 1 else ""
+        level = tree.levels[i]
+        name, cables = level.name, np.delete(level.cables, _implied(tree, i))
+        switches = f" of {level.switches} switches" if level.switches > 1 else ""
         assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
         yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each"
                f"{assumed}")

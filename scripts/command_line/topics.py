@@ -37,6 +37,7 @@ def _networks() -> Iterator[tuple[str, str]]:
     yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
     yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
     yield "FILE,taper=2,core-taper=1", "another ratio above the leaves"
+    yield "FILE,graph", "the same as a graph, although its cables may form another kind"
     for name, form in GRAPHS.items():
         yield f"FILE,{name}", form.title
 

@@ -27,9 +27,11 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, RoutingError
 from pencilmap.model.kinds import routing, routings_of
 from pencilmap.model.kinds.dragonfly import GLOBAL, LOCAL
+from pencilmap.model.kinds.torus_graph import Carried
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.kinds.twisted_routes import routes_of as displacements
 from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
 
 Shares = dict[int, Fraction]
@@ -54,6 +56,8 @@ def routes_on(network: Any, rule: str) -> "Routes":
                            f"{', '.join(known)}")
     if isinstance(network, TwistedTorus):
         return TwistedRoutes(network, value.dimensions(network) if isinstance(value, DimensionOrder) else None)
+    if isinstance(value, Carried):
+        return Routes(network, Lines(network, value.rule))
     between = Ways(network).rules[rule]
     if isinstance(network, SwitchedNetwork):
         return SwitchRoutes(network, between, by_target=rule == "static")
@@ -131,6 +135,40 @@ class TwistedRoutes(Routes):
     def bytes_per_s(self, link: int) -> float:
         i = link // (2 * self.network.n_nodes)
         return self.network.bandwidth[i] * self.network.cables[i]
+
+
+class Lines:
+    """The ways of a graph that is a torus, one dimension after the other; a piece is two hosts."""
+
+    def __init__(self, graph: TorusGraph, rule: DimensionOrder) -> None:
+        self.graph, self.rule = graph, rule
+        ends = zip(graph.node_of_host[graph.source].tolist(), graph.node_of_host[graph.target].tolist())
+        self.link = {pair: number for number, pair in enumerate(ends)}
+
+    def __call__(self, piece: Piece) -> Shares:
+        torus, shares = self.graph.torus, dict[int, Fraction]()
+        at, target = (torus.coordinates(self.graph.node_of_host[host]).tolist() for host in piece[:2])
+        for i in self.rule.dimensions(torus):
+            for step, part in self._directions(i, at[i], target[i]):
+                place = list(at)
+                while place[i] != target[i]:
+                    before = int(torus.node(place))
+                    place[i] = (place[i] + step) % torus.shape[i]
+                    shares[self.link[before, int(torus.node(place))]] = part
+            at[i] = target[i]
+        return shares
+
+    def _directions(self, i: int, source: int, target: int) -> list[tuple[int, Fraction]]:
+        """Return the directions in a dimension, each with its part of a message."""
+        torus, n = self.graph.torus, self.graph.torus.shape[i]
+        up = (target - source) % n
+        if not torus.is_ring(i):
+            return [(1 if target > source else -1, WHOLE)]
+        if 2 * up != n or not up:
+            return [(1 if 2 * up < n else -1, WHOLE)]
+        if self.rule.tie == "split":
+            return [(1, Fraction(1, 2)), (-1, Fraction(1, 2))]
+        return [(1 if self.rule.tie == "plus" or source % 2 == 0 else -1, WHOLE)]
 
 
 class Ways:

@@ -17,7 +17,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import default_routing, routing as routing_named
-from pencilmap.model.network.graph import GraphNetwork, Level
+from pencilmap.model.network.graph import Level
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
@@ -218,7 +218,7 @@ def unit_word(level: Level) -> str:
     return level.name if len(level.name) > 1 else f"{level.name} slice"
 
 
-def unit_names(network: GraphNetwork, level: Level) -> list[str]:
+def unit_names(network: Any, level: Level) -> list[str]:
     """Return the name of each unit of a level: that of its switch, or its own if it has several switches."""
     of_switch = level.unit[network.n_nodes:]
     inside = np.flatnonzero(of_switch >= 0)

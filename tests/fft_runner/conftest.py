@@ -21,7 +21,7 @@ from pencilmap.scripts.networks.namespaces.inside import build_nap
 from tests.modules import needs_module
 from tests.patience import patience
 
-collect_ignore_glob = ["python_*.py", "peer_failures_checks.py"]  # programs for mpirun
+collect_ignore_glob = ["python_*.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 GUARDED = Path(__file__).with_name("python_guarded.py")

@@ -98,30 +98,10 @@ static void what_a_plan_tells(int rank, int ranks)
     plan.forward(f, f_hat);
     auto phases = plan.phase_seconds();
     expect(phases.front().first == "fft_z" && phases.size() == 14, "phases");
-}
-
-// A wave through exchanges in single precision.
-static void numbers_are_sent_as_floats(int ranks)
-{
-    pencilfft::description wanted(12, 10, 9);
-    wanted.exchange_precision = "single", wanted.rigor = "estimate";
-    pencilfft::plan plan(wanted, MPI_COMM_WORLD);
-    expect(plan.exchange_error() <= 2 * std::ldexp(1.0, -24) && (plan.exchange_error() > 0) == (ranks > 1), "its error");
-    expect(made("c2c").exchange_error() == 0, "no error of doubles");
-    auto f = plan.make<complex>(pencilfft::input);
-    double right = 0, wrong = 0;
-    for (const auto &w : plan.elements(pencilfft::input))
-        f[w.at] = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
-    plan.forward(f.data(), f.data());
-    plan.backward(f.data(), f.data());
-    for (const auto &w : plan.elements(pencilfft::input)) {
-        complex expected = std::sin(static_cast<double>(w.index[0] + w.index[1] + w.index[2]));
-        right += std::norm(expected), wrong += std::norm(f[w.at] / plan.scale() - expected);
-    }
-    double mine[] = {right, wrong}, all[] = {0, 0};
-    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    double error = std::sqrt(all[1] / all[0]);
-    expect(ranks == 1 ? error < 1e-14 : error > 1e-12 && error <= 2 * plan.exchange_error(), "the error that it tells");
+    pencilfft::description rounded(12, 10, 9);
+    rounded.exchange_precision = "single", rounded.rigor = "estimate";
+    double error = pencilfft::plan(rounded, MPI_COMM_WORLD).exchange_error();
+    expect(error <= 2 * std::ldexp(1.0, -24) && (error > 0) == (ranks > 1) && plan.exchange_error() == 0, "its error");
 }
 
 // Interleaved components of arrays of two dimensions, in work memory of the program.
@@ -231,7 +211,6 @@ int main(int argc, char **argv)
         a_derivative(schedule);
     plans_are_moved();
     what_a_plan_tells(rank, ranks);
-    numbers_are_sent_as_floats(ranks);
     two_dimensions();
     pairs_transposes_and_halos(ranks);
     lines(ranks);

@@ -86,15 +86,6 @@ static void boxes_are_as_on_paper(void)
     }
 }
 
-static void natural_order_keeps_z_nearest(void)
-{
-    const struct pf_geometry natural = {.n = {5, 4, 7}, .decomposition = &pf_decomposition_pencil, .grid = {2, 3}};
-    pencilfft_box box = pf_array_box(&natural, PENCILFFT_X_PENCIL, 0);
-    const int64_t stride[3] = {8, 4, 1};
-    for (int axis = 0; axis < 3; axis++)
-        CHECK_INT(box.stride[axis], stride[axis]);
-}
-
 static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry *g)
 {
     int ranks = 1;
@@ -140,60 +131,6 @@ static void a_grid_fills_its_ranks_or_not(void)
 static const struct pf_geometry lost_in_mpifft4py = {.n = {2512, 2512, 2512 / 2 + 1},
                                                      .decomposition = &pf_decomposition_pencil,
                                                      .grid = {16, 32}};
-
-/* Rank 0's Z pencil and rank 1's Y pencil: x 0..1, y 0..1, z 4..6, which begins at local element 4. */
-static void what_passes_between_two_ranks_is_the_common_part(void)
-{
-    pencilfft_box from = pf_array_box(&uneven, PENCILFFT_Z_PENCIL, 0);
-    pencilfft_box to = pf_array_box(&uneven, PENCILFFT_Y_PENCIL, 1), common = pf_box_common(&from, &to);
-    CHECK_INT(pf_box_elements(&common), 2 * 2 * 3);
-    CHECK_INT(pf_box_start(&from, &common), 4);
-    CHECK_INT(pf_box_start(&to, &common), 0);
-}
-
-struct refusal {
-    int64_t n[3];
-    const struct pf_decomposition *decomposition;
-    int R, C, ranks, status;
-    const char *part;
-};
-
-static const struct refusal refusals[] = {
-    {{8, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_OK, ""},
-    {{8, 8, 2}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_OK, ""},
-    {{0, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_SIZE, "every extent must be at least 1"},
-    {{1 << 20, 1 << 20, 1 << 20}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
-    {{8, 8, 8}, &pf_decomposition_pencil, 2, 3, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
-    {{8, 8, 8}, &pf_decomposition_pencil, 0, 3, 8, PENCILFFT_BAD_GRID, "at least 1"},
-    {{8, 8, 8},
-     &pf_decomposition_pencil,
-     -2,
-     -4,
-     8,
-     PENCILFFT_BAD_GRID,
-     "at least 1"}, /* accepted by cuDecomp (its pull request 141) */
-    {{8, 8, 1}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_OK, ""},
-    {{8, 8, 8}, &pf_decomposition_slab, 2, 4, 8, PENCILFFT_BAD_GRID, "slab has a grid of one number P"},
-    {{8, 8, 8}, &pf_decomposition_slab, 1, 0, 8, PENCILFFT_BAD_GRID, "grid 0: P must be at least 1"},
-    {{8, 8, 8},
-     &pf_decomposition_slab,
-     1,
-     4,
-     8,
-     PENCILFFT_BAD_GRID,
-     "grid 4 needs 4 processes, 8 were started; choose P = 8"},
-};
-
-static void grids_that_do_not_fit_are_refused(void)
-{
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const struct refusal *r = &refusals[i];
-        struct pf_geometry g = {.n = {r->n[0], r->n[1], r->n[2]}, .decomposition = r->decomposition};
-        int status = r->decomposition->take_grid(r->R, r->C, g.grid);
-        CHECK_INT(status ? status : pf_geometry_check(&g, r->ranks), r->status);
-        CHECK_CONTAINS(pf_message(), refusals[i].part);
-    }
-}
 
 static bool is_in(const pencilfft_box *box, const int64_t at[3])
 {
@@ -283,14 +220,11 @@ int main(void)
     blocks_follow_each_other_and_differ_by_at_most_one();
     a_product_beyond_the_limit_is_minus_one();
     boxes_are_as_on_paper();
-    natural_order_keeps_z_nearest();
     boxes_of_all_ranks_hold_every_element_once(&uneven);
     boxes_of_all_ranks_hold_every_element_once(&slabs);
     boxes_of_all_ranks_hold_every_element_once(&empty);
     a_grid_fills_its_ranks_or_not();
     boxes_of_all_ranks_hold_every_element_once(&lost_in_mpifft4py);
-    what_passes_between_two_ranks_is_the_common_part();
-    grids_that_do_not_fit_are_refused();
     images_of_all_boxes_fill_a_halo_once();
     boxes_outside_the_array_are_refused();
     return check_result();

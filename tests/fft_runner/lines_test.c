@@ -396,13 +396,14 @@ static void no_bricks(const struct lines *l)
 static void wrong_calls_are_refused(struct lines *l)
 {
     static double complex buffer[1024];
-    int64_t n, extent[3];
+    int64_t n;
     OK(create(l));
     BAD(ASK(l, execute, (pencilfft_direction)3, buffer, buffer), "");
     BAD(ASK(l, execute, PENCILFFT_FORWARD, NULL, buffer), "null plan or buffer");
     BAD(ASK(l, execute, PENCILFFT_FORWARD, (char *)buffer + 8, buffer), "");
     BAD(ASK(l, traffic, 9, PENCILFFT_FORWARD, NULL, NULL), "");
     if (l->bricks) {
+        int64_t extent[3];
         BAD(pencilfft_brick_lines_indices(l->brick, PENCILFFT_INPUT, 0, 3, &n), "axis 3; axes are 0..2");
         BAD(pencilfft_brick_lines_indices(l->brick, PENCILFFT_INPUT, -1, 0, &n), "");
         BAD(pencilfft_brick_lines_extent(l->brick, 5, 0, extent), "");

@@ -7,12 +7,14 @@
 #include "plan_refusals.h"
 #include "values.h"
 
+enum { SKIPS_WITHOUT_Z = 4 };
+
 /* ---- values of the choices -------------------------------------------------------------------------------------- */
 
-#define GRID_OF(R, C) {R, C, #R "x" #C}
+#define GRID_OF(R, C) {#R "x" #C, R, C}
 static const struct {
-    int R, C;
     const char *name;
+    int R, C;
 } grids[] = {
     GRID_OF(1, 1), GRID_OF(1, 2), GRID_OF(2, 1), GRID_OF(1, 3), GRID_OF(3, 1), GRID_OF(1, 4), GRID_OF(2, 2),
     GRID_OF(4, 1), GRID_OF(1, 5), GRID_OF(5, 1), GRID_OF(1, 6), GRID_OF(2, 3), GRID_OF(3, 2), GRID_OF(6, 1),
@@ -67,54 +69,24 @@ static const struct padding {
     const char *name;
     int axes, times, over, more; /* bits of axes; n * times / over + more */
 } paddings[] = {{"none", 0, 1, 1, 0}, {"3/2", 7, 3, 2, 1}, {"double", 7, 2, 1, 0}, {"x", 1, 1, 1, 3}, {"yz", 6, 1, 1, 1}};
-enum { SKIPS_WITHOUT_Z = 4, COSINES = 4 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-static const char *grid_name(int i)
-{
-    return i < COUNT(grids) ? grids[i].name : NULL;
-}
-
-static const char *extents_name(int i)
-{
-    return i < COUNT(all_extents) ? all_extents[i].name : NULL;
-}
-
-static const char *schedule_name(int i)
-{
-    return i < COUNT(schedules) ? schedules[i] : NULL;
-}
-
-static const char *fields_name(int i)
-{
-    return i < COUNT(fields) ? fields[i] : NULL;
-}
-
-static const char *pieces_name(int i)
-{
-    return i < COUNT(pieces) ? pieces[i] : NULL;
-}
-
-static const char *skip_name(int i)
-{
-    return i < COUNT(skips) ? skips[i] : NULL;
-}
-
-static const char *padding_name(int i)
-{
-    return i < COUNT(paddings) ? paddings[i].name : NULL;
-}
-
-static const char *sent_name(int i)
-{
-    return i < COUNT(sent) ? sent[i] : NULL;
-}
-
-static const char *kind_name(int i)
-{
-    return i < COUNT(kinds) ? kinds[i] : NULL;
-}
+/* Names in a row of structures that begin with them. */
+#define NAMES(function, array)                                              \
+    static const char *function(int i)                                      \
+    {                                                                       \
+        return i < COUNT(array) ? *(const char *const *)&(array)[i] : NULL; \
+    }
+NAMES(grid_name, grids)
+NAMES(extents_name, all_extents)
+NAMES(schedule_name, schedules)
+NAMES(fields_name, fields)
+NAMES(pieces_name, pieces)
+NAMES(skip_name, skips)
+NAMES(padding_name, paddings)
+NAMES(sent_name, sent)
+NAMES(kind_name, kinds)
 
 static const struct {
     const char *name;
@@ -249,24 +221,27 @@ static void set_order(struct matrix_case *c, int number)
     plan_turn(&c->plan.desc, pencilfft_order_name(c->value[ORDER]), &c->turned);
 }
 
+static void add(struct matrix_case *c, const char *format, const char *value)
+{
+    size_t used = strlen(c->plan.name);
+    if (value)
+        snprintf(c->plan.name + used, sizeof c->plan.name - used, format, value);
+}
+
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
-    int n = snprintf(c->plan.name, sizeof c->plan.name,
-                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d %sthreads=%d%s%s%s", d->R, d->C,
-                     d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
-                     d->interleaved ? "interleaved " : "", d->threads, d->destroy_input ? " destroy_input" : "",
-                     d->nonblocking ? " nonblocking" : "", d->caller_work ? " caller_work" : "");
-    if (d->kinds)
-        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
-    if (d->skip)
-        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
-    n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " order=%s", d->order);
-    if (c->value[PADDING])
-        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " padding=%s", paddings[c->value[PADDING]].name);
-    if (d->exchange_precision)
-        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " exchange_precision=%s", d->exchange_precision);
+    snprintf(c->plan.name, sizeof c->plan.name,
+             "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d %sthreads=%d%s%s%s", d->R, d->C,
+             d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout,
+             d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
+             d->interleaved ? "interleaved " : "", d->threads, d->destroy_input ? " destroy_input" : "",
+             d->nonblocking ? " nonblocking" : "", d->caller_work ? " caller_work" : "");
+    add(c, " kinds=%s", d->kinds);
+    add(c, " skip=%s", d->skip);
+    add(c, " order=%s", d->order);
+    add(c, " padding=%s", c->value[PADDING] ? paddings[c->value[PADDING]].name : NULL);
+    add(c, " exchange_precision=%s", d->exchange_precision);
 }
 
 /* Plans of r2c and of c2r, which are the same type, have a single direction, others both. */
@@ -277,27 +252,13 @@ static int directions_of(const char *type)
                                   : PENCILFFT_FORWARD | PENCILFFT_BACKWARD;
 }
 
-/* Every fifth case has two or three. */
-static int threads_of(int number)
+/* Chance of a member beyond the choices, of a chain of its own: by hashes of the number, with more added to the last. */
+static int chance(int number, int hashes, int more, int values)
 {
-    enum { ONE_IN = 10 };
-    int drawn = (int)(value_hash(value_hash((uint64_t)number)) % ONE_IN);
-    return drawn < 2 ? 2 + drawn : 1;
-}
-
-/* Every fourth case may destroy its input. */
-static int destroys_input(int number)
-{
-    enum { ONE_IN = 4 };
-    return value_hash(value_hash(value_hash((uint64_t)number))) % ONE_IN == 0;
-}
-
-/* Every third of the cases that may be started. */
-static int is_nonblocking(const pencilfft_desc *desc, int number)
-{
-    enum { ONE_IN = 3 };
-    bool may = !strcmp(desc->sync, "none") && exchange_runs_beside(desc->exchange);
-    return may && value_hash(value_hash((uint64_t)number) + 1) % ONE_IN == 0;
+    uint64_t h = (uint64_t)number;
+    while (hashes-- > 0)
+        h = value_hash(h);
+    return (int)(value_hash(h + (uint64_t)more) % (uint64_t)values);
 }
 
 /* Every third of the cases in double precision sends single precision. */
@@ -307,19 +268,6 @@ static void set_sent(struct matrix_case *c, int number)
     bool may = !strcmp(c->plan.desc.precision, "double");
     c->value[SENT] = may ? draw(number, SENT, ONE_IN) == 0 : NOT_CHOSEN;
     c->plan.desc.exchange_precision = c->value[SENT] == 1 ? sent[1] : NULL;
-}
-
-/* Every second case of several fields. */
-static int is_interleaved(int number)
-{
-    return value_hash(value_hash((uint64_t)number) + 3) % 2 == 0;
-}
-
-/* Every fourth case. */
-static int has_caller_work(int number)
-{
-    enum { ONE_IN = 4 };
-    return value_hash(value_hash((uint64_t)number) + 2) % ONE_IN == 0;
 }
 
 void matrix_case_make(int number, struct matrix_case *c)
@@ -339,11 +287,13 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->rigor = matrix_value_name(RIGOR, c->value[RIGOR]);
     desc->sync = matrix_value_name(SYNC, c->value[SYNC]);
     desc->fields = 1 + c->value[FIELDS];
-    desc->threads = threads_of(number);
-    desc->destroy_input = destroys_input(number);
-    desc->nonblocking = is_nonblocking(desc, number);
-    desc->interleaved = desc->fields > 1 && is_interleaved(number);
-    desc->caller_work = has_caller_work(number);
+    int threads = chance(number, 1, 0, 10);
+    desc->threads = threads < 2 ? 2 + threads : 1; /* every fifth case */
+    desc->destroy_input = chance(number, 2, 0, 4) == 0;
+    bool may_start = !strcmp(desc->sync, "none") && exchange_runs_beside(desc->exchange);
+    desc->nonblocking = may_start && chance(number, 1, 1, 3) == 0;
+    desc->interleaved = desc->fields > 1 && chance(number, 1, 3, 2) == 0;
+    desc->caller_work = chance(number, 1, 2, 4) == 0;
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;

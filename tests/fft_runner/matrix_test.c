@@ -16,8 +16,7 @@
 
 #include "check.h"
 #include "check_mpi.h"
-#include "matrix_coverage.h"
-#include "plan_check.h"
+#include "matrix_cases.h"
 #include "plan_refusals.h"
 #include "runner.h"
 #include "values.h"
@@ -28,6 +27,53 @@ static struct {
 } options = {.share = 1, .repeat = 1};
 
 static struct plan_check check;
+
+/* ---- coverage: pairs of values of two choices, and transforms verified with each value ---------------------------- */
+
+enum { MOST_VALUES = 32, MOST_DECOMPOSITIONS = 4 };
+
+/* By refused or not, and by decomposition. */
+static bool noted[2][MOST_DECOMPOSITIONS][N_CHOICES][N_CHOICES][MOST_VALUES][MOST_VALUES];
+static int transforms[N_CHOICES][MOST_VALUES];
+
+/* Note the pairs of a case, separately for planned and refused cases; returns the number of new pairs. */
+static int note_pairs(const struct matrix_case *c, bool refused)
+{
+    int new_ones = 0;
+    for (int a = 0; a < N_CHOICES; a++)
+        for (int b = a + 1; b < N_CHOICES; b++) {
+            if (c->value[a] == NOT_CHOSEN || c->value[b] == NOT_CHOSEN)
+                continue;
+            bool *pair = &noted[refused][c->value[DECOMPOSITION]][a][b][c->value[a]][c->value[b]];
+            new_ones += !*pair;
+            *pair = true;
+        }
+    return new_ones;
+}
+
+static void count_transforms(const struct matrix_case *c, int n)
+{
+    for (int choice = 0; choice < N_CHOICES; choice++)
+        if (c->value[choice] != NOT_CHOSEN)
+            transforms[choice][c->value[choice]] += n;
+}
+
+/* A line for each choice: all values, or the verified ones, each with its number of transforms. */
+static void print_values(bool verified)
+{
+    const char *value;
+    for (int choice = 0; choice < N_CHOICES; choice++) {
+        printf("%s:", matrix_choice_name(choice));
+        for (int i = 0; (value = matrix_value_name(choice, i)); i++)
+            if (!verified)
+                printf(" %s", value);
+            else if (transforms[choice][i])
+                printf(" %s=%d", value, transforms[choice][i]);
+        printf("\n");
+    }
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------------------------- */
 
 static bool has_word(const char *name, const char *word)
 {
@@ -66,7 +112,7 @@ static void check_one(const struct matrix_case *c)
 {
     int before = check.transforms;
     plan_check_run(&check, &c->plan);
-    coverage_count_transforms(c, check.transforms - before);
+    count_transforms(c, check.transforms - before);
 }
 
 /* All ranks of all sizes walk alike, so that pairs are crossed once and not once for every number of ranks. */
@@ -79,7 +125,7 @@ static void walk(void)
         if (!is_chosen(&c))
             continue;
         const pencilfft_desc *desc = &c.plan.desc;
-        int new_pairs = coverage_note_pairs(&c, plan_must_be_refused(desc, check.absent));
+        int new_pairs = note_pairs(&c, plan_must_be_refused(desc, check.absent));
         if (desc->R * desc->C != check.ranks || (options.pairs && !new_pairs))
             continue;
         for (int again = 0; again < options.repeat; again++)
@@ -112,7 +158,7 @@ int main(int argc, char **argv)
 {
     int level;
     if (argc == 2 && !strcmp(argv[1], "--names")) {
-        names_print();
+        print_values(false);
         return EXIT_SUCCESS;
     }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
@@ -120,7 +166,7 @@ int main(int argc, char **argv)
     plan_check_begin(&check);
     walk();
     if (check.rank == 0)
-        coverage_print();
+        print_values(true);
     int status = plan_check_end(&check);
     MPI_Finalize();
     return status;

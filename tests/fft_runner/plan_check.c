@@ -53,6 +53,19 @@ static void start(const struct plan_case *c, const struct variant *variant)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_A_PLAN}, NULL);
 }
 
+static void need(int status)
+{
+    if (status)
+        abort_with_message();
+}
+
+static void *buffer_of(pencilfft_plan plan)
+{
+    void *buffer;
+    need(pencilfft_alloc(plan, &buffer));
+    return buffer;
+}
+
 /* On all ranks alike. */
 static void fail(const char *what)
 {
@@ -67,6 +80,12 @@ static bool somewhere(bool here)
     int mine = here, any;
     CHECK_MPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, check->grid));
     return any;
+}
+
+static void fail_if(bool wrong_here, const char *what)
+{
+    if (somewhere(wrong_here))
+        fail(what);
 }
 
 static bool input_was_lost(const struct problem *p)
@@ -97,18 +116,16 @@ static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
                                  : strcmp(stage, "column") || j % desc->R == check->rank % desc->R;
 }
 
-/* Elements of box `of` that lie in box `in`, in single steps. */
+/* Elements of both boxes, index by index along each axis. */
 static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
 {
-    int64_t n = 0, at[3];
-    for (at[0] = of->offset[0]; at[0] < of->offset[0] + of->extent[0]; at[0]++)
-        for (at[1] = of->offset[1]; at[1] < of->offset[1] + of->extent[1]; at[1]++)
-            for (at[2] = of->offset[2]; at[2] < of->offset[2] + of->extent[2]; at[2]++) {
-                bool inside = true;
-                for (int axis = 0; axis < 3; axis++)
-                    inside &= at[axis] >= in->offset[axis] && at[axis] < in->offset[axis] + in->extent[axis];
-                n += inside;
-            }
+    int64_t n = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t shared = 0;
+        for (int64_t at = of->offset[axis]; at < of->offset[axis] + of->extent[axis]; at++)
+            shared += at >= in->offset[axis] && at < in->offset[axis] + in->extent[axis];
+        n *= shared;
+    }
     return n;
 }
 
@@ -188,8 +205,7 @@ static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
         wrong |= exchange_is_wrong(p, e, desc, bytes);
     }
     wrong |= remap_is_wrong(p, PENCILFFT_REMAP_IN, desc) || remap_is_wrong(p, PENCILFFT_REMAP_OUT, desc);
-    if (somewhere(wrong))
-        fail("the traffic is not that of the exchange's group");
+    fail_if(wrong, "the traffic is not that of the exchange's group");
 }
 
 static bool is_among(const char *word, const struct variant *variant)
@@ -224,8 +240,7 @@ static void check_variants(const struct plan_case *c, struct problem *p)
         start(c, &variants[i]);
         p->direction = variants[i].direction;
         p->out = variants[i].in_place ? p->in : p->other;
-        if (verify(p, &v))
-            abort_with_message();
+        need(verify(p, &v));
         judge(p, &c->desc, &v);
         check_traffic(p, &c->desc);
         check->transforms++;
@@ -241,7 +256,21 @@ static bool same_array(const struct problem *p, int array, const void *a, const 
     return !memcmp(a, b, (size_t)side_elements(&side) * side.format.element_bytes);
 }
 
-/* A pair gives the results of its two transforms, in place and out of place. */
+/* The input of a transform, filled. */
+static void fill(struct problem *p, pencilfft_direction direction, void *in)
+{
+    p->direction = direction;
+    p->in = in;
+    need(fill_input(p));
+}
+
+static int result_of(pencilfft_direction direction)
+{
+    return direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
+}
+
+/* A pair gives the results of its two transforms, in place and out of place: FFTW may choose another way in place, with
+ * other last bits. */
 static void check_pair(const struct plan_case *c, struct problem *p)
 {
     void *in[2], *expected[2], *out[2];
@@ -249,40 +278,22 @@ static void check_pair(const struct plan_case *c, struct problem *p)
     if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return;
     start(c, NULL);
-    for (int i = 0; i < 2; i++) {
-        if (pencilfft_alloc(p->plan, &in[i]) || pencilfft_alloc(p->plan, &expected[i]) || pencilfft_alloc(p->plan, &out[i]))
-            abort_with_message();
-        p->direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-        p->in = in[i];
-        if (fill_input(p) || pencilfft_execute(p->plan, p->direction, in[i], expected[i]))
-            abort_with_message();
+    for (int i = 0; i < 2; i++)
+        in[i] = buffer_of(p->plan), expected[i] = buffer_of(p->plan), out[i] = buffer_of(p->plan);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        for (int i = 0; i < 2; i++) {
+            pencilfft_direction direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+            fill(p, direction, in_place ? expected[i] : in[i]);
+            need(pencilfft_execute(p->plan, direction, p->in, expected[i]));
+            fill(p, direction, in[i]); /* which may have been destroyed */
+        }
+        if (in_place)
+            out[0] = in[0], out[1] = in[1];
+        need(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
+        wrong |= !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) ||
+                 !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
     }
-    for (int i = 0; i < 2 && c->desc.destroy_input; i++) {
-        p->direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-        p->in = in[i];
-        if (fill_input(p))
-            abort_with_message();
-    }
-    if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
-        abort_with_message();
-    wrong = !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
-    for (int i = 0; i < 2; i++) { /* FFTW may choose another way in place, with other last bits */
-        int64_t bytes = 0;
-        if (pencilfft_alloc_bytes(p->plan, &bytes))
-            abort_with_message();
-        p->direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-        p->in = in[i];
-        if (c->desc.destroy_input && fill_input(p))
-            abort_with_message();
-        memcpy(expected[i], in[i], (size_t)bytes);
-        if (pencilfft_execute(p->plan, i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, expected[i], expected[i]))
-            abort_with_message();
-    }
-    if (pencilfft_execute_pair(p->plan, in[0], in[0], in[1], in[1]))
-        abort_with_message();
-    wrong |= !same_array(p, PENCILFFT_OUTPUT, in[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, in[1], expected[1]);
-    if (somewhere(wrong))
-        fail("a pair of transforms is not what they are one by one");
+    fail_if(wrong, "a pair of transforms is not what they are one by one");
 }
 
 /* Whether the reals of the array are those of `expected` times the factor, to the last digits, or to those of a remap that
@@ -295,8 +306,7 @@ static bool is_scaled(const struct problem *p, int array, const void *got, const
     bool rounded = told > 0 && pencilfft_exchange_stage(p->plan, remap);
     struct side side;
     bool right = true;
-    if (side_of(p, array, &side))
-        abort_with_message();
+    need(side_of(p, array, &side));
     size_t single = side.format.real_bytes == sizeof(float);
     int64_t reals = side_elements(&side) * (int64_t)(side.format.element_bytes / side.format.real_bytes);
     for (int64_t i = 0; i < reals; i++) {
@@ -311,42 +321,33 @@ static bool is_scaled(const struct problem *p, int array, const void *got, const
 static void check_norm(const struct plan_case *c, struct problem *p)
 {
     bool wrong = false;
-    void *in, *expected, *out, *place;
+    void *in = buffer_of(p->plan), *expected = buffer_of(p->plan), *out = buffer_of(p->plan), *place = buffer_of(p->plan);
     double n;
-    if (pencilfft_alloc(p->plan, &in) || pencilfft_alloc(p->plan, &expected) || pencilfft_alloc(p->plan, &out) ||
-        pencilfft_alloc(p->plan, &place) || pencilfft_scale(p->plan, &n))
-        abort_with_message();
+    need(pencilfft_scale(p->plan, &n));
     pencilfft_norm norm = check->plans % 2 ? PENCILFFT_NORM_N : PENCILFFT_NORM_SQRT_N;
     start(c, NULL);
-    for (int backward = 0; backward < 2; backward++) {
-        pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-        int array = backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
-        if (!(c->desc.directions & (int)direction))
+    for (pencilfft_direction way = PENCILFFT_FORWARD; way <= PENCILFFT_BACKWARD; way++) {
+        if (!(c->desc.directions & (int)way))
             continue;
         for (int in_place = 0; in_place < 2; in_place++) {
             void *to[2] = {in_place ? in : expected, in_place ? place : out};
             for (int scaled = 0; scaled < 2; scaled++) {
-                p->direction = direction;
-                p->in = scaled && in_place ? place : in;
-                if (fill_input(p) || pencilfft_set_norm(p->plan, direction, scaled ? norm : PENCILFFT_NORM_NONE) ||
-                    pencilfft_execute(p->plan, direction, p->in, to[scaled]))
-                    abort_with_message();
+                fill(p, way, scaled && in_place ? place : in);
+                need(pencilfft_set_norm(p->plan, way, scaled ? norm : PENCILFFT_NORM_NONE));
+                need(pencilfft_execute(p->plan, way, p->in, to[scaled]));
             }
-            wrong |= !is_scaled(p, array, to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
+            wrong |= !is_scaled(p, result_of(way), to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
         }
-        if (pencilfft_set_norm(p->plan, direction, PENCILFFT_NORM_NONE))
-            abort_with_message();
+        need(pencilfft_set_norm(p->plan, way, PENCILFFT_NORM_NONE));
     }
-    if (somewhere(wrong))
-        fail("a normalised transform is not the transform times its factor");
+    fail_if(wrong, "a normalised transform is not the transform times its factor");
 }
 
 /* Squares of an array, and of its difference from another array, over all ranks. */
 static void squares(const struct problem *p, int array, const void *got, const void *expected, double sums[2])
 {
     struct side side;
-    if (side_of(p, array, &side))
-        abort_with_message();
+    need(side_of(p, array, &side));
     sums[0] = sums[1] = 0;
     for (int64_t i = 0; i < side_elements(&side); i++) {
         double complex its = element_load(&side.format, expected, i), away = element_load(&side.format, got, i) - its;
@@ -367,46 +368,38 @@ static int times_sent(const struct plan_case *c, pencilfft_plan plan)
 }
 
 /* Exchanges in single precision add an error, which is not above the error that the plan tells, to the same transform by
- * exchanges in double precision. */
+ * exchanges in double precision. Two buffers of each plan: exchange auto may choose others, which need more memory. */
 static void check_rounding(const struct plan_case *c, struct problem *p)
 {
     pencilfft_desc exact = c->desc;
     double told, sums[2];
     int sent = plan_rounds(&c->desc) ? times_sent(c, p->plan) : 0;
     bool wrong = false;
-    void *in, *own, *got, *expected; /* two of each plan: exchange auto may choose others, which need more memory */
     pencilfft_plan plan;
     start(c, NULL);
-    if (pencilfft_exchange_error(p->plan, &told))
-        abort_with_message();
+    need(pencilfft_exchange_error(p->plan, &told));
     if (told != sent * 0x1p-24)
         fail("the error of the exchanges is not that of their number");
     if (!sent)
         return;
     exact.exchange_precision = NULL;
     exact.caller_work = 0;
-    if (pencilfft_plan_create(&exact, check->grid, &plan) || pencilfft_alloc(p->plan, &in) ||
-        pencilfft_alloc(p->plan, &got) || pencilfft_alloc(plan, &own) || pencilfft_alloc(plan, &expected))
-        abort_with_message();
-    for (int backward = 0; backward < 2; backward++) {
-        pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-        if (!(c->desc.directions & (int)direction))
+    need(pencilfft_plan_create(&exact, check->grid, &plan));
+    void *in = buffer_of(p->plan), *got = buffer_of(p->plan), *own = buffer_of(plan), *expected = buffer_of(plan);
+    for (pencilfft_direction way = PENCILFFT_FORWARD; way <= PENCILFFT_BACKWARD; way++) {
+        if (!(c->desc.directions & (int)way))
             continue;
-        p->direction = direction;
-        p->in = in;
-        if (fill_input(p) || pencilfft_execute(p->plan, direction, in, got))
-            abort_with_message();
-        p->in = own;
-        if (fill_input(p) || pencilfft_execute(plan, direction, own, expected))
-            abort_with_message();
-        squares(p, backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, got, expected, sums);
+        fill(p, way, in);
+        need(pencilfft_execute(p->plan, way, in, got));
+        fill(p, way, own);
+        need(pencilfft_execute(plan, way, own, expected));
+        squares(p, result_of(way), got, expected, sums);
         wrong |= !(sums[1] > 0) || sqrt(sums[1] / sums[0]) > told;
     }
     if (wrong)
         fail("the error of the exchanges is zero, or above the error that the plan tells");
     p->in = in;
-    if (pencilfft_plan_destroy(plan)) /* with its buffers */
-        abort_with_message();
+    need(pencilfft_plan_destroy(plan)); /* with its buffers */
 }
 
 /* One transform of a plan, by execute and then in flight. */
@@ -416,29 +409,20 @@ struct flight {
     void *in, *out, *expected;
 };
 
-static void fill(const struct flight *f, struct problem *p)
+static void prepare_flights(struct flight f[2], struct problem *p)
 {
-    p->direction = f->direction;
-    p->in = f->in;
-    if (fill_input(p))
-        abort_with_message();
+    for (int i = 0; i < 2; i++) {
+        f[i].in = buffer_of(f[i].plan), f[i].out = buffer_of(f[i].plan), f[i].expected = buffer_of(f[i].plan);
+        fill(p, f[i].direction, f[i].in);
+        need(pencilfft_execute(f[i].plan, f[i].direction, f[i].in, f[i].expected));
+        fill(p, f[i].direction, f[i].in); /* which may have been destroyed */
+    }
 }
 
-static void prepare_flight(struct flight *f, struct problem *p, bool destroys)
+static bool arrived_wrong(const struct flight f[2], const struct problem *p)
 {
-    if (pencilfft_alloc(f->plan, &f->in) || pencilfft_alloc(f->plan, &f->out) || pencilfft_alloc(f->plan, &f->expected))
-        abort_with_message();
-    fill(f, p);
-    if (pencilfft_execute(f->plan, f->direction, f->in, f->expected))
-        abort_with_message();
-    if (destroys)
-        fill(f, p);
-}
-
-static bool arrived_wrong(const struct flight *f, const struct problem *p)
-{
-    bool forward = f->direction == PENCILFFT_FORWARD;
-    return !same_array(p, forward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, f->out, f->expected);
+    return !same_array(p, result_of(f[0].direction), f[0].out, f[0].expected) ||
+           !same_array(p, result_of(f[1].direction), f[1].out, f[1].expected);
 }
 
 /* Each rank makes progress with other plans, and as often as it likes; the own message is a blocking one to a neighbour. */
@@ -446,8 +430,7 @@ static bool progress_and_own_message(const struct flight f[2])
 {
     int next = (check->rank + 1) % check->ranks, before = (check->rank + check->ranks - 1) % check->ranks, got = -1, done;
     for (int i = 0; i < check->rank * 7 % 5; i++)
-        if (pencilfft_progress(f[(i + check->rank) % 2].plan, &done))
-            abort_with_message();
+        need(pencilfft_progress(f[(i + check->rank) % 2].plan, &done));
     CHECK_MPI(MPI_Sendrecv(&check->rank, 1, MPI_INT, next, 0, &got, 1, MPI_INT, before, 0, check->grid, MPI_STATUS_IGNORE));
     return got == before;
 }
@@ -459,13 +442,12 @@ static char *give_work(const struct plan_case *c, pencilfft_plan plan, int64_t *
 {
     int64_t least;
     char *memory;
-    if (pencilfft_work_bytes(plan, 0, &least) || pencilfft_work_bytes(plan, 1, bytes))
-        abort_with_message();
+    need(pencilfft_work_bytes(plan, 0, &least));
+    need(pencilfft_work_bytes(plan, 1, bytes));
     bool wrong = least < 0 || least > *bytes || (!c->desc.caller_work && *bytes > 0);
     if (!c->desc.caller_work)
         wrong |= pencilfft_set_work(plan, NULL, 0) != PENCILFFT_BAD_CALL;
-    if (somewhere(wrong))
-        fail("the bytes of work memory are wrong");
+    fail_if(wrong, "the bytes of work memory are wrong");
     if (!c->desc.caller_work)
         return NULL;
     if (!(memory = malloc((size_t)*bytes + BORDER + WORK_ALIGNMENT)))
@@ -474,10 +456,8 @@ static char *give_work(const struct plan_case *c, pencilfft_plan plan, int64_t *
     memset(start, 'w', (size_t)*bytes + BORDER - WORK_ALIGNMENT);
     wrong = least && (pencilfft_set_work(plan, start, least - 1) != PENCILFFT_BAD_CALL ||
                       pencilfft_set_work(plan, start + 8, *bytes) != PENCILFFT_BAD_CALL);
-    if (somewhere(wrong))
-        fail("too little work memory, or work memory that is not aligned, was taken");
-    if (pencilfft_set_work(plan, start, *bytes))
-        abort_with_message();
+    fail_if(wrong, "too little work memory, or work memory that is not aligned, was taken");
+    need(pencilfft_set_work(plan, start, *bytes));
     return memory;
 }
 
@@ -487,56 +467,41 @@ static void take_work(char *memory, int64_t bytes)
     const char *start = memory ? memory + WORK_ALIGNMENT - (uintptr_t)memory % WORK_ALIGNMENT : NULL;
     for (int i = 0; memory && i < BORDER - WORK_ALIGNMENT; i++)
         wrong |= start[bytes + i] != 'w';
-    if (somewhere(wrong))
-        fail("memory behind the work memory was overwritten");
+    fail_if(wrong, "memory behind the work memory was overwritten");
     free(memory);
 }
 
 /* Two plans in flight on the same communicator, and a pair. */
 static void check_flights(const struct plan_case *c, struct problem *p)
 {
-    bool both = c->desc.directions == (PENCILFFT_FORWARD | PENCILFFT_BACKWARD), wrong = false;
-    int last = c->desc.directions & PENCILFFT_BACKWARD ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
-    struct flight f[2] = {{.plan = p->plan, .direction = both ? PENCILFFT_FORWARD : (pencilfft_direction)last},
-                          {.direction = (pencilfft_direction)last}};
+    bool both = c->desc.directions == (PENCILFFT_FORWARD | PENCILFFT_BACKWARD);
+    pencilfft_direction last = c->desc.directions & PENCILFFT_BACKWARD ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+    struct flight f[2] = {{.plan = p->plan, .direction = both ? PENCILFFT_FORWARD : last}, {.direction = last}};
+    int64_t bytes;
+    void *in = p->in;
     if (!c->desc.nonblocking)
         return;
-    void *in = p->in;
     start(c, NULL);
-    if (pencilfft_plan_create(&c->desc, check->grid, &f[1].plan))
-        abort_with_message();
-    int64_t bytes;
+    need(pencilfft_plan_create(&c->desc, check->grid, &f[1].plan));
     char *work = give_work(c, f[1].plan, &bytes);
+    prepare_flights(f, p);
     for (int i = 0; i < 2; i++)
-        prepare_flight(&f[i], p, c->desc.destroy_input);
-    for (int i = 0; i < 2; i++)
-        if (pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out))
-            abort_with_message();
-    wrong = !progress_and_own_message(f);
-    if (pencilfft_wait(f[1].plan) || pencilfft_wait(f[0].plan))
-        abort_with_message();
-    for (int i = 0; i < 2; i++)
-        wrong |= arrived_wrong(&f[i], p);
-    if (somewhere(wrong))
-        fail("transforms in flight are not what they are by execute");
-    if (pencilfft_plan_destroy(f[1].plan)) /* with its buffers */
-        abort_with_message();
+        need(pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out));
+    bool wrong = !progress_and_own_message(f);
+    need(pencilfft_wait(f[1].plan));
+    need(pencilfft_wait(f[0].plan));
+    fail_if(arrived_wrong(f, p) || wrong, "transforms in flight are not what they are by execute");
+    need(pencilfft_plan_destroy(f[1].plan)); /* with its buffers */
     take_work(work, bytes);
     p->in = in;
     if (!both)
         return;
     f[1].plan = p->plan;
-    for (int i = 0; i < 2; i++)
-        prepare_flight(&f[i], p, c->desc.destroy_input);
-    if (pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out))
-        abort_with_message();
+    prepare_flights(f, p);
+    need(pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out));
     wrong = !progress_and_own_message(f);
-    if (pencilfft_wait(p->plan))
-        abort_with_message();
-    for (int i = 0; i < 2; i++)
-        wrong |= arrived_wrong(&f[i], p);
-    if (somewhere(wrong))
-        fail("a pair in flight is not what its transforms are by execute");
+    need(pencilfft_wait(p->plan));
+    fail_if(arrived_wrong(f, p) || wrong, "a pair in flight is not what its transforms are by execute");
 }
 
 /* For the taken or the given side of a transform: write index values, or count wrong values. */
@@ -545,8 +510,7 @@ static int64_t index_values(const struct problem *p, bool taken, pencilfft_direc
     bool input = taken == (direction == PENCILFFT_FORWARD);
     int64_t wrong = 0;
     struct side side;
-    if (side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side))
-        abort_with_message();
+    need(side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side));
     for (int i = 0; i < side.parts && fill; i++)
         values_fill(&side.part[i], &side.format, value_index, array);
     for (int i = 0; i < side.parts && !fill; i++)
@@ -558,23 +522,19 @@ static int64_t moved_wrong(const struct problem *p, bool in_place)
 {
     void *in = p->in, *out = in_place ? p->in : p->other;
     index_values(p, true, p->direction, in, true);
-    if (pencilfft_execute(p->plan, p->direction, in, out))
-        abort_with_message();
+    need(pencilfft_execute(p->plan, p->direction, in, out));
     return index_values(p, false, p->direction, out, false);
 }
 
 static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
 {
     void *in[2], *out[2];
-    for (int i = 0; i < 2; i++)
-        if (pencilfft_alloc(p->plan, &in[i]) || pencilfft_alloc(p->plan, &out[i]))
-            abort_with_message();
     for (int i = 0; i < 2; i++) {
-        out[i] = in_place ? in[i] : out[i];
+        in[i] = buffer_of(p->plan);
+        out[i] = in_place ? in[i] : buffer_of(p->plan);
         index_values(p, true, i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in[i], true);
     }
-    if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
-        abort_with_message();
+    need(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
     return index_values(p, false, PENCILFFT_FORWARD, out[0], false) +
            index_values(p, false, PENCILFFT_BACKWARD, out[1], false);
 }
@@ -589,8 +549,7 @@ static void check_moved(const struct plan_case *c, struct problem *p)
         if (!variant_is_chosen(&variants[i], c->desc.directions))
             continue;
         start(c, &variants[i]);
-        if (somewhere(moved_wrong(p, variants[i].in_place)))
-            fail("a transform of no axis changed what it moved");
+        fail_if(moved_wrong(p, variants[i].in_place), "a transform of no axis changed what it moved");
     }
     start(c, NULL);
     if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
@@ -605,8 +564,7 @@ static void check_short(const struct plan_case *c, pencilfft_plan plan)
     const char *wrong = plan_short_wrong(plan, c->desc.directions);
     if (wrong)
         printf("rank %d: %s\n", check->rank, wrong);
-    if (somewhere(wrong))
-        fail("arrays that end with their last element");
+    fail_if(wrong, "arrays that end with their last element");
 }
 
 static void check_plan(const struct plan_case *c, pencilfft_plan plan)
@@ -614,8 +572,7 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
     struct problem p;
     int64_t bytes;
     char *work = give_work(c, plan, &bytes);
-    if (problem_make(plan, check->grid, &p))
-        abort_with_message();
+    need(problem_make(plan, check->grid, &p));
     check_variants(c, &p);
     check_pair(c, &p);
     check_norm(c, &p);
@@ -654,8 +611,7 @@ void plan_check_run(struct plan_check *of, const struct plan_case *given)
     pf_tuning = c->tiny_pieces ? tiny : usual;
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, check->grid, &plan);
-    if (status == PENCILFFT_MPI_ERROR)
-        abort_with_message();
+    need(status == PENCILFFT_MPI_ERROR);
     if (!status)
         on = settled(given, plan);
     if (status)
@@ -664,8 +620,7 @@ void plan_check_run(struct plan_check *of, const struct plan_case *given)
         fail("this must be refused, and was not");
     else
         check_plan(c, plan);
-    if (pencilfft_plan_destroy(plan))
-        abort_with_message();
+    need(pencilfft_plan_destroy(plan));
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 }
 

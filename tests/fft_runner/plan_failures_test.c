@@ -106,8 +106,9 @@ static void nonsense_is_refused(void)
 {
     const pencilfft_box outside = {.offset = {INT64_MAX, -1, 0}, .extent = {INT64_MAX, INT64_MIN, 1}};
     NONSENSE(nx, INT64_MAX, PENCILFFT_BAD_SIZE, "more than 2^53 elements");
-    NONSENSE(R, -R, PENCILFFT_BAD_GRID, "");
-    NONSENSE(C, -1, PENCILFFT_BAD_GRID, "");
+    NONSENSE(R, -R, PENCILFFT_BAD_GRID, "at least 1");
+    NONSENSE(C, -1, PENCILFFT_BAD_GRID, "at least 1");
+    NONSENSE(R, R + 1, PENCILFFT_BAD_GRID, "choose RxC with R*C = ");
     NONSENSE(C, INT_MAX, PENCILFFT_BAD_GRID, "");
     NONSENSE(directions, 0, PENCILFFT_BAD_CALL, "directions");
     NONSENSE(directions, 7, PENCILFFT_BAD_CALL, "directions");
@@ -162,6 +163,15 @@ static void extents_below_one_are_refused(void)
 
 static void members_that_contradict_each_other_are_refused(void)
 {
+    char words[64];
+    pencilfft_desc slab = description("alltoallv");
+    slab.decomposition = "slab", slab.R = 2, slab.C = ranks + 1;
+    no_plan(slab, PENCILFFT_BAD_GRID, "slab has a grid of one number P");
+    slab.R = 1;
+    snprintf(words, sizeof words, "needs %d processes, %d were started; choose P = %d", ranks + 1, ranks, ranks);
+    no_plan(slab, PENCILFFT_BAD_GRID, words);
+    slab.C = -1;
+    no_plan(slab, PENCILFFT_BAD_GRID, "P must be at least 1");
     pencilfft_desc large = description("alltoallv"), precise = large;
     large.nx = large.ny = large.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
     large.fields = 1 << 24;

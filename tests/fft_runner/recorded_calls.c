@@ -70,101 +70,61 @@ static void record_all(const char *function, MPI_Comm comm, const int n[], const
         record(function, comm, bytes_of(n[i], type[types == 1 ? 0 : i]), i, 0);
 }
 
-#define MESSAGE_PARAMETERS const void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
-#define RECEIVE_PARAMETERS void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
-#define MESSAGE(function, parameters, arguments)                             \
-    int MPI_##function parameters                                            \
-    {                                                                        \
-        record(#function, comm, told ? bytes_of(n, type) : 0, partner, tag); \
-        return PMPI_##function arguments;                                    \
+#define CALL(function, note, parameters, arguments) \
+    int MPI_##function parameters                   \
+    {                                               \
+        note;                                       \
+        return PMPI_##function arguments;           \
     }
+#define BYTES(n, type) (told ? bytes_of(n, type) : 0)
+#define NONE MPI_COMM_NULL
 
-MESSAGE(Send, (MESSAGE_PARAMETERS), (data, n, type, partner, tag, comm))
-MESSAGE(Recv, (RECEIVE_PARAMETERS, MPI_Status *about), (data, n, type, partner, tag, comm, about))
-MESSAGE(Isend, (MESSAGE_PARAMETERS, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Irecv, (RECEIVE_PARAMETERS, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Send_init, (MESSAGE_PARAMETERS, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Recv_init, (RECEIVE_PARAMETERS, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-
-int MPI_Sendrecv(const void *from, int n, MPI_Datatype type, int target, int tag, void *to, int m, MPI_Datatype other,
-                 int source, int its_tag, MPI_Comm comm, MPI_Status *about)
-{
-    record("Sendrecv", comm, told ? bytes_of(n, type) : 0, target, tag);
-    record("Sendrecv from", comm, told ? bytes_of(m, other) : 0, source, its_tag);
-    return PMPI_Sendrecv(from, n, type, target, tag, to, m, other, source, its_tag, comm, about);
-}
-
-int MPI_Startall(int n, MPI_Request requests[])
-{
-    record("Startall", MPI_COMM_NULL, n, 0, 0);
-    return PMPI_Startall(n, requests);
-}
-
-int MPI_Put(const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at,
-            MPI_Win window)
-{
-    record("Put", MPI_COMM_NULL, told ? bytes_of(n, type) : 0, target, 0);
-    return PMPI_Put(data, n, type, target, at, n_at, type_at, window);
-}
-
-int MPI_Win_fence(int assert, MPI_Win window)
-{
-    record("Win_fence", MPI_COMM_NULL, assert, 0, 0);
-    return PMPI_Win_fence(assert, window);
-}
+#define SENT const void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
+#define RECEIVED void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
+#define MESSAGE(function, parameters, arguments) \
+    CALL(function, record(#function, comm, BYTES(n, type), partner, tag), parameters, arguments)
+MESSAGE(Send, (SENT), (data, n, type, partner, tag, comm))
+MESSAGE(Recv, (RECEIVED, MPI_Status *about), (data, n, type, partner, tag, comm, about))
+MESSAGE(Isend, (SENT, MPI_Request *request), (data, n, type, partner, tag, comm, request))
+MESSAGE(Irecv, (RECEIVED, MPI_Request *request), (data, n, type, partner, tag, comm, request))
+MESSAGE(Send_init, (SENT, MPI_Request *request), (data, n, type, partner, tag, comm, request))
+MESSAGE(Recv_init, (RECEIVED, MPI_Request *request), (data, n, type, partner, tag, comm, request))
+CALL(Sendrecv, record("Sendrecv", comm, BYTES(n, type), target, tag);
+     record("Sendrecv from", comm, BYTES(m, other), source, its_tag),
+     (const void *from, int n, MPI_Datatype type, int target, int tag, void *to, int m, MPI_Datatype other, int source,
+      int its_tag, MPI_Comm comm, MPI_Status *about),
+     (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
+CALL(Startall, record("Startall", NONE, n, 0, 0), (int n, MPI_Request requests[]), (n, requests))
+CALL(Put, record("Put", NONE, BYTES(n, type), target, 0),
+     (const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at, MPI_Win window),
+     (data, n, type, target, at, n_at, type_at, window))
+CALL(Win_fence, record("Win_fence", NONE, assert, 0, 0), (int assert, MPI_Win window), (assert, window))
 
 /* ---- collectives -------------------------------------------------------------------------------------------- */
 
-int MPI_Barrier(MPI_Comm comm)
-{
-    record("Barrier", comm, 0, 0, 0);
-    return PMPI_Barrier(comm);
-}
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    record("Ibarrier", comm, 0, 0, 0);
-    return PMPI_Ibarrier(comm, request);
-}
-
-#define ALLTOALL_PARAMETERS const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm
-#define ALLTOALL_ARGUMENTS from, n, type, to, m, other, comm
-#define ALLTOALLV_PARAMETERS                                                                                        \
+#define ALL const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm
+#define ALLV                                                                                                        \
     const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[], \
         MPI_Datatype other, MPI_Comm comm
-#define ALLTOALLV_ARGUMENTS from, n, at, type, to, m, there, other, comm
-#define ALLTOALLW_PARAMETERS                                                                                                \
+#define ALLW                                                                                                                \
     const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[], const int there[], \
         const MPI_Datatype other[], MPI_Comm comm
-#define COLLECTIVE(function, parameters, arguments, n, type, types) \
-    int MPI_##function parameters                                   \
-    {                                                               \
-        record_all(#function, comm, n, type, types);                \
-        return PMPI_##function arguments;                           \
-    }
-
-int MPI_Alltoall(ALLTOALL_PARAMETERS)
-{
-    record("Alltoall", comm, told ? bytes_of(n, type) : 0, 0, 0);
-    return PMPI_Alltoall(ALLTOALL_ARGUMENTS);
-}
-
-int MPI_Ialltoall(ALLTOALL_PARAMETERS, MPI_Request *request)
-{
-    record("Ialltoall", comm, told ? bytes_of(n, type) : 0, 0, 0);
-    return PMPI_Ialltoall(ALLTOALL_ARGUMENTS, request);
-}
-
-COLLECTIVE(Alltoallv, (ALLTOALLV_PARAMETERS), (ALLTOALLV_ARGUMENTS), n, &type, 1)
-COLLECTIVE(Ialltoallv, (ALLTOALLV_PARAMETERS, MPI_Request *request), (ALLTOALLV_ARGUMENTS, request), n, &type, 1)
-COLLECTIVE(Alltoallw, (ALLTOALLW_PARAMETERS), (ALLTOALLV_ARGUMENTS), n, type, 2)
-COLLECTIVE(Ialltoallw, (ALLTOALLW_PARAMETERS, MPI_Request *request), (ALLTOALLV_ARGUMENTS, request), n, type, 2)
+#define GIVEN from, n, at, type, to, m, there, other, comm
+CALL(Barrier, record("Barrier", comm, 0, 0, 0), (MPI_Comm comm), (comm))
+CALL(Ibarrier, record("Ibarrier", comm, 0, 0, 0), (MPI_Comm comm, MPI_Request *request), (comm, request))
+CALL(Alltoall, record("Alltoall", comm, BYTES(n, type), 0, 0), (ALL), (from, n, type, to, m, other, comm))
+CALL(Ialltoall, record("Ialltoall", comm, BYTES(n, type), 0, 0), (ALL, MPI_Request *request),
+     (from, n, type, to, m, other, comm, request))
+CALL(Alltoallv, record_all("Alltoallv", comm, n, &type, 1), (ALLV), (GIVEN))
+CALL(Ialltoallv, record_all("Ialltoallv", comm, n, &type, 1), (ALLV, MPI_Request *request), (GIVEN, request))
+CALL(Alltoallw, record_all("Alltoallw", comm, n, type, 2), (ALLW), (GIVEN))
+CALL(Ialltoallw, record_all("Ialltoallw", comm, n, type, 2), (ALLW, MPI_Request *request), (GIVEN, request))
 
 #ifdef PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
-int MPIX_Alltoallv_init(ALLTOALLV_PARAMETERS, MPI_Info info, MPI_Request *request)
+int MPIX_Alltoallv_init(ALLV, MPI_Info info, MPI_Request *request)
 {
     record_all("Alltoallv_init", comm, n, &type, 1);
-    return PMPIX_Alltoallv_init(ALLTOALLV_ARGUMENTS, info, request);
+    return PMPIX_Alltoallv_init(GIVEN, info, request);
 }
 #endif
 
@@ -184,11 +144,6 @@ static void tell_shape(const char *name, int rank, const fftw_iodim64 *line, int
     fputc('\n', told);
 }
 
-static void ran(void)
-{
-    lines++;
-}
-
 #define SHAPE_PARAMETERS int rank, const fftw_iodim64 *line, int many_rank, const fftw_iodim64 *many
 #define SHAPE_ARGUMENTS rank, line, many_rank, many
 #define PLANNER(made, function, parameters, arguments)                      \
@@ -204,7 +159,7 @@ static void ran(void)
     void __wrap_##function parameters;            \
     void __wrap_##function parameters             \
     {                                             \
-        ran();                                    \
+        lines++;                                  \
         __real_##function arguments;              \
     }
 #define PRECISION(f, real)                                                                                       \

@@ -81,6 +81,5 @@ def test_structures_and_numbers_are_those_of_c_in_fortran(request, mpi):
 def test_structures_and_numbers_are_those_of_c_in_python(programs, run_python):
     """Run in a separate process, because a process that has started MPI passes its job on to every program it starts."""
     in_c = layouts(programs / "ask_test")
-    in_python = parsed(run_python(1, Path(__file__).with_name("python_layouts.py")))
-    assert in_python.pop("names") == (len(in_c["pencil"]),)
-    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 7
+    in_python = parsed(run_python(1, Path(__file__).with_name("python_checks.py"), "layouts"))
+    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 7 and len(in_c["pencil"]) == 8

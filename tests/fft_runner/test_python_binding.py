@@ -8,21 +8,24 @@ import pytest
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 ROOT = Path(__file__).resolve().parents[2]
+CHECKS = Path(__file__).with_name("python_checks.py")
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_binding_agrees_with_numpy(run_python, ranks):
-    assert "binding checked" in run_python(ranks, Path(__file__).with_name("python_binding_checks.py"))
+def often_on(group, *often, slow=()):
+    """Return the cases of a group of python_checks.py by ranks; the last only with --slow."""
+    return [*(pytest.param(group, n) for n in often), *(pytest.param(group, n, marks=pytest.mark.slow) for n in slow)]
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_calls_that_differ_are_errors_on_all_ranks(run_python, ranks):
-    assert "calls compared" in run_python(ranks, Path(__file__).with_name("python_check_calls.py"))
+@pytest.mark.parametrize("group, ranks", [
+    *often_on("transforms", 1, 3, slow=(2, 4)), *often_on("operators", 3, slow=(1, 2, 4)),
+    *often_on("halos", 3, slow=(1, 2, 4)), *often_on("lines", 1, 4, slow=(2, 3)), *often_on("telling", 1, 4, slow=(2, 3, 6)),
+    *often_on("orders", 1, 4, slow=(3, 6)), *often_on("limits", 4, slow=(1, 2)), *often_on("calls", 2, slow=(3,))])
+def test_binding_agrees_with_numpy_and_the_model(run_python, group, ranks):
+    assert f"{group} checked" in run_python(ranks, CHECKS, group)
 
 
 def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(start_python):
-    done = start_python(2, Path(__file__).with_name("python_lost_plan.py"))
+    done = start_python(2, CHECKS, "lost_plan")
     assert done.returncode != 0 and "null plan or buffer" in done.stdout
     assert "rank 0 has waited 2 s in Plan.forward for ranks" in done.stderr, done.stderr
 
@@ -41,36 +44,16 @@ def test_a_wrong_argument_on_one_rank_is_one_message_on_all(run_python, ranks):
     assert "functions checked" in run_python(ranks, Path(__file__).with_name("python_one_rank.py"))
 
 
-@pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 6))])
-def test_padded_plans_are_sums_over_their_points(run_python, ranks):
-    assert "padding checked" in run_python(ranks, Path(__file__).with_name("python_padding_checks.py"))
-
-
-@pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 6))])
-def test_exchanges_in_single_precision_add_no_more_than_the_error_of_the_plan(run_python, ranks):
-    assert "rounding checked" in run_python(ranks, Path(__file__).with_name("python_rounding_checks.py"))
-
-
-@pytest.mark.parametrize("ranks", [1, 4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (3, 6))])
-def test_orders_two_dimensions_interleaved_fields_and_work_memory(run_python, ranks):
-    assert "orders checked" in run_python(ranks, Path(__file__).with_name("python_order_checks.py"))
-
-
 @pytest.mark.parametrize("level, made", [("serialized", 0), ("multiple", 15)])
 def test_plans_share_communicators_unless_threads_may_run_them_at_once(mpirun, start_python, level, made):
     if "openmpi" not in str(mpirun.mpirun):
         pytest.skip("NOT TESTED: communicators of Python's plans, which are counted under Open MPI alone")
-    done = start_python(2, Path(__file__).with_name("python_shared.py"), more=[f"MPI4PY_RC_THREAD_LEVEL={level}"])
+    done = start_python(2, CHECKS, "shared", more=[f"MPI4PY_RC_THREAD_LEVEL={level}"])
     assert done.returncode == 0 and f"{made} communicators made" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [4, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2))])
-def test_arguments_at_the_edges_of_what_c_takes(run_python, ranks):
-    assert "arguments checked" in run_python(ranks, Path(__file__).with_name("python_arguments.py"))
-
-
 def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
-    done = start_python(1, Path(__file__).with_name("python_overrun.py"))
+    done = start_python(1, CHECKS, "overrun")
     assert done.returncode != 0 and "pencilfft_scale wrote 1 bytes behind an array of" in done.stderr, done.stderr
 
 

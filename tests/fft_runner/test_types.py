@@ -1,9 +1,11 @@
-"""Types of transforms: options of the runner, and its record. test_matrix.py crosses all types with everything else."""
+"""The runner's own verification, and its place in the record: types, phases. test_matrix.py crosses all with everything."""
 
 import pytest
 
 from tests.fft_runner.tables import TYPES
 
+PHASES = ["fft_z", "pack_row", "exchange_row", "unpack_row", "fft_y", "pack_column", "exchange_column", "unpack_column",
+          "fft_x"]
 QUICK = ["--reps", "1", "--warmup", "0", "--rigor", "estimate", "--verify"]
 
 
@@ -36,22 +38,12 @@ def test_each_type_is_right_in_single_precision_turned_in_place_with_fields(run,
     assert record["verify"]["tolerance"] > 1e-6
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "c2r"])
-def test_each_type_is_right_backward(run, kind):
-    check(run, "2x2", (12, 7, 9), kind, "--direction", "backward", "--layout", "stride1", "--fields", 2)
-
-
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("kinds", ["1,2,3", "4,1,2", "c3,s4,1", "s1,s2,s3"])
-def test_each_kind_of_cosine_and_sine_is_right_on_each_axis(run, kinds, direction):
-    record = check(run, "2x2", (6, 9, 8), "dct", "--kinds", kinds, "--direction", direction)
-    assert record["kinds"] == kinds
-
-
-@pytest.mark.parametrize("kind, axes",
-                         [("c2c", "x"), ("c2c", "yz"), ("c2c", "xyz"), ("r2c", "y"), ("r2c", "xy"), ("dct", "z")])
-def test_axes_can_be_left_alone(run, kind, axes):
-    assert check(run, "2x2", (6, 8, 10), kind, "--skip", axes)["skip"] == axes
+@pytest.mark.parametrize("kind, option, value", [
+    *(("dct", "kinds", kinds) for kinds in ("1,2,3", "4,1,2", "c3,s4,1", "s1,s2,s3")),
+    *(("c2c", "skip", axes) for axes in ("x", "yz", "xyz")), ("r2c", "skip", "y"), ("r2c", "skip", "xy"),
+    ("dct", "skip", "z")])
+def test_kinds_and_skipped_axes_are_right_backward(run, kind, option, value):
+    assert check(run, "2x2", (6, 9, 10), kind, f"--{option}", value, "--direction", "backward")[option] == value
 
 
 @pytest.mark.parametrize("decomposition", ["pencil", "brick"])
@@ -63,10 +55,64 @@ def test_a_rank_alone_leaves_axes_alone_where_input_and_output_are_one_array(run
           direction)
 
 
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("grid, size", [("1x1", (1, 1, 1)), ("1x1", (5, 1, 7)), ("1x2", (8, 8, 2)), ("4x1", (1, 6, 5)),
+                                        ("3x2", (50, 37, 29)), ("2x4", (17, 19, 23))])
+def test_a_transform_is_right_by_three_checks(run, grid, size, direction):
+    record = check(run, grid, size, "c2c", "--direction", direction)
+    verify = record["verify"]
+    assert verify["error_fftw"] <= verify["tolerance"] and verify["error_direct"] <= verify["tolerance"]
+    assert record["direction"] == direction
+    assert record["size"] == list(size) and record["ranks"] == ranks_of(grid) == len(record["placement"]["ranks"])
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("kind", ["c2c", "r2c", "dct"])
+def test_a_rank_that_has_all_may_overwrite_its_input(run, kind, direction):
+    """Plans are chosen by time: FFTW's own plans compete with the passes, on the arrays of the plan."""
+    for more in ([], ["--in-place"]):
+        record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--type", kind, "--direction", direction, "--destroy-input",
+                     *more, "--rigor", "measure", "--reps", 1, "--verify")
+        assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
+
+
+def test_phases_are_sampled_per_repetition_and_add_up(run):
+    phases = run(4, "--size", 32, 32, 32, "--grid", "2x2", "--reps", 3)["phases"]
+    assert list(phases) == [*PHASES, "total"]
+    for phase in phases.values():
+        assert len(phase["max_s"]) == len(phase["mean_s"]) == len(phase["min_s"]) == 3
+        assert all(low <= mean * (1 + 1e-6) and mean <= high * (1 + 1e-6)
+                   for low, mean, high in zip(phase["min_s"], phase["mean_s"], phase["max_s"], strict=True))
+    for repetition in range(3):
+        parts = sum(phases[phase]["mean_s"][repetition] for phase in PHASES)
+        assert phases["total"]["mean_s"][repetition] == pytest.approx(parts, rel=1e-6)
+
+
+@pytest.mark.parametrize("sync", ["none", "barrier", "clock"])
+@pytest.mark.parametrize("rigor", ["measure"])
+def test_sync_is_recorded_and_changes_no_number(run, sync, rigor):
+    record = run(4, "--size", 12, 12, 12, "--grid", "2x2", "--sync", sync, "--rigor", rigor, "--verify", "--reps", 2)
+    assert record["sync"] == sync and record["rigor"] == rigor and record["verify"]["passed"]
+
+
+def test_a_single_task_exchanges_nothing(run):
+    phases = run(1, "--size", 16, 16, 16, "--grid", "1x1", "--reps", 2)["phases"]
+    assert phases["exchange_row"]["max_s"] == phases["exchange_column"]["max_s"] == [0, 0]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["r2c", "chebyshev"])
-def test_mpich_gives_the_same(run, mpich_run, kind):
-    check(run, "2x2", (10, 9, 12), kind, "--precision", "single", "--layout", "stride1", start=mpich_run)
+def test_serial_fftw_is_left_out_above_its_limit_and_said_so(run):
+    size = ["--size", 1024, 512, 257, "--grid", "1x2"]
+    verify = run(2, *size, "--rigor", "estimate", "--reps", 1, "--warmup", 0, "--verify")["verify"]
+    assert verify["error_fftw"] is None and "not done" in verify["note"] and verify["passed"]
+
+
+@pytest.mark.parametrize("grid, size, kind, more", [
+    ("1x2", (8, 8, 2), "c2c", ()), ("3x2", (9, 8, 7), "c2c", ()), *(
+        pytest.param("2x2", (10, 9, 12), kind, ("--precision", "single", "--layout", "stride1"), marks=pytest.mark.slow)
+        for kind in ("r2c", "chebyshev"))])
+def test_mpich_gives_the_same(run, mpich_run, grid, size, kind, more):
+    assert "MPICH" in check(run, grid, size, kind, *more, start=mpich_run)["mpi"]["library"]
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------

@@ -249,8 +249,10 @@ def seeds(name: str) -> list[bytes]:
 
         own += [text.encode() for text in (BLOCKS, GEMINI, SHOWN_NODES, SLURM_YAML, *chain(*OWN.values()))]
     if name == "graph":
+        from tests.mapper.test_foreign import EXAMPLES
         from tests.mapper.test_graphs import WRITERS
 
+        own += [text.encode() for _, text in EXAMPLES.values()]
         with tempfile.TemporaryDirectory() as folder:
             own += [write(Path(folder)) for write in WRITERS.values()]
     return own

@@ -6,7 +6,6 @@ import random
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.reorder import ReorderError, reorder
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import parse_torus
@@ -203,42 +202,6 @@ def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
         assert (status, old_of_new(lines)) == (0, expected(*FOUR[name])), name
     for message, (status, lines) in zip(PYTHON_REFUSED, found[len(FOUR):], strict=True):
         assert status == 1 and message in lines[0]
-
-
-class FaultyComm:
-    """A single process as a communicator with a faulty split."""
-
-    def __init__(self, rank=0, heard=None):
-        self.rank, self.heard = rank, heard
-
-    def Get_rank(self):
-        return self.rank
-
-    def Get_size(self):
-        return 1
-
-    def allgather(self, value):
-        return [value]
-
-    def bcast(self, value, root):
-        return value
-
-    def Split(self, color, key):
-        return FaultyComm(key if self.heard else key + 1, self.heard)
-
-    def Free(self):
-        pass
-
-    def sendrecv(self, value, **way):
-        return self.heard or value
-
-
-@pytest.mark.parametrize("heard, message",
-                         [(None, "rank 0 was asked for, rank 1 was got"), ((0, 5), "says it is rank 0 at place 5")])
-def test_python_does_not_trust_mpi(heard, message):
-    with pytest.raises(ReorderError, match="self-check failed") as error:
-        reorder(FaultyComm(heard=heard), "1", "1x1", "default", where="assumed")
-    assert message in str(error.value)
 
 
 MPI4PY_FFT = """

@@ -11,7 +11,6 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import pmi_process_mapping
 from pencilmap.mapper.named_network import given_network
 from pencilmap.model.base.errors import MapfileError
@@ -19,7 +18,7 @@ from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
 JOB = Job(Site(TORUS))

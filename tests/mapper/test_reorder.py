@@ -34,10 +34,10 @@ class Meeting:
 
 
 class Comm:
-    """The mpi4py calls of `reorder`. `wrong` changes the data that a rank receives from its neighbour."""
+    """The mpi4py calls of `reorder`. `wrong` changes the data that a rank receives from its neighbour, `turn` its rank."""
 
-    def __init__(self, meeting, rank, freed, wrong=None):
-        self.meeting, self.rank, self.freed, self.wrong = meeting, rank, freed, wrong
+    def __init__(self, meeting, rank, freed, wrong=None, turn=0):
+        self.meeting, self.rank, self.freed, self.wrong, self.turn = meeting, rank, freed, wrong, turn
 
     def Get_rank(self):
         return self.rank
@@ -55,7 +55,7 @@ class Comm:
         said = self.meeting.all_of(self.rank, (color, key, self.rank))
         mine = sorted(one[1:] for one in said if one[0] == color)
         found = self.meeting.all_of(self.rank, Meeting(len(mine)))[mine[0][1]]
-        return Comm(found, mine.index((key, self.rank)), self.freed, self.wrong)
+        return Comm(found, (mine.index((key, self.rank)) + self.turn) % len(mine), self.freed, self.wrong)
 
     def sendrecv(self, value, dest, sendtag, source, recvtag):
         assert sendtag == recvtag
@@ -67,7 +67,7 @@ class Comm:
         self.freed.append(self.rank)
 
 
-def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
+def reordered(size, *arguments, wrong=None, turn=0, freed=None, last=None, **named):
     """Return the new rank of each old rank, or each rank's error. `last` are other keywords of the last rank."""
     meeting, freed = Meeting(size), [] if freed is None else freed
 
@@ -76,7 +76,7 @@ def reordered(size, *arguments, wrong=None, freed=None, last=None, **named):
         if last and rank == size - 1:
             mine |= last
         try:
-            return reorder(Comm(meeting, rank, freed, wrong), *arguments, **mine).Get_rank()
+            return reorder(Comm(meeting, rank, freed, wrong, turn), *arguments, **mine).Get_rank()
         except ReorderError as error:
             return str(error)
 
@@ -187,6 +187,8 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
                      wrong=lambda heard: (heard[0], heard[1] + (heard[0] == 2)))
     assert told == ["rank 0: self-check failed: rank 2 should be at place 2, and says it is rank 2 at place 3"] * 4
     assert sorted(freed) == [0, 1, 2, 3]
+    [told] = set(reordered(4, torus, "2x2", "default", where=seats(torus, [0, 1, 2, 3]), turn=1))
+    assert "self-check failed: rank 0 was asked for, rank 1 was got" in told
 
 
 @pytest.mark.parametrize("last, message", [

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import PLACEMENTS, place
-from pencilmap.mapper.placements.best_twisted import best_twisted
-from pencilmap.mapper.searches.basis_search import best_basis, generators, prime_factors
 from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.subgroup_pairs import best_pair, subgroups
+from pencilmap.mapper.seeds.twisted_basis import best_basis, generators, prime_factors
+from pencilmap.mapper.seeds.twisted_pairs import best_pair, subgroups
+from pencilmap.mapper.seeds.twisted_torus import best_twisted
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import routing

@@ -25,7 +25,7 @@ from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import even_ways
-from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
+from pencilmap.model.routing.optimal_minimal import OptimalMinimal
 from pencilmap.model.routing.shortest_path import ShortestPath, exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
@@ -131,7 +131,7 @@ def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
     bound, = cut_bound(mapping.network, exchange, mapping.node_of_rank)
     by_hops = hop_bytes / sum(strength(graph, a, b) for a, b in both_ways(graph))
     assert by_hops <= bound <= max(all_cuts(graph, between), by_hops)
-    best, = optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank).largest()
+    best, = OptimalMinimal().loads(mapping.network, exchange, mapping.node_of_rank).largest()
     routed, = ShortestPath().loads(mapping.network, exchange, mapping.node_of_rank).largest()
     assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
 

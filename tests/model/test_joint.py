@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive
-from pencilmap.model.kinds.torus_random import random_minimal_joint, random_minimal_lengths
+from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal_joint, random_minimal_lengths
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
 from pencilmap.model.traffic.exchange import exchanges

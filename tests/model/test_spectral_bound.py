@@ -9,8 +9,7 @@ import pytest
 from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.torus_spectral import _ascent, spectral_bound
-from pencilmap.model.kinds.torus_weights import WeightedRoutes
+from pencilmap.model.kinds.torus_spectral import WeightedRoutes, _ascent, spectral_bound
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid

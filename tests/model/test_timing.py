@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
-from pencilmap.model.kinds.torus_random import random_minimal_lengths
+from pencilmap.model.kinds.torus_adaptive import random_minimal_lengths
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("brief_searches")
 
 #: kind: a small network, and its grid
 SMALL = {"torus": ("4x2", "2x4"), "twisted-torus": ("2x4:twisted", "2x4"), "folded-torus": ("4x2x2:box=2x1x1x2x2x2", "4x4"),
-         "graph": ("cables.graphml", "2x4"), "fat-tree": ("fat-tree:leaves=4,hosts=2,up=1", "2x4"),
+         "graph": ("cables.graphml,graph", "2x4"), "torus-graph": ("cables.graphml", "2x4"),
+         "fat-tree": ("fat-tree:leaves=4,hosts=2,up=1", "2x4"),
          "dragonfly": ("dragonfly:a=2,p=1,h=1", "2x3"), "hyperx": ("hyperx:2x2,hosts=2", "2x4"),
          "dragonfly-plus": ("dragonfly-plus:leaves=2,spines=2,hosts=1,groups=2", "2x2"), "hypercube": ("hypercube:3", "2x4")}
 RATE = "--bandwidth", "1 GB/s"

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("brief_searches")
+
 QUESTION = ("--machine", "fugaku", "--nodes", "4x6x4", "--fft", "500")
 GRID = ("--grid", "8x6x8")
 
@@ -9,7 +11,7 @@ GRID = ("--grid", "8x6x8")
 def test_commands_agree_on_a_grid_of_three_numbers(pencilmap, pencilmap_json, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, said, err = pencilmap("map", *QUESTION, *GRID, "-o", "my.map")
-    assert (status, err) == (0, "") and "Grid 8x6x8 (three exchanges): at most" in said
+    assert status == 0 and "Grid 8x6x8 (three exchanges): at most" in said, err
     of_file, launch = pencilmap_json("predict", *QUESTION, *GRID, "-p", "my.map", "-p", "default")
     checked, = pencilmap_json("check", "my.map", *QUESTION, *GRID)
     assert checked["predictions"][0]["total_s"] == of_file["total_s"]

@@ -4,11 +4,14 @@ import re
 from collections import Counter, defaultdict
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds import KINDS, network_named, routing, routings_of
+from pencilmap.model.kinds.recognition import recognised
+from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -45,13 +48,25 @@ def messages(mapping, exchange):
 
 
 def test_every_kind_with_a_table_is_here():
-    kinds = {kind.type for kind in KINDS.values() if not issubclass(kind.type, Torus)} - {KINDS["graph"].type}
+    kinds = {kind.type for kind in KINDS.values() if not issubclass(kind.type, Torus)} - {
+        KINDS["graph"].type, KINDS["torus-graph"].type}  # files
     assert {type(network_named(text)) for text in NETWORKS} == kinds
+
+
+@pytest.mark.parametrize("rule", ["shortest-path", "dimension-order", "dimension-order:yx:parity", "dimension-order:plus"])
+def test_routes_in_a_file_of_a_torus_add_up_to_the_loads(rule):
+    grid = nx.cartesian_product(nx.path_graph(3), nx.cycle_graph(6))
+    network = recognised(from_networkx(grid, "net", 1e9))
+    ranks = np.random.default_rng(3).permutation(network.n_nodes)
+    check_routes(Mapping(network, ProcessGrid(2, 9), 1, ranks, np.zeros_like(ranks)), rule)
 
 
 @pytest.mark.parametrize("text, rule", PAIRS)
 def test_routes_of_all_messages_add_up_to_the_loads(text, rule):
-    mapping = launched(text)
+    check_routes(launched(text), rule)
+
+
+def check_routes(mapping, rule):
     network = mapping.network
     routes = routes_on(network, rule)
     for exchange in exchanges(mapping.grid):

@@ -290,9 +290,9 @@ def bar_of_entry(entry: Entry) -> Bar:
     rows, found, times = entry.comparisons, entry.prediction, [row.t_s for row in entry.comparisons]
     group = ", ".join(filter(None, (entry.machine, rows[0].torus.strip("-"), rows[0].transform)))
     limit = _limit(found) if found and all(times) else None
+    least = None if None in times else sum(t or 0.0 for t in times)
     return Bar(group, entry.label, entry.placement, entry.schedule, rows[0].grid, entry.name,
-               tuple(_part(row.stage, row.measured_s) for row in rows), None if None in times else sum(times), limit,
-               kind_of_run(entry))
+               tuple(_part(row.stage, row.measured_s) for row in rows), least, limit, kind_of_run(entry))
 
 
 def kind_of_run(entry: Entry) -> str:

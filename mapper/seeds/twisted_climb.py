@@ -1,4 +1,4 @@
-"""Hill climbing over the generators of a digit basis: the inner loop of `pencilmap.mapper.searches.basis_search`.
+"""Hill climbing over the generators of a digit basis: the inner loop of `pencilmap.mapper.seeds.twisted_basis`.
 
 Idea: the place of a rank is the sum of its digits times their generators, so the row of rank (p, q) is a set A, moved by
 q's part, and its column is a set B, moved by p's part. The load of all rows is the load of the messages inside A, folded

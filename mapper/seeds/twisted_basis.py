@@ -4,7 +4,7 @@ Idea: digit patterns of a torus are bases whose generators lie along the axes. O
 all sums are different places: the first digits number the tasks of a row, the others the rows. Such a placement needs few
 numbers, rows look alike, and a change of one generator changes all of them. The search starts from the digits of the axes,
 and from the best pair of complementary subgroups, and climbs over the generators.
-Cost: see `pencilmap.mapper.searches.basis_climb`; some seconds. Needs: a pencil grid that fills every slot, even blocks.
+Cost: see `pencilmap.mapper.seeds.twisted_climb`; some seconds. Needs: a pencil grid that fills every slot, even blocks.
 Deterministic: the same seed and evaluations give the same basis.
 """
 
@@ -16,8 +16,8 @@ from math import prod
 
 import numpy as np
 
-from pencilmap.mapper.searches import basis_climb
-from pencilmap.mapper.searches.subgroup_pairs import best_pair
+from pencilmap.mapper.seeds import twisted_climb
+from pencilmap.mapper.seeds.twisted_pairs import best_pair
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.kinds.twisted_routes import MOST_NODES, routes_of
 from pencilmap.model.network.network import link_weights
@@ -145,7 +145,7 @@ def _climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, number):
     """Return the cost and the generators of the best basis of a climb."""
     generators = np.array(start, dtype=np.int64).reshape(-1, 2)
     rows, columns = (prime_factors(n) for n in grid.shape)
-    node, slot, cost, _ = basis_climb.climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
+    node, slot, cost, _ = twisted_climb.climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
                                             np.array([*rows, *columns], dtype=np.int64), len(rows),
                                             generators[:, 0].copy(), generators[:, 1].copy(), steps, HEAT, aim + 1e-9,
                                             number)
@@ -161,7 +161,7 @@ def usual_evaluations(torus: TwistedTorus, grid: ProcessGrid) -> int:
 
 
 @lru_cache(maxsize=4)
-def _network(torus: TwistedTorus, tasks_per_node: int) -> basis_climb.Network:
+def _network(torus: TwistedTorus, tasks_per_node: int) -> twisted_climb.Network:
     """Return the network with its links upwards alone: groups load both directions of a cable alike."""
     routes, nodes, n = routes_of(torus), np.arange(torus.n_nodes), torus.n_nodes
     sums = torus.sums(nodes, nodes).astype(np.int32)
@@ -169,7 +169,7 @@ def _network(torus: TwistedTorus, tasks_per_node: int) -> basis_climb.Network:
     steps = np.array([torus.neighbours[i, direction, 0] for i, direction in steps_up_and_down(torus)] or [0])
     up = _is_up(routes)
     start = np.concatenate([[0], np.cumsum(up)])[routes.start]
-    return basis_climb.Network(sums, sums[torus.negative], start, (routes.channel[up] // 2 * n).astype(np.int32),
+    return twisted_climb.Network(sums, sums[torus.negative], start, (routes.channel[up] // 2 * n).astype(np.int32),
                                routes.node[up].astype(np.int32), routes.share[up], strength, steps, tasks_per_node)
 
 
@@ -177,10 +177,10 @@ def _is_up(routes):
     return routes.channel % 2 == 0
 
 
-def _terms(wanted: Objective, grid: ProcessGrid, tasks_per_node: int) -> basis_climb.Wanted:
+def _terms(wanted: Objective, grid: ProcessGrid, tasks_per_node: int) -> twisted_climb.Wanted:
     """Return the objective with the factors of the m scale, 4 N / (P R) for rows and 4 N / (P C) for columns."""
     unit = [4 / (tasks_per_node * size) for size in grid.shape]
-    return basis_climb.Wanted(np.array([float(term.count) for term in wanted.terms]),
+    return twisted_climb.Wanted(np.array([float(term.count) for term in wanted.terms]),
                               *(np.array([float(term.shares[k]) * unit[k] for term in wanted.terms]) for k in range(2)))
 
 

@@ -5,14 +5,15 @@ If the grid does not fill the machine, the launcher's order is the answer.
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from pencilmap.mapper.searches.default_order import launched
 from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.kinds.twisted_routes import MOST_NODES
-from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -40,16 +41,16 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     limit : Limit
         Seed and time limit.
     """
-    torus, order = site.network, launched(site, grid)
-    assert isinstance(torus, TwistedTorus)
+    torus: Any = site.network
+    order = launched(site, grid)
     if not share or not has_bases(site, grid):
         return [order]
-    from pencilmap.mapper.searches import basis_search  # numba is loaded only when something is searched
+    from pencilmap.mapper.seeds.twisted_basis import best_basis, usual_evaluations  # loads numba
 
     wanted = wanted or in_sequence(2)
-    found, _ = basis_search.best_basis(torus, grid, site.tasks_per_node, wanted, limit.seed,
-                                       int(basis_search.usual_evaluations(torus, grid) / share),
-                                       float(objective_bound(site, grid, wanted)), limit.is_over)
+    evaluations = int(usual_evaluations(torus, grid) / share)
+    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, limit.seed, evaluations,
+                          float(objective_bound(site, grid, wanted)), limit.is_over)
     costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
     best, placed = min(costs, key=lambda each: each[0])
     return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
@@ -74,3 +75,11 @@ def _plain_slice(torus, grid, site, wanted, cost):
     if plain < cost - MOST_FASTER:
         yield (f"the plain torus of {'x'.join(map(str, torus.shape))} is better for this grid and schedule: its links cost "
                f"{float(plain):.4g}, these {float(cost):.4g}")
+
+
+class _TwistedSeeds(Seeds):
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, share: int | Fraction, limit: Limit) -> list[Mapping]:
+        return best_twisted(site, grid, wanted, share, limit) if has_bases(site, grid) else []
+
+
+SEEDS = _TwistedSeeds()
