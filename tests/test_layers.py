@@ -75,10 +75,9 @@ OWN_FILES = {  # modules that read files of the package, of the system, or of pr
     "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
     "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
     "scripts/pictures/report/page.py",
-    "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",
+    "scripts/networks/build.py", "scripts/networks/simulated.py",
     "scripts/networks/namespaces/box.py", "scripts/networks/namespaces/programs.py",
-    "scripts/networks/namespaces/counters.py", "scripts/networks/namespaces/inside.py",
-    "scripts/networks/namespaces/kernel.py"}
+    "scripts/networks/namespaces/inside.py"}
 OWN_CALLS = {("model/machines/machine.py", "read_text"), ("model/machines/machine.py", "loads"),  # schemas
              ("mapper/runs/records.py", "read_text"), ("mapper/runs/probes.py", "read_text"),
              ("mapper/runs/records.py", "json.loads")}
