@@ -15,8 +15,7 @@ from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
-from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.kinds import default_routing, network_named, routing as routing_named
+from pencilmap.model.kinds import default_routing, kind_of, network_named, routing as routing_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -127,7 +126,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     """
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
-    grid, bound = ProcessGrid(traffic.n_ranks, 1), program_bound(where.site, traffic)
+    grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
     own = _own(where, traffic, name)
     mappings = [own]
     for text in placements:
@@ -143,7 +142,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
 
 def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
     """Return the launcher's order and a mapping, with predictions."""
-    bound = program_bound(where.site, traffic)
+    bound = kind_of(where.network).program_bound(where.site, traffic)
     mappings = _own(where, traffic, routing or default_routing(where.network)), mapping
     return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound, True) for m in mappings))
 
@@ -276,7 +275,7 @@ def _program(line, where):
         grid, nodes = ProcessGrid(traffic.n_ranks, 1), np.zeros(traffic.n_ranks, int)
         mappings = tuple(Mapping(network, grid, 1, np.array(run["node_of_rank"]), nodes, str(run["placement"]))
                          for run in record["runs"])
-        bound = program_bound(Site(network), traffic)
+        bound = kind_of(network).program_bound(Site(network), traffic)
         found = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
                                                        for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
