@@ -13,8 +13,7 @@ from pencilmap.model.kinds import kind_of
 from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.network.graph import Level
 from pencilmap.model.network.network import Network
-from pencilmap.scripts.pictures.loads_table import unit_names, unit_word, units_title
-from pencilmap.scripts.pictures.plain import planes_text
+from pencilmap.scripts.pictures.text import planes_text, unit_names, unit_word, units_title
 
 MOST_UNITS = 10  # units with a line each
 WIDTH = 40       # columns of the line of a unit

@@ -65,8 +65,8 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], said: Ans
     FigureError
         If the file cannot be written, or matplotlib is needed and missing.
     """
+    from pencilmap.scripts.pictures.report.networks import MAX_NODES, Placed
     from pencilmap.scripts.pictures.report.page import Forecast, page
-    from pencilmap.scripts.pictures.report.tori import MAX_NODES, Placed
 
     def placed(prediction):
         if where.network.n_nodes > MAX_NODES:

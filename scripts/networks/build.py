@@ -18,6 +18,7 @@ from pencilmap.model.base.errors import PencilmapError
 
 BUILD_VARIABLE = "PENCILMAP_BUILD"
 TIMEOUT_S = 900
+SIMULATED = ("fft_runner_smpi", "network_probe_smpi", "pme_smpi")
 PROGRAMS = ("fft_runner: ", "network_probe: ", "transpose_bench: ")  # begin the lines in which these name their failure
 
 SIMGRID = "libsimgrid-dev"
@@ -45,25 +46,9 @@ class Build:
     source: Path
     directory: Path
 
-    @property
-    def runner(self) -> Path:
-        """Path of the runner for the simulated network."""
-        return self.directory / "bin" / "fft_runner_smpi"
-
-    @property
-    def mpi_runner(self) -> Path:
-        """Path of the runner for mpirun."""
-        return self.directory / "bin" / "fft_runner"
-
-    @property
-    def probe(self) -> Path:
-        """Path of network_probe for the simulated network."""
-        return self.directory / "bin" / "network_probe_smpi"
-
-    @property
-    def simulated_pme(self) -> Path:
-        """Path of the example pme_c for the simulated network."""
-        return self.directory / "bin" / "pme_smpi"
+    def program(self, name: str) -> Path:
+        """Return the path of a program; names of those for the simulated network end in ``_smpi``."""
+        return self.directory / "bin" / name
 
     @property
     def platform(self) -> Path:
@@ -126,8 +111,8 @@ def _ensure(build, simulated):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    products = (build.runner, build.probe, build.simulated_pme, build.platform) if simulated else ()
-    for product in (build.mpi_runner, *products):
+    programs = [build.program(name) for name in SIMULATED] if simulated else []
+    for product in (build.program("fft_runner"), *programs, *[build.platform] * simulated):
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")

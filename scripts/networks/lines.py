@@ -98,11 +98,8 @@ class LineCase(Case):
 
     def break_even(self) -> float:
         """Return the predicted break-even on this network."""
-        lines = []
-        for algorithm in (TRANSPOSE, self.algorithm):
-            low, high = (self.predicted(algorithm, n) for n in (1024, 2048))
-            lines.append(LineTimes(0, 2 * low - high, (high - low) / 1024))
-        return break_even(*lines)
+        return _crossing([self.predicted(algorithm, n) for algorithm in (TRANSPOSE, self.algorithm) for n in (1024, 2048)],
+                         1024)
 
     def runs(self, sizes: tuple[int, int]) -> dict[str, Callable[[], Simulation]]:
         """Return both algorithms, each at both sizes, by the labels of their records."""
@@ -177,10 +174,12 @@ def sizes_about(points: float) -> tuple[int, int]:
 
 def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> float:
     """Return the break-even from runs of transposes at two sizes, and of another algorithm at the same sizes."""
-    times = [exchanges_s(found[0]) for found in records]
-    low, high = sizes
-    lines = [LineTimes(0, 2 * a - b, (b - a) / (high - low)) for a, b in (times[:2], times[2:])]
-    return break_even(*lines)
+    return _crossing([exchanges_s(found[0]) for found in records], sizes[0])
+
+
+def _crossing(times, low):
+    """Return the break-even of two algorithms, from the times of each at a size and at twice that size."""
+    return break_even(*(LineTimes(0, 2 * a - b, (b - a) / low) for a, b in (times[:2], times[2:])))
 
 
 def exchanges_s(record: Record) -> float:

@@ -30,29 +30,26 @@ class MeasureError(PencilmapError):
 
 def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
                reps: int = 20) -> list[Case]:
-    """Return the measurements of transpose_bench.
-
-    Parameters
-    ----------
-    ranks
-        Number of MPI ranks.
-    groups
-        Ranks of each group.
-    sizes
-        Message sizes, in bytes.
-    exchanges
-        Names of exchange algorithms.
-    reps
-        Repetitions of each measurement.
-    """
+    """Return the measurements of transpose_bench under Open MPI, see `transposes_in_turn`."""
     return transposes_in_turn(ranks, groups, sizes, exchanges, (OPEN_MPI,), reps, rounds=1)[OPEN_MPI]
 
 
 def transposes_in_turn(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
                        mpis: Sequence[str], reps: int = 20, rounds: int = 3) -> dict[str, list[Case]]:
-    """Return the measurements under each MPI. The MPIs take turns, and a time is the median over the rounds.
+    """Return the measurements of transpose_bench under each MPI. The MPIs take turns; a time is the median of the rounds.
 
-    The other arguments are those of `transposes`.
+    Parameters
+    ----------
+    ranks, groups
+        Number of MPI ranks, and ranks of each group.
+    sizes
+        Message sizes, in bytes.
+    exchanges
+        Names of exchange algorithms.
+    mpis
+        Of `OPEN_MPI` and `MPICH`.
+    reps, rounds
+        Repetitions of each measurement, and rounds.
 
     Raises
     ------
@@ -161,4 +158,4 @@ def _starter(ranks, program, mpi):
     starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if starter is None:
         raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
-    return [starter, "-n", str(ranks), "--oversubscribe", str(ensure_built().mpi_runner.parent / program)]
+    return [starter, "-n", str(ranks), "--oversubscribe", str(ensure_built().program(program))]

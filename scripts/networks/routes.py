@@ -1,23 +1,30 @@
-"""The routes of single messages on networks of switches, graphs and twisted tori, for the simulated network.
+"""The routes of single messages on networks of switches, graphs and twisted tori, and the table of the simulated network.
 
 A message may be split over several routes. So a route is a part of the message on every link: ``{link number: Fraction}``.
 The loads of `pencilmap.model.routing` come from counts of whole exchanges; these routes share no code with them, except on
-twisted tori. So a simulation checks the counts.
+twisted tori. So a simulation checks the counts. The route of a message consists of pieces that many messages share: its host
+links, and the way between two switches.
 
-The route of a message consists of pieces that many messages share: its host links, and the way between two switches.
+The table has hosts, links, and a line for every pair of hosts. A message of SimGrid takes one route, but it may use a link
+several times. So a message that is split into k parts over k links uses each of these links once, and each link has k times
+its bandwidth. In general a link of which messages use multiples of 1 / k has k times its bandwidth, and a message with m / k
+of its bytes on the link uses the link m times. Then the bytes per second through every link are those of the split message.
+
+Links that the same parts of the same messages use are one link in the table, for example the cables from a leaf of a fat
+tree to its spines: SimGrid takes half the time.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache, cached_property, singledispatch
-from math import prod
+from functools import cache, cached_property
+from math import lcm, prod
 from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.base.errors import PencilmapError, RoutingError
 from pencilmap.model.kinds import routing, routings_of
 from pencilmap.model.kinds.dragonfly import GLOBAL, LOCAL
 from pencilmap.model.kinds.torus_graph import Carried
@@ -42,34 +49,19 @@ def routes_on(network: Any, rule: str) -> "Routes":
     RoutingError
         If the rule does not work on the network, or gives no routes of single messages.
     """
-    routing(rule, network)  # refuses rules that do not work on the network
+    value = routing(rule, network)  # refuses rules that do not work on the network
     known = [name for name in routings_of(network) if name in SIMULATED]
     if rule.partition(":")[0] not in known:
         raise RoutingError(f"routing {rule} gives loads, and no route of a message to simulate; take one of "
                            f"{', '.join(known)}")
-    return _routes(network, rule)
-
-
-@singledispatch
-def _routes(network, rule):
-    return Routes(network, Ways(network).rules[rule])
-
-
-@_routes.register
-def _routes_between_switches(network: SwitchedNetwork, rule):
-    return SwitchRoutes(network, Ways(network).rules[rule], by_target=rule == "static")
-
-
-@_routes.register
-def _routes_on_torus(graph: TorusGraph, rule):
-    value = routing(rule, graph)
-    return Routes(graph, Lines(graph, value.rule) if isinstance(value, Carried) else Ways(graph).rules[rule])
-
-
-@_routes.register
-def _routes_by_displacement(torus: TwistedTorus, rule):
-    value = routing(rule, torus)
-    return TwistedRoutes(torus, value.dimensions(torus) if isinstance(value, DimensionOrder) else None)
+    if isinstance(network, TwistedTorus):
+        return TwistedRoutes(network, value.dimensions(network) if isinstance(value, DimensionOrder) else None)
+    if isinstance(value, Carried):
+        return Routes(network, Lines(network, value.rule))
+    between = Ways(network).rules[rule]
+    if isinstance(network, SwitchedNetwork):
+        return SwitchRoutes(network, between, by_target=rule == "static")
+    return Routes(network, between)
 
 
 class Routes:
@@ -319,3 +311,85 @@ def _sum(parts: Iterable[tuple[Fraction, Shares]]) -> Shares:
         for link, part in links.items():
             found[link] += share * part
     return found
+
+
+MOST_HOSTS = 2048  # there is a line for every pair
+MOST_PARTS = 4096  # uses of one link
+
+
+class RouteTableError(PencilmapError):
+    """Routes cannot be simulated."""
+
+
+def table_text(routes: Routes, ends: dict[str, int], node_of_end: dict[int, int], latency_s: float = 0.0,
+               injection_bytes_per_s: float = 0.0) -> str:
+    """Return the table as text.
+
+    Parameters
+    ----------
+    routes : Routes
+    ends : dict of str to int
+        Name and end of each host that sends or receives messages.
+    node_of_end : dict of int to int
+        Node of each end. Messages between ends of a node use no links.
+    latency_s : float
+        Of a link.
+    injection_bytes_per_s : float
+        Limit of all that a node sends, and of all that it receives; 0 for none.
+
+    Raises
+    ------
+    RouteTableError
+        If there are too many hosts, or messages are split into too many parts.
+    """
+    if len(ends) > MOST_HOSTS:
+        raise RouteTableError(f"{len(ends)} hosts are too many for a simulation by routes; {MOST_HOSTS} are possible")
+    pairs = {(a, b): routes.pieces(ends[a], ends[b]) if node_of_end[ends[a]] != node_of_end[ends[b]] else []
+             for a in ends for b in ends if a != b}
+    pieces = list(dict.fromkeys(piece for found in pairs.values() for piece in found))
+    kept = _kept(routes, pieces)
+    scale = _scales(routes, pieces, kept)
+    texts = {piece: _uses(routes, piece, scale) for piece in pieces}
+    hops = {piece: float(sum(routes.links(piece).values())) for piece in pieces} if latency_s else {}
+    lines = [f"host {name}" for name in ends]
+    lines += [f"link {routes.name(link)} {routes.bytes_per_s(link) * times!r}" for link, times in scale.items()]
+    if injection_bytes_per_s:
+        lines += [f"link node{node}:{way} {injection_bytes_per_s!r}" for node in sorted(set(node_of_end.values()))
+                  for way in ("injection", "ejection")]
+    for (a, b), found in pairs.items():
+        latency = sum(hops[piece] for piece in found) * latency_s if latency_s else 0.0
+        words = ["route", a, b, repr(latency), *filter(None, (texts[piece] for piece in found))]
+        if injection_bytes_per_s and found:
+            words += [f"node{node_of_end[ends[a]]}:injection", f"node{node_of_end[ends[b]]}:ejection"]
+        lines.append(" ".join(words))
+    return "\n".join(lines) + "\n"
+
+
+def _kept(routes: Routes, pieces: Sequence[Piece]) -> set[int]:
+    """Return the links, without those whose use equals that of another link of the same bandwidth."""
+    use: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, piece in enumerate(pieces):
+        for link, part in routes.links(piece).items():
+            use[link].append((number, part.numerator, part.denominator))
+    first: dict[Any, int] = {}
+    return {link for link, found in use.items()
+            if first.setdefault((routes.bytes_per_s(link), tuple(found)), link) == link}
+
+
+def _scales(routes: Routes, pieces: Sequence[Piece], kept: set[int]) -> dict[int, int]:
+    """Return for each link the number of parts into which messages are split."""
+    found = dict.fromkeys(sorted(kept), 1)
+    for piece in pieces:
+        for link, part in routes.links(piece).items():
+            if link in kept and found[link] % part.denominator:
+                found[link] = lcm(found[link], part.denominator)
+                if found[link] > MOST_PARTS:
+                    raise RouteTableError("messages are split into more parts than a simulation can have on one link, "
+                                          f"{MOST_PARTS}; take a routing with fewer routes, e.g. dimension-order or minimal")
+    return found
+
+
+def _uses(routes: Routes, piece: Piece, scale: dict[int, int]) -> str:
+    """Return the words of a route for one piece."""
+    times = {link: int(part * scale[link]) for link, part in routes.links(piece).items() if link in scale}
+    return " ".join(f"{routes.name(link)}*{n}" if n > 1 else routes.name(link) for link, n in times.items())

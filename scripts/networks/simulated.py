@@ -2,7 +2,7 @@
 
 smpicc compiles the same C source that runs under mpirun. SimGrid moves the data between the ranks and keeps the clock. Our
 platform plugin determines the links of each message: on a torus by its rule, on other networks from a table of routes
-(`pencilmap.scripts.networks.route_table`). fft_runner/simulated_network/README.md explains the settings.
+(`pencilmap.scripts.networks.routes`). fft_runner/simulated_network/README.md explains the settings.
 """
 
 import json
@@ -48,8 +48,7 @@ from pencilmap.model.placement.transform import PRECISIONS, TYPES
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
-from pencilmap.scripts.networks.route_table import table_text
-from pencilmap.scripts.networks.routes import routes_on
+from pencilmap.scripts.networks.routes import routes_on, table_text
 
 ROUTES_FILE = "routes.txt"
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
@@ -261,7 +260,7 @@ class Simulation:
     halo: int = 0  #: planes of a halo that is timed as well
     skip: str = ""  #: axes without transform, to time only the exchanges
     line: LineProblem | None = None  #: distributed lines; then `size` is the size of the lines
-    usage_path: Path | None = None  #: file for the bytes of each link; `read_link_usage` reads the file
+    usage_path: Path | None = None  #: file for the messages and bytes of each link: start, link, messages, bytes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
@@ -331,21 +330,13 @@ def _labels(where, network, placement):
     """Return labels from which the prediction of a run can be computed again."""
     rates = network.network.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
-    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
-              "routing": network.routing}
-    if not network.is_torus and network.text:
-        labels[TOPOLOGY] = network.text
-    if where.machine:
-        labels["machine"] = where.machine
-    if network.injection_bytes_per_s:
-        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
-    if network.message_s:
-        labels["message_cost"] = f"{network.message_s:.17g}s"
-    if network.ports > 1:
-        labels["ports"] = str(network.ports)
-    if network.latency_s:
-        labels["hop_latency"] = f"{network.latency_s:.17g}s"
-    return labels
+    more = {TOPOLOGY: "" if network.is_torus else network.text, "machine": where.machine,
+            "injection_per_node": network.injection_bytes_per_s and f"{network.injection_bytes_per_s:.17g}byte/s",
+            "message_cost": network.message_s and f"{network.message_s:.17g}s",
+            "ports": str(network.ports) if network.ports > 1 else "",
+            "hop_latency": network.latency_s and f"{network.latency_s:.17g}s"}
+    return {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
+            "routing": network.routing} | {name: value for name, value in more.items() if value}
 
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
@@ -474,7 +465,8 @@ def _command(simulation, build):
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
         settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
                      f"--cfg=smpi/shared-malloc-blocksize:{block}"]
-    return smpirun(simulation.network, simulation.grid.n_tasks, build, settings, build.runner, _runner_options(simulation))
+    return smpirun(simulation.network, simulation.grid.n_tasks, build, settings, build.program("fft_runner_smpi"),
+                   _runner_options(simulation))
 
 
 def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Iterable[str], program: Path,
@@ -488,42 +480,24 @@ def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Ite
             *settings, str(program), *options]
 
 
-def _runner_options(simulation):
-    options = {
-        "--size": simulation.size,
-        "--precision": [simulation.precision],
-        "--decomposition": [simulation.grid.decomposition.name],
-        "--grid": [simulation.grid],
-        "--exchange": [simulation.exchange],
-        "--direction": [simulation.direction],
-        "--reps": [simulation.reps],
-        "--warmup": [simulation.warmup],
-        "--json": ["records.jsonl"],
-        "--tasks-per-node": [simulation.tasks_per_node],
-        "--rigor": ["estimate"],
-        "--sync": ["clock"],
-    }
-    if simulation.network.is_torus:
-        options |= {"--machine-torus": [format_torus(as_torus(simulation.network.network))], "--coordinates": ["hostname"]}
-    if simulation.type != "c2c":
-        options["--type"] = [simulation.type]
-    if simulation.line:
+def _runner_options(run):
+    options = {"--size": run.size, "--precision": [run.precision], "--decomposition": [run.grid.decomposition.name],
+               "--grid": [run.grid], "--exchange": [run.exchange], "--direction": [run.direction], "--reps": [run.reps],
+               "--warmup": [run.warmup], "--json": ["records.jsonl"], "--tasks-per-node": [run.tasks_per_node],
+               "--rigor": ["estimate"], "--sync": ["clock"]}
+    if run.network.is_torus:
+        options |= {"--machine-torus": [format_torus(as_torus(run.network.network))], "--coordinates": ["hostname"]}
+    if run.line:
         del options["--exchange"], options["--grid"]
-        options |= {"--decomposition": [simulation.line.decomposition], "--algorithm": [simulation.line.algorithm],
-                    "--order": [simulation.line.order]}
-    if simulation.schedule != SEQUENCE:
-        options["--schedule"] = [simulation.schedule]
-    if simulation.halo:
-        options["--halo"] = [simulation.halo]
-    if simulation.skip:
-        options["--skip"] = [simulation.skip]
-    if simulation.fields > 1:
-        options["--fields"] = [simulation.fields]
-    if simulation.mapfile:
-        options["--mapfile"] = [_mapfile_name(simulation)]
+        options |= {"--decomposition": [run.line.decomposition], "--algorithm": [run.line.algorithm],
+                    "--order": [run.line.order]}
+    unusual = {"--type": (run.type, "c2c"), "--schedule": (run.schedule, SEQUENCE), "--halo": (run.halo, 0),
+               "--skip": (run.skip, ""), "--fields": (run.fields, 1),
+               "--mapfile": (run.mapfile and _mapfile_name(run), None)}
+    options |= {option: [value] for option, (value, usual) in unusual.items() if value != usual}
     words = [str(word) for option, values in options.items() for word in (option, *values)]
-    labels = [word for label in _label_options(simulation.labels) for word in ("--label", label)]
-    return words + labels + ["--verify"] * simulation.verify
+    labels = [word for label in _label_options(run.labels) for word in ("--label", label)]
+    return words + labels + ["--verify"] * run.verify
 
 
 def _label_options(labels):
@@ -590,36 +564,3 @@ def _termination_as_exit():
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-# ---- link usage ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LinkUsage:
-    """Payload bytes by link of the messages that started at the same time, e.g. ``{"0-3-2:0+": 65536}``.
-
-    The name of a link consists of its first node, its dimension and its direction.
-    """
-
-    start_s: float
-    bytes_of_link: dict[str, int]
-
-    @property
-    def total_bytes(self) -> int:
-        return sum(self.bytes_of_link.values())
-
-
-def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
-    """Read the bytes of each link, by the start time of the messages, in order of time.
-
-    `exchanges` keeps only this number of start times with the most bytes. Without verification, an exchange moves far more
-    bytes than any other communication, and all its messages start together.
-    """
-    by_date: dict[float, dict[str, int]] = {}
-    for line in Path(path).read_text().splitlines()[1:]:
-        start_s, link, messages, carried = line.split()
-        by_date.setdefault(float(start_s), {})[link] = int(carried) - ENVELOPE_BYTES * int(messages)
-    dates = [LinkUsage(start_s, links) for start_s, links in by_date.items()]
-    largest = sorted(dates, key=lambda usage: usage.total_bytes, reverse=True)[:exchanges]
-    return sorted(largest, key=lambda usage: usage.start_s)

@@ -1,17 +1,240 @@
-"""Cramer and Board (2000): slabs on a cluster, their speed-up over serial FFTW, the messages, and particle-mesh Ewald."""
+"""Cramer and Board (2000): slabs on their clusters, speed-up over serial FFTW, messages, and particle-mesh Ewald.
+
+The machine files `duke-beowulf` and `ibm-sp2` describe the clusters. fft_runner runs on the simulated network, where every
+message travels and every call of FFTW takes 5 n log2 n operations a line at the rate of the machine file. Serial FFTW takes
+the operations of the whole array. So its rate, which no source gives, is the only assumed figure besides those in the
+machine files. As in the paper, the slices of a slab are sent as soon as they are transformed (schedule overlap along x). The
+model chooses the number of messages, in which the slices of a slab go to each other process.
+
+Fig. 10 to 12 split the processes between the two parts of an Ewald sum. Reciprocal part on R processes: spreading, halo,
+forward transform, influence, backward transform, halo, gathering. The transforms and the halo are predicted by the time
+model, and simulated with the example pme_c. Spreading, gathering and influence take their operations, counted in pme_c, at
+the rate of the machine file, and divide by R.
+Direct part on D processes: d / D seconds. Its serial time d is fitted to one published number: without a parallel FFT the
+sum is at most 4 times faster, so the reciprocal part takes a quarter of the serial time of 64^3. The speed-up with a
+parallel FFT is then a prediction. The slower part decides, so the best split needs no run of every split: the time of the
+reciprocal part depends on R alone.
+"""
 
 import os
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
+from math import erf, erfc, log2
 from statistics import median
 
+from pencilmap.mapper.setting import Setting, setting
+from pencilmap.model.decompositions import SLAB
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.transform import block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import block_lengths, transform_of
+from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.times.published import table
+from pencilmap.model.traffic.halo import halo
 from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transforms
-from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, fact, predicted, simulated
-from pencilmap.scripts.reproduce.cramer_fft import DUKE, DUKE_PLACES, SP2, SP2_PLACES, Times, efficiency_at, times
-from pencilmap.scripts.reproduce.ewald_split import ewald_split
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
+from pencilmap.scripts.networks.simulated_programs import EwaldRun, simulate_ewald
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
+
+DUKE, SP2 = "duke-beowulf", "ibm-sp2"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Processes on workstations: as many on each as there are tasks, the last workstations may be idle."""
+
+    processes: int
+    workstations: int
+    tasks: int = 1
+
+
+#: the cluster has 16 machines of two processors; 32 workstations would have a link for each process
+DUKE_PLACES = (*(Place(p, 16) for p in (2, 4, 8, 12, 16)), Place(24, 16, 2), Place(32, 16, 2), Place(24, 32), Place(32, 32))
+SP2_PLACES = tuple(Place(p, 32) for p in (2, 4, 8, 16, 32))
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a transform of n^3 complex doubles in one place, predicted and simulated."""
+
+    place: Place
+    messages: int  #: in which a process sends its slices to each other process, by the model
+    serial_s: float  #: of serial FFTW, at the rate of the machine file
+    predicted_s: float
+    simulated_s: float
+    together_s: float  #: simulated, with all slices in one message, as FFTW does
+    singly_s: float  #: simulated, with each slice in a message of its own, as in the paper
+
+    @property
+    def alone(self) -> float:
+        """Simulated speed-up over serial FFTW with each slice alone, as in the paper."""
+        return self.serial_s / self.singly_s
+
+
+def serial_s(machine: str, n: int) -> float:
+    """Return the seconds of serial FFTW for n^3 complex doubles, at the rate of the machine file.
+
+    >>> f"{serial_s(DUKE, 64):.4f}"
+    '0.2359'
+    """
+    rate = load_machine(machine).costs.fft_rate_per_task
+    assert rate is not None
+    return 15 * n**3 * log2(n) / rate
+
+
+def where_of(machine: str, fft: str, place: Place) -> Setting:
+    """Return the setting of a transform of slabs in a place."""
+    return setting(machine=machine, network=f"fat-tree:leaves=1,hosts={place.workstations},up=1", fft=fft,
+                   decomposition=SLAB.name, tasks_per_node=place.tasks, idle=True)
+
+
+def simulated_network(where: Setting) -> SimulatedNetwork:
+    """Return the network of a setting, with the cost of a message and the rate of FFTs of its machine."""
+    return SimulatedNetwork(where.network, message_s=where.costs.message_cost_s or 0.0,
+                            flops=where.costs.fft_rate_per_task or 0.0)
+
+
+def forecast(where: Setting, processes: int, schedule: str) -> tuple[str, int, float]:
+    """Return name, number of messages and predicted seconds of a schedule, with its computing."""
+    placed = where.place("default", ProcessGrid(processes, decomposition=SLAB), schedule)
+    found = where.predict(placed, schedule=schedule).schedule
+    assert found is not None and found.total_s is not None
+    return found.name, len(found.sizes), found.total_s
+
+
+def best_forecast(where: Setting, processes: int) -> tuple[str, int, float]:
+    """Return the forecast of the fastest number of messages for the slices; one is the sequence."""
+    return min((forecast(where, processes, name) for name in (SEQUENCE, "overlap")), key=lambda found: found[2])
+
+
+def efficiency_at(machine: str, n: int, place: Place, factor: float) -> float:
+    """Return the predicted efficiency if serial FFTW had `factor` times the rate of the machine file."""
+    where = where_of(machine, str(n), place)
+    rate = (where.costs.fft_rate_per_task or 0.0) * factor
+    time_s = best_forecast(replace(where, costs=replace(where.costs, fft_rate_per_task=rate)), place.processes)[2]
+    return serial_s(machine, n) / factor / time_s / place.processes
+
+
+@cache
+def times(machine: str, n: int, places: tuple[Place, ...]) -> list[Times]:
+    """Return predicted and simulated times of n^3 in every place."""
+    asked, predicted = [], []
+    for place in places:
+        where, grid = where_of(machine, str(n), place), ProcessGrid(place.processes, decomposition=SLAB)
+        best = best_forecast(where, place.processes)
+        predicted.append(best)
+        asked += [simulation_of(where, simulated_network(where), grid, "default", name)
+                  for name in (best[0], SEQUENCE, f"overlap:{n // place.processes}:x")]
+    totals = [found[0]["phases"]["total"]["max_s"][0] for found in simulate_all(asked)]
+    return [Times(place, messages, serial_s(machine, n), predicted_s, *totals[3 * i:3 * i + 3])
+            for i, (place, (_, messages, predicted_s)) in enumerate(zip(places, predicted))]
+
+
+CHARGES, ORDER = 2000, 5  # of pme_c; the paper gives neither
+FITTED_MESH = 64
+SPREAD_FLOPS, WAVE_FLOPS = 21, 30  # assumed: a charge and a point of its spline, both ways; a wave of the mesh
+WORKSTATIONS = 33  # a link for each process; the direct processes send nothing
+PROCESSES = (2, 3, 4, 5, 8, 12, 16, 24, 32)
+RECIPROCAL = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24)  # processes of the reciprocal part that are simulated
+
+
+def fact(name: str) -> float:
+    """Return a number from the text of the paper."""
+    return next(float(r["value"]) for r in table("cramer_2000.csv") if r["quantity"] == name)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Processes of both parts, and the seconds of the slower part."""
+
+    direct: int
+    reciprocal: int
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of both parts of an Ewald sum on a mesh."""
+
+    direct_s: float  #: of one process
+    reciprocal_s: dict[int, float]  #: by the number of processes
+
+    @property
+    def serial_s(self) -> float:
+        """Seconds of both parts on one process, one after the other."""
+        return self.direct_s + self.reciprocal_s[1]
+
+    def split(self, processes: int, reciprocal: int) -> Split:
+        """Return the split of so many processes with `reciprocal` of them for the mesh."""
+        direct = processes - reciprocal
+        return Split(direct, reciprocal, max(self.direct_s / direct, self.reciprocal_s[reciprocal]))
+
+    def best(self, processes: int) -> Split:
+        """Return the fastest split; the fewest reciprocal processes among equals."""
+        return min((self.split(processes, r) for r in self.reciprocal_s if r < processes), key=lambda each: each.time_s)
+
+
+def other_computing_s(mesh: int) -> float:
+    """Return the seconds of spreading, gathering and influence on one process.
+
+    >>> f"{other_computing_s(64):.3f}"
+    '0.092'
+    """
+    rate = load_machine(DUKE).costs.fft_rate_per_task
+    assert rate is not None
+    return (CHARGES * ORDER**3 * SPREAD_FLOPS + mesh**3 / 2 * WAVE_FLOPS) / rate
+
+
+def _mesh_s(mesh, reciprocal):
+    """Return name of the schedule and predicted seconds of two transforms and two halos on a number of processes."""
+    place = Place(reciprocal, WORKSTATIONS)
+    where = where_of(DUKE, f"{mesh}:r2c", place)
+    name, _, transform_s = best_forecast(where, reciprocal)
+    sent = halo(ProcessGrid(reciprocal, decomposition=SLAB), transform_of((mesh,) * 3, "r2c"), "input", (ORDER - 1,) * 3,
+                (0, 0, 0))
+    of = [float(sent.group_weight[sent.members[:, 0] == rank].sum() * sent.unit_bytes) for rank in range(reciprocal)]
+    messages = max(int((sent.members[:, 0] == rank).sum()) for rank in range(reciprocal))
+    assert where.network.bandwidth is not None
+    halo_s = max(of) / where.network.bandwidth[0] + messages * (where.costs.message_cost_s or 0.0) if reciprocal > 1 else 0.0
+    return name, 2 * transform_s + 2 * halo_s
+
+
+@cache
+def predicted(mesh: int) -> Parts:
+    """Return the parts by the time model."""
+    alone = other_computing_s(mesh)
+    reciprocal = {r: _mesh_s(mesh, r)[1] + alone / r for r in RECIPROCAL}
+    return Parts(_direct_s(), reciprocal)
+
+
+@cache
+def _direct_s():
+    """Return the serial direct part, so that the serial reciprocal part limits the speed-up to the published one."""
+    serial = _mesh_s(FITTED_MESH, 1)[1] + other_computing_s(FITTED_MESH)
+    return (fact("dpme_serial_speedup") - 1) * serial
+
+
+@cache
+def simulated(mesh: int) -> Parts:
+    """Return the parts with transforms and halos by pme_c on the simulated network."""
+    runs = []
+    for r in RECIPROCAL:
+        network = simulated_network(where_of(DUKE, f"{mesh}:r2c", Place(r, WORKSTATIONS)))
+        runs.append(EwaldRun(network, r, ("--random", str(CHARGES), "--order", str(ORDER), "--mesh", str(mesh),
+                                          "--decomposition", SLAB.name, "--schedule", _mesh_s(mesh, r)[0])))
+    alone = other_computing_s(mesh)
+    totals = {r: found["total"] + alone / r for r, found in zip(RECIPROCAL, simulate_ewald(runs))}
+    return Parts(_direct_s(), totals)
+
+
+def ewald_split() -> Found:
+    """Return the potential of a charge in the direct and the reciprocal space; both add up to 1/r."""
+    rows = [[r, 1 / r, erfc(r) / r, erf(r) / r, erfc(r) / r + erf(r) / r] for r in (0.25, 0.5, 1.0, 1.5, 2.0, 3.0)]
+    return Found([">r alpha", ">original", ">direct", ">reciprocal", ">sum"], rows,
+                 ["potential of a unit charge over alpha: 1/r is erfc(alpha r)/r + erf(alpha r)/r; from r alpha = 3 on, the "
+                  "direct part is below 1e-5, which is why it has a cutoff"],
+                 [Compared("potential at r alpha = 1, the sum of both parts", 1.0, rows[2][4], "exact", SAME)])
+
 
 PROCESSES_HERE = (1, 2, 4)
 EWALD_PROCESSES_HERE = (2, 3, 4)

@@ -14,8 +14,21 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import Cell, bluegene_l_512, table
-from pencilmap.scripts.reproduce.drawings import CO, FULL, PARTS, VN_8, VN_64, images, steps, symmetric_images
-from pencilmap.scripts.reproduce.figure import DRAWING, SAME, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import (
+    CO,
+    DRAWING,
+    FULL,
+    PARTS,
+    SAME,
+    VN_8,
+    VN_64,
+    Compared,
+    Figure,
+    Found,
+    images,
+    steps,
+    symmetric_images,
+)
 
 PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}
 MODES = {1: "CO", 2: "VN"}

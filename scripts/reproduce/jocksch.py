@@ -25,8 +25,7 @@ from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.networks.measured import probe_here
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
-from pencilmap.scripts.reproduce.drawings import butterflies
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, butterflies
 
 PROBED_BYTES = (0, 64, 256, 1024, 4096, 16384, 65536, 262144)
 PROBED_RANKS = 4

@@ -1,15 +1,22 @@
 """Pekurovsky (2012), P3DFFT: whole transforms on a Cray XT5 and Chan's flat meshes, beside the numbers of the text.
 
 The points of Fig. 3 to 10 are pictures; the numbers of the text give a curve (`pencilmap.mapper.studies.scaling`). The
-times here are by the machine file of the Cray XT5, whose rates come from other publications (`seastar`), and by an assumed
-rate of the FFTs. So nothing is fitted to this paper, and all its numbers judge the model. The nodes are taken as a torus
-that is as cubic as possible, with 12 tasks on each node and ranks in the launcher's order; the real nodes are unknown.
+times here are by the machine file of the Cray XT5, whose rates come from another publication, and by an assumed rate of the
+FFTs. So nothing is fitted to this paper, and all its numbers judge the model. The nodes are taken as a torus that is as
+cubic as possible, with 12 tasks on each node and ranks in the launcher's order; the real nodes are unknown.
+
+The rates of a node of a Cray XT are those of published all-to-alls of Jaguar (Schulz 2008).
+Idea: every message takes its start, and each hop of its bytes takes a share of links that other jobs use, too:
+t = starts + bytes x hops of a node / rate. The rate is the least-squares fit of the relative errors; the start is the mean
+of the 1 KiB row. A port of the node (bytes / rate, added) would be fitted as faster than its hardware; it decides nothing.
+Source: R. Schulz, "3D FFT with 2D decomposition" (2008), sec. 5: MPI_Alltoall by the Intel MPI Benchmarks on Jaguar, two
+cores a node; the nodes of a job were not contiguous. Assumed here: processes fill nodes, on tori as cubic as possible.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from math import ceil, log2, prod
+from math import ceil, exp, log, log2, prod
 from typing import Any
 
 from pencilmap.mapper.base.progress import say
@@ -20,11 +27,73 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import block_lengths
-from pencilmap.model.times.published import p3dfft_2012
+from pencilmap.model.times.published import p3dfft_2012, table
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
-from pencilmap.scripts.reproduce.drawings import both_decompositions, steps
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
-from pencilmap.scripts.reproduce.seastar import published, rates, shape_for
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, both_decompositions, steps
+
+START_BYTES, LARGE_BYTES = 1024, (32768, 65536)
+PROCESSES, CORES_OF_NODE = (4, 8, 16, 32, 64, 128), 2
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Seconds of the start of a message, and bytes times hops per second of a node."""
+
+    start_s: float
+    byte_hops: float
+
+
+@dataclass(frozen=True)
+class AllToAll:
+    """A published all-to-all: bytes of a message, processes, seconds, and bytes times hops of a node by the model."""
+
+    size: int
+    processes: int
+    time_s: float
+    byte_hops: float
+
+    def time_by(self, rates: Rates) -> float:
+        """Return seconds by the two rates."""
+        return rates.start_s * (self.processes - 1) + self.byte_hops / rates.byte_hops
+
+
+def shape_for(nodes: int) -> str:
+    """Return the torus of at least that many nodes with the fewest nodes among those no longer than a cube.
+
+    >>> shape_for(342), shape_for(11), shape_for(32)
+    ('7x7x7', '3x2x2', '4x4x2')
+    """
+    side = ceil(nodes ** (1 / 3) - 1e-9)
+    found = [(x, y, z) for x in range(1, side + 1) for y in range(1, x + 1) for z in range(1, y + 1) if x * y * z >= nodes]
+    return "x".join(map(str, min(found, key=lambda sides: (prod(sides), sides))))
+
+
+@lru_cache
+def published() -> tuple[AllToAll, ...]:
+    """Return the all-to-alls of the largest messages, which the rates are fitted to."""
+    lines = {int(line["bytes"]): line for line in table("schulz_2008.csv") if line["table"] == "alltoall-jaguar"}
+    return tuple(_one(size, p, 1e-6 * float(lines[size][f"{p} processes"])) for size in LARGE_BYTES for p in PROCESSES)
+
+
+def _one(size, processes, time_s):
+    where = setting(network=shape_for(processes // CORES_OF_NODE), tasks_per_node=CORES_OF_NODE, bandwidth="1 GB/s",
+                    idle=True, fft=f"{size // 16}x{processes}x{processes}")
+    work = where.predictions(f"1x{processes}", ["default"])[0].stage("column").work
+    assert work is not None
+    return AllToAll(size, processes, time_s, work.byte_hops)
+
+
+@lru_cache
+def rates() -> Rates:
+    """Return the fitted rates. The machine file of the Cray XT5 has them, rounded to two digits."""
+    line = next(line for line in table("schulz_2008.csv")
+                if line["table"] == "alltoall-jaguar" and int(line["bytes"]) == START_BYTES)
+    starts = [1e-6 * float(line[f"{p} processes"]) / (p - 1) for p in PROCESSES]
+    start_s = exp(sum(map(log, starts)) / len(starts))
+    rest = [(a.time_s - start_s * (a.processes - 1)) / a.time_s for a in published()]
+    parts = [a.byte_hops / a.time_s for a in published()]
+    return Rates(start_s, sum(p * p for p in parts) / sum(p * r for p, r in zip(parts, rest)))
+
 
 MACHINE, TASKS, TRANSFORMS = "cray-xt5", 12, 2
 FFT_RATE = 1.04e9  # flop/s of a task, assumed: a tenth of the peak of a core, 2.6 GHz times 4

@@ -16,9 +16,8 @@ from pencilmap.scripts.networks.measured import (
     transposes,
     transposes_in_turn,
 )
-from pencilmap.scripts.reproduce.drawings import blocks, steps
-from pencilmap.scripts.reproduce.ewald_split import ewald_split
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found
+from pencilmap.scripts.reproduce.cramer import ewald_split
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, blocks, steps
 from pencilmap.scripts.reproduce.p3dfft import MODEL_NOTE, Time, best_2d, predicted
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler

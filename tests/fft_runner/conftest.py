@@ -17,7 +17,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pencilmap.scripts.networks.namespaces.launch import build_nap
+from pencilmap.scripts.networks.namespaces.inside import build_nap
 from tests.modules import needs_module
 from tests.patience import patience
 

@@ -23,8 +23,7 @@ from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.pairs import traffic_within
 from pencilmap.scripts.networks.routes import routes_on
-from pencilmap.scripts.pictures.loads_table import loads_table
-from pencilmap.scripts.pictures.plain import image_text
+from pencilmap.scripts.pictures.text import image_text, loads_table
 
 RULES = ("shortest-path", "each-hop", "optimal-minimal")
 

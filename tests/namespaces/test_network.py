@@ -10,7 +10,7 @@ from pencilmap.model.kinds import routing
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.command_line.commands.validate import bits_per_second
-from pencilmap.scripts.networks.namespaces import plan
+from pencilmap.scripts.networks.namespaces import inside
 from pencilmap.scripts.networks.namespaces.experiment import Experiment, Result
 from pencilmap.scripts.networks.namespaces.network import EmulationError, address, check_links
 
@@ -73,8 +73,8 @@ def test_every_cable_of_a_tree_has_two_ends_and_every_device_one_shape(text, net
     ports = [(a, made.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.ports(a)]
     assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
     for a in range(len(made.nodes)):
-        shaped = [line.split()[3] for line in plan.shaping(made, a)]
-        up = [line.split()[2] for line in plan.node(made, a) if line.startswith("link set")]
+        shaped = [line.split()[3] for line in inside.shaping_lines(made, a)]
+        up = [line.split()[2] for line in inside.node_lines(made, a) if line.startswith("link set")]
         assert sorted([*shaped, "lo", "node", "mg"]) == sorted(up)
 
 
@@ -97,10 +97,10 @@ def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_othe
     n = made.network.n_nodes
     assert len({address(a) for a in range(n)}) == len(set(made.nodes)) == n
     for a in range(n):
-        lines = list(plan.node(made, a))
+        lines = list(inside.node_lines(made, a))
         targets = [line.split()[2] for line in lines if line.startswith("route add")]
         assert sorted(targets) == sorted(f"{address(b)}/32" for b in range(n) if b != a)
-        shaped = [line.split()[3] for line in plan.shaping(made, a)]
+        shaped = [line.split()[3] for line in inside.shaping_lines(made, a)]
         up = [line.split()[2] for line in lines if line.startswith("link set")]
         assert sorted([*shaped, "lo", "node", "mg"]) == sorted(up)
 

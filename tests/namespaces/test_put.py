@@ -25,7 +25,7 @@ def open_mpi():
 def run_on(hosts, grid, exchange="put", osc="pt2pt,sm"):
     """Run a verified transform, rank i on ``hosts[i]``, with components `osc` of Open MPI 4, and return its record."""
     setting = [f"OMPI_MCA_osc={osc}"] if open_mpi() < 5 else []
-    program = ["env", *setting, str(ensure_built().mpi_runner), "--size", "12", "10", "8", "--grid", grid,
+    program = ["env", *setting, str(ensure_built().program("fft_runner")), "--size", "12", "10", "8", "--grid", grid,
                "--exchange", exchange, "--verify", "--reps", "1", "--rigor", "estimate"]
     job = {"network": NETWORK.text, "rate_bits_per_s": NETWORK.rate_bits_per_s, "mtu": NETWORK.mtu, "tie": NETWORK.tie,
            "timeout_s": patience(60), "runs": [{"name": "put", "program": program, "hosts": list(hosts)}]}

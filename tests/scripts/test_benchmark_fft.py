@@ -18,10 +18,19 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import END, marker
 from pencilmap.scripts.maintenance import benchmark_fft
-from pencilmap.scripts.maintenance.benchmarks import PEERS, PRECISIONS, TYPES, Case, WrongResult, refusal
-from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
-from pencilmap.scripts.maintenance.benchmarks.peers import VARIABLE
-from pencilmap.scripts.maintenance.benchmarks.tables import rows_table
+from pencilmap.scripts.maintenance.benchmark_fft import rows_table
+from pencilmap.scripts.maintenance.benchmarks import (
+    PEERS,
+    PRECISIONS,
+    TYPES,
+    Case,
+    WrongResult,
+    expected,
+    input_part,
+    places,
+    refusal,
+)
+from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
 

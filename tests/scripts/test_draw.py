@@ -14,7 +14,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.pictures.figures import image, lengths, loads
+from pencilmap.scripts.pictures.figures import image, loads
 from tests.answers import faults
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -201,7 +201,7 @@ def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):
 def test_bars_have_the_height_of_their_lengths(captured):
     torus = Torus((8, 8, 8))
     found = [predict(place(p, Site(torus), ProcessGrid(8, 64)), name=p) for p in ("default", "box:2x2x2")]
-    drawn = captured(lengths, lambda: lengths.draw_lengths(found, "a.svg", "title"))["axes"]
+    drawn = captured(loads, lambda: loads.draw_lengths(found, "a.svg", "title"))["axes"]
     bars = {(k, bar.get_gid(), round(bar.get_x() + bar.get_width() / 2)): bar.get_height()
             for k, axes in enumerate(drawn) for bar in axes.patches}
     assert {key: height for key, height in bars.items() if key[2] == 1} == {
@@ -221,7 +221,7 @@ def test_no_text_of_a_picture_lies_on_another_or_beside_the_page(torus, grid, ca
     check_texts(captured(loads, lambda: loads.draw_loads(row_loads(torus, grid), "a.svg", TITLE, False)))
     for count in (1, 5, 12):
         found = [predict(mapping, name=names[k % 5]) for k in range(count)]
-        check_texts(captured(lengths, lambda found=found: lengths.draw_lengths(found, "a.svg", TITLE)))
+        check_texts(captured(loads, lambda found=found: loads.draw_lengths(found, "a.svg", TITLE)))
 
 
 # small pictures in a terminal, graphs, and the default picture
@@ -272,9 +272,9 @@ def fat_tree(tmp_path):
 
 
 def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, pencilmap, captured, check_texts):
-    from pencilmap.scripts.pictures.figures import graph
+    from pencilmap.scripts.pictures.figures import links
 
-    found = captured(graph, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
+    found = captured(links, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
     check_texts(found)
     axes = found["axes"][0]
     marks = {c.get_gid(): np.asarray(c.get_offsets()) for c in axes.collections
@@ -350,7 +350,7 @@ def test_a_tree_is_drawn_by_leaves_and_a_dragonfly_by_groups_with_the_job_in_it(
 def test_the_table_of_loads_is_that_of_each_link():
     """The busiest cable of each leaf, computed link by link."""
     from pencilmap.mapper.setting import setting
-    from pencilmap.scripts.pictures.loads_table import before_and_after, loads_of
+    from pencilmap.scripts.pictures.text import before_and_after, loads_of
 
     where = setting(network="fat-tree:leaves=3,hosts=4,up=2")
     placed = as_mapping(where.place("default", where.grid("2x6")), "default")
@@ -394,7 +394,7 @@ def test_a_file_of_a_placement_is_drawn(text, pencilmap, tmp_path):
 def test_a_block_shows_the_most_telling_mark_of_its_nodes():
     """Of blocks of a 97x97 torus, from the marks of all nodes."""
     from pencilmap.model.network.torus import parse_torus
-    from pencilmap.scripts.pictures.plain import planes_text
+    from pencilmap.scripts.pictures.text import planes_text
 
     torus, strength = parse_torus("97x97"), ".ab"
     mark = np.random.default_rng(1).choice(list(strength), torus.n_nodes, p=(0.9, 0.07, 0.03))

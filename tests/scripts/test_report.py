@@ -18,11 +18,11 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.pictures.figures import phases
+from pencilmap.scripts.pictures.figures import runs as phases
 from pencilmap.scripts.pictures.report.entries import entries_of
+from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
 from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
-from pencilmap.scripts.pictures.report.tori import AT_ONCE, views
 from tests.mapper.run_records import record
 from tests.model import brute_force
 from tests.scripts.browser import browser, missing, screenshot, window

@@ -18,8 +18,7 @@ from pencilmap.scripts.command_line.studies import reproduce
 from pencilmap.scripts.maintenance.publications import page as page_of, row, sections_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
-from pencilmap.scripts.reproduce.drawings import FULL, Image, butterflies, image_of, symmetric_images
-from pencilmap.scripts.reproduce.figure import KINDS, Found
+from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images
 from pencilmap.scripts.reproduce.jagode import wrap_verdict
 from pencilmap.scripts.reproduce.schulz import networks, published, two_networks
 

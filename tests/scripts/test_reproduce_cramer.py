@@ -10,19 +10,27 @@ from pencilmap.model.decompositions import SLAB
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.scripts.maintenance.publications import PAGES, row
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate_all, simulation_of
-from pencilmap.scripts.networks.simulated_ewald import EwaldRun, simulate_ewald
+from pencilmap.scripts.networks.simulated_programs import EwaldRun, simulate_ewald
 from pencilmap.scripts.reproduce import SOURCES
-from pencilmap.scripts.reproduce.cramer import CLUSTER, dpme, fact
-from pencilmap.scripts.reproduce.cramer_ewald import CHARGES, ORDER, PROCESSES, RECIPROCAL, Parts, predicted, simulated
-from pencilmap.scripts.reproduce.cramer_fft import (
+from pencilmap.scripts.reproduce.cramer import (
+    CHARGES,
+    CLUSTER,
     DUKE,
     DUKE_PLACES,
+    ORDER,
+    PROCESSES,
+    RECIPROCAL,
     SP2,
+    Parts,
     Place,
     best_forecast,
+    dpme,
     efficiency_at,
+    fact,
     forecast,
+    predicted,
     serial_s,
+    simulated,
     simulated_network,
     where_of,
 )

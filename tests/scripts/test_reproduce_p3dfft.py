@@ -8,7 +8,7 @@ import pytest
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.times.published import p3dfft_2012
-from pencilmap.scripts.reproduce import p3dfft, seastar
+from pencilmap.scripts.reproduce import p3dfft
 from pencilmap.scripts.reproduce.p3dfft import Time, aspect_verdict, decomposition_verdict, operations
 
 
@@ -17,32 +17,32 @@ def time(row, total_s):
 
 
 def test_the_machine_file_has_the_rates_that_the_published_all_to_alls_give():
-    found, costs = seastar.rates(), load_machine("cray-xt5").costs
+    found, costs = p3dfft.rates(), load_machine("cray-xt5").costs
     assert costs.byte_hops_per_node == pytest.approx(found.byte_hops, rel=0.01)
     assert costs.message_cost_s == pytest.approx(found.start_s, rel=0.01)
 
 
 def test_one_rate_explains_twelve_all_to_alls():
-    ratios = [a.time_by(seastar.rates()) / a.time_s for a in seastar.published()]
+    ratios = [a.time_by(p3dfft.rates()) / a.time_s for a in p3dfft.published()]
     assert len(ratios) == 12 and all(0.83 < ratio < 1.08 for ratio in ratios)
 
 
-@pytest.mark.parametrize("left_out", seastar.PROCESSES)
+@pytest.mark.parametrize("left_out", p3dfft.PROCESSES)
 def test_the_rate_predicts_the_processes_that_were_left_out(left_out):
     """Held out: the coefficient of the other numbers of processes, by hand."""
-    start = seastar.rates().start_s
-    some = [a for a in seastar.published() if a.processes != left_out]
+    start = p3dfft.rates().start_s
+    some = [a for a in p3dfft.published() if a.processes != left_out]
     parts = [a.byte_hops / a.time_s for a in some]
     rest = [1 - start * (a.processes - 1) / a.time_s for a in some]
-    rates = seastar.Rates(start, sum(p * p for p in parts) / sum(p * r for p, r in zip(parts, rest)))
-    for a in seastar.published():
+    rates = p3dfft.Rates(start, sum(p * p for p in parts) / sum(p * r for p, r in zip(parts, rest)))
+    for a in p3dfft.published():
         if a.processes == left_out:
             assert a.time_by(rates) == pytest.approx(a.time_s, rel=0.20)
 
 
 def test_the_byte_hops_of_a_node_are_those_of_its_messages_by_hand():
     """Four nodes of two on a 2x2 torus: a task sends 6 of 8 messages off its node, 2 x 2 by one hop and 2 by two hops."""
-    a, = (a for a in seastar.published() if (a.size, a.processes) == (65536, 8))
+    a, = (a for a in p3dfft.published() if (a.size, a.processes) == (65536, 8))
     assert a.byte_hops == pytest.approx(2 * (4 * 1 + 2 * 2) * 65536)
 
 

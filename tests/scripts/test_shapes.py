@@ -19,7 +19,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.pictures.figures import shapes as figures
+from pencilmap.scripts.pictures.figures import scaling as figures
 
 COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=1e9)

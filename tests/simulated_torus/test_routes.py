@@ -17,9 +17,8 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.networks import route_table
-from pencilmap.scripts.networks.route_table import RouteTableError, table_text
-from pencilmap.scripts.networks.routes import SIMULATED, routes_on
+from pencilmap.scripts.networks import routes as route_table
+from pencilmap.scripts.networks.routes import SIMULATED, RouteTableError, routes_on, table_text
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError
 
 NETWORKS = ("fat-tree:leaves=3,hosts=2,up=2", "fat-tree:leaves=4,hosts=2,up=4,spines=2,pods=2,core=2",

@@ -62,7 +62,7 @@ from pencilmap.scripts.command_line.predictions import (
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
-from pencilmap.scripts.pictures.loads_table import before_and_after
+from pencilmap.scripts.pictures.text import before_and_after
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")

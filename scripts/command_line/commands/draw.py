@@ -41,14 +41,11 @@ from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.gain import Half, draw_gain
-from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.lengths import draw_lengths
-from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.loads_table import MOST_ROWS, before_and_after, busiest_exchange, loads_of
-from pencilmap.scripts.pictures.plain import image_text
-from pencilmap.scripts.pictures.report.bars import bar_of_forecast, compared
+from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph
+from pencilmap.scripts.pictures.figures.loads import draw_lengths, draw_loads
+from pencilmap.scripts.pictures.report.entries import bar_of_forecast, compared
+from pencilmap.scripts.pictures.text import MOST_ROWS, before_and_after, busiest_exchange, image_text, loads_of
 
 
 @dataclass(frozen=True)

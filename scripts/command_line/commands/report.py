@@ -18,6 +18,7 @@ from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
+from pencilmap.scripts.pictures.report.networks import views
 from pencilmap.scripts.pictures.report.page import gain_of_runs, page
 from pencilmap.scripts.pictures.report.pictures import (
     bandwidth_pictures,
@@ -27,7 +28,6 @@ from pencilmap.scripts.pictures.report.pictures import (
     torus_pictures,
     write_pictures,
 )
-from pencilmap.scripts.pictures.report.tori import views
 
 PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")

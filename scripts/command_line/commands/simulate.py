@@ -27,7 +27,6 @@ from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE
 from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, paste, print_json, say
-from pencilmap.scripts.networks.probed import simulate_probe
 from pencilmap.scripts.networks.routes import SIMULATED
 from pencilmap.scripts.networks.simulated import (
     SimulatedNetwork,
@@ -36,6 +35,7 @@ from pencilmap.scripts.networks.simulated import (
     simulation_of,
     simulation_of_lines,
 )
+from pencilmap.scripts.networks.simulated_programs import simulate_probe
 
 
 @click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")

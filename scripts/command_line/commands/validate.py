@@ -37,7 +37,7 @@ from pencilmap.scripts.networks.lines import (
     validate_bricks,
     validate_lines,
 )
-from pencilmap.scripts.networks.namespaces import overlap, programs
+from pencilmap.scripts.networks.namespaces import experiment as experiments, programs
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
@@ -260,16 +260,16 @@ def _namespaces_overlap(given):
     if given["placement"]:
         raise ValidationError("--suite overlap names its placements; leave --placement out")
     network, grid, transform = _emulated(given)
-    transform, reps = transform or overlap.TRANSFORM, given["reps"] or 3
+    transform, reps = transform or experiments.TRANSFORM, given["reps"] or 3
     if given["records"]:
         check_appendable(given["records"], ValidationError)
-    rows, records = overlap.run_schedules(network, grid, transform, reps, overlap.ROUNDS, given["timeout"])
+    rows, records = experiments.run_schedules(network, grid, transform, reps, experiments.ROUNDS, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
-    judged = [(claim.text, found) for claim in overlap.CLAIMS if (found := claim.judge(rows))]
+    judged = [(claim.text, found) for claim in experiments.CLAIMS if (found := claim.judge(rows))]
     holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
     title = (f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
-             f"transforms, median of {reps * overlap.ROUNDS} in {overlap.ROUNDS} rounds")
+             f"transforms, median of {reps * experiments.ROUNDS} in {experiments.ROUNDS} rounds")
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
               *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
               "yes" if row.verified else "NO"] for row in rows]

@@ -72,9 +72,9 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     else:
         _print(answer, published)
     if plot:
-        from pencilmap.scripts.pictures.figures.scaling import draw_scaling
+        from pencilmap.scripts.pictures.figures.scaling import draw_fits
 
-        draw_scaling(answer["strong"], plot)
+        draw_fits(answer["strong"], plot)
         say(f"wrote {plot}", err=as_json)
 
 

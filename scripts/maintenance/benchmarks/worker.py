@@ -25,8 +25,18 @@ import mpi4py
 import numpy as np
 
 from pencilfft import PencilfftError
-from pencilmap.scripts.maintenance.benchmarks import FAILED, OURS, Case, NotOffered, WrongResult, contestant
-from pencilmap.scripts.maintenance.benchmarks.answers import PLACES, expected, input_part, places
+from pencilmap.scripts.maintenance.benchmarks import (
+    FAILED,
+    OURS,
+    PLACES,
+    Case,
+    NotOffered,
+    WrongResult,
+    expected,
+    input_part,
+    places,
+)
+from pencilmap.scripts.maintenance.benchmarks.contestants import contestant
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: an array of all ranks has four times the size of the caches or more
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's typical random size

@@ -1,25 +1,28 @@
-"""Run several placements on an emulated network; compare link counters and times with the model."""
+"""Run placements, and schedules with concurrent exchanges, on an emulated network; compare them with the model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, lcm
+from dataclasses import dataclass, replace
+from math import ceil, inf, lcm
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_records
+from pencilmap.mapper.runs.compare import TOPOLOGY, Comparison, compare_record, compare_records
 from pencilmap.model.kinds import routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
+from pencilmap.scripts.networks.suites import Claim
 
 VERIFIED_BYTES = 4096  # per task: verification moves its data over the same slow links
 EXCHANGE_S = 0.16     # a link should be busy for this time; a shorter time would be distorted by the shaper's free burst
@@ -112,13 +115,11 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
         If a run fails.
     """
     check_available()
-    program = ensure_built().mpi_runner
+    program = ensure_built().program("fft_runner")
     runs = [launch_of(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
-    network = experiment.network
-    job = {"network": network.text, "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
-           "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
+    job = experiment.network.job([*checks, *runs], timeout_s)
     found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
 
@@ -168,3 +169,73 @@ def _loads(experiment, placement, transform):
     rule = routing(experiment.network.routing, experiment.network.network)
     node_of_rank = experiment.mapping(placement).node_of_rank
     return [rule.loads(experiment.network.network, e, node_of_rank) for e in exchanges(experiment.grid, transform)]
+
+
+TRANSFORM = Transform(64, 64, 96)  # rows or columns keep a link of 10 Mbit/s busy for a third of a second
+BOXES = "box:2x2"  # `best` finds this placement on 4x4:mesh both for sequence and for chunks
+RUNS = tuple((placement, schedule) for schedule in (SEQUENCE, "overlap:4:x", "overlap:8:x", "two-way")
+             for placement in ("default", BOXES))
+ROUNDS = 3  # each round runs every case once, so that other load on the machine affects all cases alike
+
+
+def _claim(chunks, least):
+    runs = BOXES, f"overlap:{chunks}:x"
+    return Claim(f"the best placement in {chunks} chunks: at least {least:g} times faster than the best one in sequence",
+                 lambda row: (row.placement, row.schedule) == runs, lambda row: row.gain, least, inf)
+
+
+CLAIMS = _claim(4, 1.3), _claim(8, 1.45)
+
+
+@dataclass(frozen=True)
+class ScheduleRow:
+    """The runs of a placement under a schedule; times are seconds of the slowest rank for a whole transform."""
+
+    placement: str
+    schedule: str
+    t_s: float  #: predicted from the links only
+    measured_s: float  #: median of all repetitions of all rounds
+    spread: tuple[float, float]
+    verified: bool  #: the result of every run
+    sequence_s: float = 0.0  #: median of the fastest placement in sequence
+
+    @property
+    def gain(self) -> float:
+        """Return the speed-up over the best placement in sequence."""
+        return self.sequence_s / self.measured_s
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as JSON values."""
+        return {**self.__dict__, "spread": list(self.spread), "gain": self.gain}
+
+
+def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transform, reps: int, rounds: int,
+                  timeout_s: float) -> tuple[list[ScheduleRow], list[dict[str, Any]]]:
+    """Run every placement and schedule in turn, in several rounds. Return the rows and the run records.
+
+    Raises
+    ------
+    UnavailableError
+        If this machine cannot make such networks.
+    EmulationError
+        If a run fails.
+    """
+    experiment = Experiment(network, grid, tuple(dict.fromkeys(placement for placement, _ in RUNS)), transform, reps)
+    check_available()
+    program = ensure_built().program("fft_runner")
+    each = [launch_of(experiment, program, placement, transform, ("--schedule", schedule, "--verify"))
+            for placement, schedule in RUNS]
+    job = network.job(each * rounds, timeout_s)
+    records = [run["record"] for run in run_boxed(job, timeout_s * (len(each) * rounds + 1))]
+    return rows_of([records[k::len(RUNS)] for k in range(len(RUNS))]), records
+
+
+def rows_of(found: Sequence[Sequence[dict[str, Any]]]) -> list[ScheduleRow]:
+    """Return a row for each of `RUNS`, from the records of all rounds."""
+    rows = []
+    for (placement, schedule), records in zip(RUNS, found):
+        samples = [seconds for record in records for seconds in record["phases"]["total"]["max_s"]]
+        rows.append(ScheduleRow(placement, schedule, sum(row.t_s or 0.0 for row in compare_record(records[0], placement)),
+                        median(samples), (min(samples), max(samples)), all(r["verify"]["passed"] for r in records)))
+    best = min(row.measured_s for row in rows if row.schedule == SEQUENCE)
+    return [replace(row, sequence_s=best) for row in rows]

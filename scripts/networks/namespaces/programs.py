@@ -26,8 +26,7 @@ from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available, run_boxed
-from pencilmap.scripts.networks.namespaces.inside import FOLDER
-from pencilmap.scripts.networks.namespaces.launch import COLLECTIVES, NAP, build_nap
+from pencilmap.scripts.networks.namespaces.inside import COLLECTIVES, FOLDER, NAP, build_nap
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, check_links
 from pencilmap.scripts.networks.tracer import OPEN_MPI, Launch, library_for, trace
 
@@ -160,9 +159,8 @@ def _runs(network, name, folder, timeout_s):
     moved = ["env", f"LD_PRELOAD={FOLDER / NAP}:{library}", f"PENCILMAP_PLACEMENT={file}", *words]
     runs = (("default", launched, launched, words), ("best", best, best, words),
             ("best, renumbered", best, launched, moved))
-    job = {"network": network.text, "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu, "tie": network.tie,
-           "runs": [{"name": f"{name}, {text}", "program": how, "hosts": hosts(at), "records": False}
-                    for text, _, at, how in runs], "timeout_s": timeout_s}
+    job = network.job([{"name": f"{name}, {text}", "program": how, "hosts": hosts(at), "records": False}
+                       for text, _, at, how in runs], timeout_s)
     done = run_boxed(job, timeout_s * (len(runs) + 1))
     rows = [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
             for (text, mapping, *_), run in zip(runs, done)]

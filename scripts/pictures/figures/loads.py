@@ -1,19 +1,32 @@
-"""Link loads of an exchange as a heat map: every link of the torus is a cell.
+"""Link loads of an exchange as a heat map, and effective lengths and loads of several placements as bars.
 
-Each dimension and direction has a strip. In a strip, the position along the dimension runs to the right and the next
-dimension upwards. The others repeat that block: the third to the right, the fourth upwards, the fifth to the right again,
-each with a wider gap ("x in z": a numbered block of x for each z). The cell of a missing link (the end of an open line) is
-white.
+In the heat map every link of the torus is a cell, and each dimension and direction has a strip. In a strip, the position
+along the dimension runs to the right and the next dimension upwards. The others repeat that block: the third to the right,
+the fourth upwards, the fifth to the right again, each with a wider gap ("x in z": a numbered block of x for each z). Missing
+links (the ends of an open line) are white.
 """
 
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.predict.results import Prediction
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
-from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, load_colours, save
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    CYCLE,
+    TALLEST,
+    WIDTH,
+    Target,
+    figure,
+    heading,
+    load_colours,
+    save,
+)
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
 FLAT = 0.25                    # flatter strips have the width of the page, others are side by side
@@ -143,3 +156,80 @@ def _axes_of(axes, blocks, inches):
         axis.labelpad = 1
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # side by side, in all exchanges
+SHADES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "***")   # dimensions can be told apart without colour
+LETTER_BELOW = 0.062                                                         # inches, mean width under the bars
+
+
+def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
+    """Draw the lengths and loads of each placement in each dimension; all predictions are for the same torus.
+
+    Raises
+    ------
+    FigureError
+        If there are too many placements for a picture.
+    """
+    if len(predictions) > MAX_PLACEMENTS:
+        raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")
+    lines, top = heading(title, WIDTH)
+    stages = len(predictions[0].stages)
+    columns = stages if len(predictions) <= MAX_BESIDE else 1
+    letters = int((WIDTH - 0.8) / columns / len(predictions) / LETTER_BELOW)
+    labels = [_label(p, len({q.grid for q in predictions}) > 1, letters) for p in predictions]
+    below = 0.15 * max(label.count("\n") + 1 for label in labels)
+    with figure((2.3 + below) * stages / columns + 0.6 + top) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        panels = drawn.subplots(stages // columns, columns, sharey=True, squeeze=False).ravel()
+        for axes, exchange in zip(panels, zip(*(p.stages for p in predictions))):
+            _bars(axes, exchange, predictions[0].network)
+            axes.set_title(f"{exchange[0].name} exchange")
+            axes.set_xticks(range(len(predictions)), labels, fontsize=7)
+            axes.tick_params(axis="x", length=0)
+        for axes in panels[::columns]:
+            axes.set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
+        _legend(drawn, panels[0], predictions[0].network)
+        save(drawn, path)
+
+
+def _label(prediction, with_grid, letters):
+    """Return the name of a placement in lines that fit, broken after commas and colons."""
+    text = (f"{prediction.grid}: " if with_grid else "") + prediction.placement
+    lines = [""]
+    for part in re.split("(?<=[,:])", text):
+        for piece in [part[k:k + letters] for k in range(0, len(part), letters)]:
+            if len(lines[-1]) + len(piece) <= letters:
+                lines[-1] += piece
+            else:
+                lines.append(piece)
+    return "\n".join(lines)
+
+
+def _bars(axes, exchanges, network):
+    shown = [i for i, n in enumerate(network.shape) if n > 1] or [0]
+    width = 0.8 / len(shown)
+    for k, i in enumerate(shown):
+        at = [place - 0.4 + (k + 0.5) * width for place in range(len(exchanges))]
+        bars = axes.bar(at, [float(e.m[i]) for e in exchanges], 0.92 * width, color=CYCLE[i], hatch=SHADES[i],
+                        edgecolor="white", linewidth=0, zorder=2)
+        for bar in bars:
+            bar.set_gid(f"m-{network.axes[i]}")
+        loaded = [(x, float(e.load[i])) for x, e in zip(at, exchanges) if e.load[i]]
+        axes.hlines([load for _, load in loaded], [x - 0.46 * width for x, _ in loaded],
+                    [x + 0.46 * width for x, _ in loaded], color=BLACK, linewidth=2.2, zorder=3,
+                    gid=f"load-{network.axes[i]}")
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
+    axes.set_xlim(-0.6, len(exchanges) - 0.4)
+    axes.set_ylim(bottom=0)
+
+
+def _legend(drawn, axes, network):
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    shown = [i for i, n in enumerate(network.shape) if n > 1] or [0]
+    marks = [Patch(facecolor=CYCLE[i], hatch=SHADES[i], edgecolor="white", label=f"m_{network.axes[i]}") for i in shown]
+    marks.append(Line2D([], [], color=BLACK, linewidth=2.2, label="routed load"))
+    drawn.legend(handles=marks, loc="outside lower center", ncols=len(marks), handlelength=1.8, columnspacing=1.5)

@@ -1,20 +1,22 @@
-"""Run records joined with their predictions."""
+"""Run records joined with their predictions, and bars of times: placements and schedules beside the launcher's order."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from pencilmap.mapper.placement_names import placement_name
 from pencilmap.mapper.runs.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
 from pencilmap.mapper.runs.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.results import Prediction
+from pencilmap.model.predict.ranking import worth
+from pencilmap.model.predict.results import Prediction, worst
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.tori import Placed
+from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
+from pencilmap.scripts.pictures.report.networks import LAUNCHED, Placed
 
 
 @dataclass(frozen=True)
@@ -210,3 +212,278 @@ def label_of(comparison: Comparison, *more: str) -> str:
     """Return grid and placement of a run and its other distinctions, for legends."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
     return ", ".join(filter(None, (comparison.grid, comparison.name, tasks, *more)))
+
+
+TOGETHER = "together"  # concurrent exchanges, which have a common time
+COMPUTING = "computing"
+PREDICTED, MEASURED = "predicted", "measured"
+SCHEDULES = {"two-way": "half the planes each way", "opposite": "forward beside backward transforms",
+             "pipelined": "a pipeline of chunks"}
+SMALL = 1e-9  # of a time: what rounding leaves
+SAME = 0.01  # times that differ by less than this share count as equal
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a bar, in seconds or, without times, in loads; kind is the colour."""
+
+    name: str
+    kind: str
+    amount: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One way to run the transform.
+
+    Parameters
+    ----------
+    group : str
+        The question, which is the same for bars side by side.
+    label : str
+        Grid, placement, and other words that tell the bar from others.
+    placement, schedule, grid : str
+    name : str
+        Of the placement, for a reader.
+    parts : tuple of Part
+    least : float or None
+        What the busiest links need under this placement.
+    limit : float or None
+        No placement, schedule or order of exchanges of the grid can be below.
+    kind : str
+        "predicted", "simulated" or "measured".
+    timed : bool
+        Whether amounts are seconds.
+    prediction : Prediction, optional
+        Of a bar without a run.
+    """
+
+    group: str
+    label: str
+    placement: str
+    schedule: str
+    grid: str
+    name: str
+    parts: tuple[Part, ...]
+    least: float | None
+    limit: float | None
+    kind: str = PREDICTED
+    timed: bool = True
+    prediction: Prediction | None = None
+
+    @property
+    def amount(self) -> float:
+        return sum(part.amount for part in self.parts)
+
+    @property
+    def shown(self) -> str:
+        return milliseconds(self.amount) if self.timed else f"load {self.amount:.4g}"
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether this is the launcher's order, with one exchange after the other."""
+        return self.placement == LAUNCHED and self.schedule == SEQUENCE
+
+
+def bar_of_entry(entry: Entry) -> Bar:
+    """Return the measured bar: the slowest rank, the median of the repetitions."""
+    rows, found, times = entry.comparisons, entry.prediction, [row.t_s for row in entry.comparisons]
+    group = ", ".join(filter(None, (entry.machine, rows[0].torus.strip("-"), rows[0].transform)))
+    limit = _limit(found) if found and all(times) else None
+    least = None if None in times else sum(t or 0.0 for t in times)
+    return Bar(group, entry.label, entry.placement, entry.schedule, rows[0].grid, entry.name,
+               tuple(_part(row.stage, row.measured_s) for row in rows), least, limit, kind_of_run(entry))
+
+
+def kind_of_run(entry: Entry) -> str:
+    """Return the name of the network of a run if no machine carried its messages, else "measured"."""
+    return "simulated" if entry.network == "simulated" else MEASURED
+
+
+def bar_of_forecast(prediction: Prediction, group: str = "") -> Bar:
+    """Return the bar predicted by all terms of the time model, or without times that of the loads."""
+    p, found = prediction, prediction.schedule
+    schedule = found.name if found and (found.name != SEQUENCE or found.transforms > 1) else ""
+    name = placement_name(p.placement, p.bounds.site)
+    label = ", ".join(filter(None, (str(p.grid), schedule)))
+    timed = p.time_s is not None
+    parts = _parts(p, schedule, 1.0 if timed else _scale(p))
+    least = (found.t_s if found and schedule else p.t_s) if timed else None
+    return Bar(group or str(p.network), label, p.placement, schedule or SEQUENCE, str(p.grid), name, parts, least, _limit(p),
+               timed=timed, prediction=p)
+
+
+def _parts(p, schedule, scale):
+    """Return the exchanges, and the rest of the transform as far as its time is known. Without times, loads."""
+    found, timed = p.schedule, p.time_s is not None
+    if schedule:
+        parts = [_part(f"exchanges under {schedule}", found.time_s if timed else float(found.cost) * scale)]
+    else:
+        parts = [_part(stage.name, stage.time_s if timed else float(worst(stage.load, p.network)) * scale)
+                 for stage in p.moves]
+    rest = float(p.worth) * scale - sum(part.amount for part in parts)
+    return (*parts, *([Part(COMPUTING, COMPUTING, rest)] if rest > SMALL * float(p.worth) * scale else []))
+
+
+def _scale(p):
+    """Return displayed loads over the m scale: the usable nodes count."""
+    return p.bounds.site.allocation.n_nodes / p.network.n_nodes
+
+
+def _limit(p):
+    """What no placement, schedule or order of exchanges can beat: the proved load of the links, or the computing."""
+    found = p.schedule
+    if found is None or found.certificate_any is None or p.remaps or p.halo:
+        return None
+    if found.t_s is None:
+        return float(found.cost) * _scale(p) / found.certificate_any
+    computing = (p.local.time_s if p.local else None) or 0.0
+    return max(found.t_s / found.certificate_any, found.transforms * computing if found.total_s is not None else 0.0)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Bars of one question with their factors over the first of them, the launcher's order if it was run.
+
+    bars : the first is what the others are compared with
+    factors : how many times faster each bar is than the first
+    limit : factor that nothing can exceed; None if it is not known
+    """
+
+    title: str
+    bars: tuple[Bar, ...]
+    factors: tuple[float, ...]
+    limit: float | None
+    ranges: tuple[tuple[float, float] | None, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.bars[0].kind
+
+    @property
+    def most(self) -> float:
+        """The largest amount, for the scale."""
+        return max(max(bar.amount, bar.least or 0.0) for bar in self.bars)
+
+    @property
+    def limit_amount(self) -> float | None:
+        return None if self.limit is None else self.bars[0].amount / self.limit
+
+    @property
+    def limit_shown(self) -> str:
+        amount = self.limit_amount or 0.0
+        return milliseconds(amount) if self.bars[0].timed else f"load {amount:.4g}"
+
+    def name(self, bar: Bar) -> str:
+        """Return a bar in words."""
+        return way_in_words(bar, len({each.grid for each in self.bars}) > 1)
+
+    def factor(self, number: int) -> str:
+        """Return the factor of a bar, or the range of it if the routers adapt."""
+        least, most = self.ranges[number] or (self.factors[number],) * 2
+        return f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
+
+    @property
+    def sentence(self) -> str:
+        """Return the gain in a sentence: of the fastest in sequence, of the fastest of all, and the limit."""
+        chosen = self._chosen()
+        than = self.name(self.bars[0])
+        timed = self.bars[0].timed
+        limit = f"Nothing is over {self.limit:.2f}x {'faster' if timed else 'better'} (proved)." if self.limit else ""
+        if not chosen:
+            same = (f"No other way here is {'faster' if timed else 'better'} than {than}." if len(self.bars) > 1
+                    else f"{_capital(self.name(self.bars[0]))} takes {self.bars[0].shown}.")
+            return " ".join(filter(None, (same, limit)))
+        first, *rest = chosen
+        plural, factor = self.name(self.bars[first]).startswith("rows "), self.factor(first)
+        how = (f"{'are' if plural else 'is'} {factor}x faster than" if timed else
+               f"{'load' if plural else 'loads'} the busiest links {factor}x less than")
+        said = [f"{_capital(self.name(self.bars[first]))} {how} {than}",
+                *(f"{self.name(self.bars[k])} {self.factor(k)} times" for k in rest)]
+        return f"{', '.join(said)}." + (f" {limit}" if limit else "")
+
+    def _chosen(self):
+        """Numbers of the fastest bar in sequence and of the fastest bar, as far as they are faster than the first."""
+        numbers = [k for k in range(1, len(self.bars)) if self.factors[k] > 1 + SAME]
+        plain = [k for k in numbers if self.bars[k].schedule == SEQUENCE]
+        best = [max(some, key=self.factors.__getitem__) for some in (plain, numbers) if some]
+        return sorted(set(best), key=self.factors.__getitem__)
+
+
+def way_in_words(bar: Bar, with_grid: bool = False) -> str:
+    """Return placement and schedule in words that need no explanation.
+
+    >>> way_in_words(Bar("", "", "box:2x2x2", "sequence", "8x64", "rows on 2x2x2 cubes", (), None, None))
+    'rows on 2x2x2 cubes'
+    >>> way_in_words(Bar("", "", "default", "two-way:128", "8x64", "block order", (), None, None), True)
+    'block order with half the planes each way, grid 8x64'
+    >>> way_in_words(Bar("", "", "best", "overlap:1,2,2:x", "8x64", "best", (), None, None))
+    'best with rows beside columns in 3 chunks'
+    """
+    when = _schedule_in_words(bar.schedule)
+    words = f"{bar.name} with {when}" if when else bar.name
+    return f"{words}, grid {bar.grid}" if with_grid else words
+
+
+def _schedule_in_words(text):
+    name, *words = text.split(":")
+    if name == SEQUENCE:
+        return ""
+    if name == "overlap" and words:
+        chunks = words[0].count(",") + 1 if "," in words[0] else words[0]
+        return f"rows beside columns in {chunks} chunks"
+    return SCHEDULES.get(name, f"schedule {text}")
+
+
+def _capital(words):
+    return words[:1].upper() + words[1:]
+
+
+def compared(bars: Iterable[Bar | None]) -> list[Compared]:
+    """Return the bars by question, each compared with the launcher's order or else with the slowest bar."""
+    groups: dict[tuple[str, str, bool], list[Bar]] = {}
+    for bar in bars:
+        if bar and bar.amount > 0:
+            groups.setdefault((bar.group, bar.kind, bar.timed), []).append(bar)
+    return [_compared(title, some) for (title, _, _), some in groups.items()]
+
+
+def _compared(title, some):
+    first = next((bar for bar in some if bar.is_launched), None) or max(some, key=lambda bar: bar.amount)
+    ordered = [first, *(bar for bar in some if bar is not first)]
+    limits = [bar.limit for bar in ordered if bar.limit] if all(bar.limit for bar in ordered) else []
+    limit = max(1.0, first.amount / min(limits)) if limits else None
+    return Compared(title, tuple(ordered), tuple(first.amount / bar.amount for bar in ordered), limit,
+                    tuple(_range(bar, first) for bar in ordered))
+
+
+def _range(bar, first):
+    """The least and the largest factor under the rules between which adaptive routers are; None if the routing is known."""
+    if not bar.prediction or not first.prediction or not bar.prediction.bracket:
+        return None
+    theirs = {p.routing: p for p in first.prediction.bracket}
+    found = [float(worth(theirs[p.routing])) / float(worth(p)) for p in bar.prediction.bracket
+             if p.routing in theirs and worth(p)]
+    return (min(found), max(found)) if found else None
+
+
+def shown_bars(group: Compared) -> list[dict]:
+    """Return the bars for the template, on one scale."""
+    return [{"name": group.name(bar), "label": bar.label, "shown": bar.shown,
+             "factor": group.factor(k).replace(" to ", "\N{EN DASH}"),
+             "width": f"{100 * bar.amount / group.most:.2f}",
+             "least": None if bar.least is None else f"{100 * bar.least / group.most:.2f}",
+             "parts": [{"name": part.name, "kind": part.kind, "share": f"{part.amount / bar.amount:.4f}",
+                        "shown": milliseconds(part.amount) if bar.timed else f"{part.amount:.4g}"} for part in bar.parts]}
+            for k, bar in enumerate(group.bars)]
+
+
+def kinds_of_bars(groups: Sequence[Compared]) -> dict[str, str]:
+    """Return the colours of the legend, with their meaning."""
+    parts = [part for group in groups for bar in group.bars for part in bar.parts]
+    return {part.kind: {TOGETHER: "exchanges beside each other", COMPUTING: "computing"}.get(
+        part.kind, f"{part.name} exchange") for part in parts}
+
+
+def _part(name, amount):
+    return Part(name, name if name in ("row", "column", "slab") else TOGETHER, amount)

@@ -18,12 +18,12 @@ from pencilmap.model.base.units import amount, megabytes_per_second, millisecond
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.results import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.bars import (
-    LAUNCHED,
+from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
+from pencilmap.scripts.pictures.report.entries import (
     MEASURED,
     PREDICTED,
     Compared,
+    Entry,
     bar_of_entry,
     bar_of_forecast,
     compared,
@@ -31,11 +31,8 @@ from pencilmap.scripts.pictures.report.bars import (
     kinds_of_bars,
     shown_bars,
 )
-from pencilmap.scripts.pictures.report.entries import Entry
-from pencilmap.scripts.pictures.report.graphs import panels
-from pencilmap.scripts.pictures.report.inline import inline_svg
-from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
-from pencilmap.scripts.pictures.report.tori import AT_ONCE, MAX_NODES, Placed, PlacedTraffic, views
+from pencilmap.scripts.pictures.report.networks import AT_ONCE, LAUNCHED, MAX_NODES, Placed, PlacedTraffic, panels, views
+from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, inline_svg, phase_pictures
 
 FEW = 3  # names in a title
 NOT_IN_TOTAL = f"not in the total: {WAITING}"

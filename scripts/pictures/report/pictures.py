@@ -1,21 +1,69 @@
-"""The pictures of a report: for the page, and as files for papers."""
+"""The pictures of a report: in the page, as SVG whose colours follow the page, light or dark, and as files for papers."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.scripts.pictures.figures.bandwidth import Point, draw_bandwidth, point_of, rate_text
+from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
+from pencilmap.scripts.pictures.figures.runs import (
+    MAX_BARS,
+    WAITING,
+    Bar,
+    Point,
+    draw_bandwidth,
+    draw_phases,
+    kinds_of,
+    point_of,
+    rate_text,
+)
 from pencilmap.scripts.pictures.report.entries import Entry, label_of
-from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed
+from pencilmap.scripts.pictures.report.networks import AT_ONCE, Placed
+
+_COLOURS = {  # of a picture, by the name of the variable in page.css
+    "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
+    "purple": canvas.PURPLE, "yellow": canvas.YELLOW, "ink": canvas.BLACK, "grey": canvas.GREY, "pale": canvas.PALE,
+    "paper": "#ffffff",
+}
+
+
+def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
+    """Return an SVG element for a page with several pictures.
+
+    Parameters
+    ----------
+    draw
+        Function that draws into a binary file.
+    label
+        Text for readers who cannot see the picture.
+    name
+        Prefix of every id, so that ids of several pictures differ.
+    """
+    content = BytesIO()
+    draw(content)
+    svg = content.getvalue().decode("utf-8")
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.DOTALL)
+    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
+                 lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
+    for variable, colour in _COLOURS.items():
+        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
+    return svg.replace("xlink:href=", "href=")
+
+
+def _attribute(text):
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
 
 LONG = 16    # rows with more tasks are long: they have their own panels, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this factor have their own panels
@@ -82,7 +130,7 @@ def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
     title = f"{stage} exchange" + (f", {length} rows" if length else "") + (
         f", links from {rate_text(rate)}" if number else "")
     name = "-".join(filter(None, ("bandwidth", stage, length, str(number or ""))))
-    return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
+    return Picture(name, title, partial(draw_bandwidth, points, title=title))
 
 
 def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
@@ -91,12 +139,9 @@ def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
     for entry in entries:
         groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
     parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
-    return [_phases_picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}", bars)
-            for k, (title, bars) in enumerate(parts, 1)]
-
-
-def _phases_picture(name, title, bars):
-    return Picture(name, title, lambda path: draw_phases(bars, path, title))
+    titles = [f"where the time goes: {title}" for title, _ in parts]
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", title, partial(draw_phases, bars, title=title))
+            for k, (title, (_, bars)) in enumerate(zip(titles, parts), 1)]
 
 
 def _bar(entry):
@@ -114,7 +159,7 @@ def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | No
 def _of_torus(placed, number):
     where = f"{placed.mapping.network}, grid {placed.mapping.grid}, placement {placed.name}"
     groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
-    yield Picture(f"image-{number}", where, lambda path: draw_image(placed.mapping, groups, path, where))
+    yield Picture(f"image-{number}", where, partial(draw_image, placed.mapping, groups, title=where))
     for name in placed.shown:
         what = name if name == AT_ONCE else f"{name} exchange"
         title = f"{where}, {what}, routing {placed.routing}"

@@ -1,8 +1,12 @@
-"""The loads of cables as a table for a terminal: a line for each dimension, leaf or group, a column for each exchange."""
+"""Pictures for a terminal: the loads of cables as a table, and the nodes of a row and a column in planes.
+
+The table has a line for each dimension, leaf or group, and a column for each exchange.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,12 +14,14 @@ import numpy as np
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.where import Where
 from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import default_routing, routing as routing_named
 from pencilmap.model.network.graph import Level
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
 
 MOST_ROWS = 14            # so that verdict, table and prompt fit a screen of 24 lines
 WIDTH, LABEL = 80, 24     # columns of a terminal, and of a name
@@ -86,7 +92,7 @@ def load_rows(found: Sequence[LinkLoads], with_bytes: bool, nodes: int, most: in
     job : int array, optional
         Nodes of the job, whose number in the units of a row is told.
     """
-    bands = [Band(*band) for band in _bands(found[0].network, [
+    bands = [*(_dimensions if found[0].network.has_coordinates else _levels)(found[0].network, [
         np.asarray(loads.bytes(), dtype=float) * (1.0 if with_bytes else nodes / loads.total_bytes) for loads in found])]
     top = max((float(band.values.max(initial=0.0)) for band in bands), default=0.0)
     unit, size = next(((name, size) for name, size in UNITS if top >= size / 2), UNITS[-1]) if with_bytes else ("", 1.0)
@@ -164,20 +170,13 @@ def cable_loads(loads: LinkLoads) -> Floats:
     return np.asarray(loads.bytes(), dtype=float).reshape(-1)[index] / [float(c) for c in cables]
 
 
-def _bands(network: Any, loads: Sequence[Floats]) -> Iterator[tuple[str, Sequence[str], str, Floats, Ints | None]]:
-    """Yield kind, names, words, the bytes of the busiest cable of each unit, for each array of loads, and the unit of each
-    host.
-    """
-    return (_dimensions if network.has_coordinates else _levels)(network, loads)
-
-
-def _dimensions(network, loads):
+def _dimensions(network: Any, loads: Sequence[Floats]) -> Iterator[Band]:
     seen = [i for i, n in enumerate(network.shape) if n > 1]
     busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
-    yield DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest), None
+    yield Band(DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest))
 
 
-def _levels(network, loads):
+def _levels(network: Any, loads: Sequence[Floats]) -> Iterator[Band]:
     """Cables of hosts are one unit. Another cable belongs to the units of the largest level that it leaves or enters."""
     cables = np.array([float(strength) for strength in network.cables])
     values = np.array([each.reshape(-1)[network.place_of_link] / cables for each in loads])
@@ -186,7 +185,7 @@ def _levels(network, loads):
     if len(network.vertices) > n:
         of_host = (source < n) | (target < n)
         left = np.flatnonzero(~of_host)
-        yield "host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None], None
+        yield Band("host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None])
     found = []
     for level in reversed(network.levels or (_switches(network),)):
         ends = level.unit[source[left]], level.unit[target[left]]
@@ -199,11 +198,11 @@ def _levels(network, loads):
         upwards = bool((ends[0][crossing] < 0).any())
         if crossing.any():
             which = " up, down" if upwards else " in, out"
-            found.append((unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
+            found.append(Band(unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
         left = left[~crossing]
     yield from reversed(found)
     if left.size:
-        yield OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None], None
+        yield Band(OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None])
 
 
 def _switches(network):
@@ -299,3 +298,148 @@ def _idle(bands):
     number = {band.kind: int((band.values.max(axis=0, initial=0.0) == 0).sum()) for band in bands
               if band.kind != OTHER}
     return ", ".join(f"{count} {plural(kind, count)}" for kind, count in number.items() if count)
+
+
+MOST_LINES = 14                # of the planes, so that the answer, legend and prompt fit the same screen of 24 lines
+MARKS = ("●", "■", "▲")        # of a group of each kind, as in figures and reports
+BOTH, UNUSED, EMPTY = "◆", "·", "x"
+BETWEEN = 4                    # columns between planes side by side
+
+
+def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
+    """Draw nodes of a torus as planes, the first dimension to the right and the second up, at most `width` columns wide.
+
+    >>> from pencilmap.mapper.placements import as_mapping, place
+    >>> from pencilmap.model.placement.allocation import Site
+    >>> from pencilmap.model.placement.grid import parse_grid
+    >>> from pencilmap.model.network.torus import parse_torus
+    >>> lines = as_mapping(place("line", Site(parse_torus("4x3")), parse_grid("4x3")), "line")
+    >>> print("\\n".join(image_text(lines, {"row": 0, "column": 0}, 80)))
+    y
+    2  ■ · · ·
+    1  ■ · · ·
+    0  ◆ ● ● ●
+       0     3 x
+    <BLANKLINE>
+    ● row 0: 4 ranks on 4 nodes   ■ column 0: 3 ranks on 3 nodes   ◆ in both
+    """
+    if not mapping.network.has_coordinates:
+        raise FigureError(f"{mapping.network} has no coordinates; `what` graph shows its links")
+    torus = mapping.network
+    groups = groups_of(mapping, numbers)
+    mark = np.full(torus.n_nodes, EMPTY)
+    mark[np.unique(mapping.node_of_rank)] = UNUSED
+    kinds = kinds_of_nodes(groups)
+    for sign, name in zip(MARKS, groups):
+        mark[kinds[name]] = sign
+    mark[kinds["both"]] = BOTH
+    strength = EMPTY + UNUSED + "".join(reversed(MARKS)) + BOTH
+    return [*planes_text(torus, mark, width, strength), "",
+            *_legend(groups, bool(len(kinds["both"])), EMPTY in mark, width)]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A coarser torus, whose nodes are blocks of nodes. It has the members of a torus that `_plane` needs."""
+
+    shape: tuple[int, ...]
+    axes: str
+    edges: tuple[int, ...]   #: nodes of a block along each dimension
+    extents: tuple[int, ...]  #: nodes of the torus along each dimension
+
+    def node(self, at: Sequence[int]) -> int:
+        """Return the number of a block, the first dimension fastest."""
+        return int(np.ravel_multi_index(tuple(at), self.shape, order="F"))
+
+    def span(self, i: int, at: int) -> str:
+        """Return the coordinates of a block along a dimension."""
+        first, last = at * self.edges[i], min(self.extents[i], (at + 1) * self.edges[i]) - 1
+        return str(first) if first == last else f"{first}-{last}"
+
+
+def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str, most: int = MOST_LINES) -> list[str]:
+    """Draw a mark for each node as planes side by side, as `image_text` does.
+
+    If the planes do not fit a screen, a mark stands for a block of nodes.
+
+    Parameters
+    ----------
+    torus : Torus or TwistedTorus
+    mark : array of letters, shape (N,)
+    width : int
+        Columns of the terminal.
+    strength : str
+        The marks; a block shows the last of these among its nodes.
+    most : int
+        Lines of the screen.
+    """
+    edges = [1] * len(torus.shape)
+    while True:
+        blocks = Blocks(tuple(-(-n // edge) for n, edge in zip(torus.shape, edges)), torus.axes, tuple(edges),
+                        tuple(torus.shape))
+        if prod(blocks.shape) <= most * width:
+            lines = _planes(blocks, np.full(prod(blocks.shape), strength[0]), width)
+            if len(lines) <= most and max(map(len, lines)) <= width:
+                break
+        edges[max(range(len(edges)), key=lambda i: (blocks.shape[i], -i))] += 1
+    lines = _planes(blocks, _coarse(torus, mark, blocks, strength), width)
+    if max(edges) > 1:
+        shown = " ".join(sign for sign in reversed(strength) if sign in mark)
+        lines += ["", f"a mark stands for {'x'.join(map(str, edges))} nodes: the first of {shown} among them"]
+    return lines
+
+
+def _coarse(torus, mark, blocks, strength):
+    """Return the mark of each block."""
+    coordinates = torus.coordinates(np.arange(torus.n_nodes)) // np.array(blocks.edges)
+    number = np.ravel_multi_index(tuple(coordinates.T), blocks.shape, order="F")
+    strongest = np.zeros(int(np.prod(blocks.shape)), dtype=int)
+    np.maximum.at(strongest, number, sum((mark == sign) * i for i, sign in enumerate(strength)))
+    return np.array(list(strength))[strongest]
+
+
+def _planes(torus, mark, width):
+    seen = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
+    right, up, further = seen[0], seen[1] if len(seen) > 1 else None, seen[2:]
+    planes = [_plane(torus, mark, right, up, dict(zip(further, reversed(at))))
+              for at in product(*(range(torus.shape[i]) for i in reversed(further)))]
+    return _side_by_side(planes, width)
+
+
+def _plane(torus, mark, right, up, at):
+    """Draw a plane of blocks: its further coordinates above, the axes at the sides."""
+    rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={torus.span(i, value)}"
+                                                                     for i, value in at.items())
+    lines = [title] if at else []
+    margin = len(str((rows - 1) * torus.edges[up])) + 2 if up is not None else 0
+    if up is not None:
+        lines.append(torus.axes[up] if not at else f"{torus.axes[up]}  {lines.pop()}")
+    for y in reversed(range(rows)):
+        nodes = [torus.node(tuple(at.get(i, {right: x, up: y}.get(i, 0)) for i in range(len(torus.shape))))
+                 for x in range(torus.shape[right])]
+        number = str(y * torus.edges[up]).rjust(margin - 2) + "  " if up is not None else ""
+        lines.append(number + " ".join(mark[nodes]))
+    last = str((torus.shape[right] - 1) * torus.edges[right])
+    lines.append(" " * margin + "0" + last.rjust(2 * torus.shape[right] - 2) + f" {torus.axes[right]}")
+    return lines
+
+
+def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
+    column = max(len(line) for plane in planes for line in plane)
+    beside, found = max(1, (width + BETWEEN) // (column + BETWEEN)), []
+    for start in range(0, len(planes), beside):
+        found += [""] * bool(start)
+        found += [(" " * BETWEEN).join(line.ljust(column) for line in lines).rstrip()
+                  for lines in zip(*planes[start:start + beside])]
+    return found
+
+
+def _legend(groups, both, empty, width):
+    """Return the meanings of the marks, in as many lines as they need."""
+    said = [f"{sign} {name} {number}: {counted(len(nodes), 'rank')} on {counted(len(np.unique(nodes)), 'node')}"
+            for sign, (name, (number, nodes)) in zip(MARKS, groups.items())]
+    lines = [""]
+    for part in [*said, *([f"{BOTH} in both"] if both else []), *([f"{EMPTY} no task"] if empty else [])]:
+        beside = f"{lines[-1]}   {part}".strip()
+        lines = [*lines[:-1], beside] if len(beside) <= width or not lines[-1] else [*lines, part]
+    return lines

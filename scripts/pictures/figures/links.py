@@ -1,0 +1,291 @@
+"""Networks with links coloured by their load in an exchange: any network, and a torus before and after.
+
+In the graph of any network, switches are above their nearest hosts, at a height given by the number of links to the nearest
+host. Without switches, a spring layout places the hosts. Hosts of the chosen row and column have the same marks as in the
+image of a torus.
+
+The picture of the gain has a torus under the launcher's order and under a placement, with the factor between them. It is a
+small SVG for a web page, written without matplotlib. Its colours follow the reader's light or dark page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.base.files import write_whole
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.traffic.loads import LinkLoads, m_scale
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import WIDTH, Target, figure, heading, load_colours, save
+from pencilmap.scripts.pictures.figures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
+from pencilmap.scripts.pictures.figures.loads import link_values
+from pencilmap.scripts.pictures.text import cable_loads
+
+MAX_VERTICES = 1000
+HEIGHT = 4.6         # inches
+NAMED = 40           # largest number of vertices with names
+LONGEST_NAME = 12    # letters
+OUTSIDE, ASPECT = 1.3, 1.5  # radius of hosts around a circle of switches; width over height of the picture
+LETTERS = 120        # of names beside each other, before the names of hosts stand upright
+
+
+def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str,
+               most: float | None = None, with_bytes: bool = False) -> None:
+    """Draw hosts, switches and links.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    loads : LinkLoads
+    numbers : dict from str to int
+        Selects row and column.
+    path, title
+    most : float, optional
+        The load at the end of the scale.
+    with_bytes : bool
+        Whether loads are megabytes (a transform is named), otherwise they are on the scale of m.
+
+    Raises
+    ------
+    FigureError
+        If there is too much to draw.
+    """
+    from matplotlib.collections import LineCollection
+
+    network: Any = mapping.network
+    arcs = network.arcs()
+    V = arcs.n_vertices
+    if V > MAX_VERTICES:
+        raise FigureError(f"{network} has {V} hosts and switches; a picture takes {MAX_VERTICES} at most")
+    where = _places(arcs, network.n_nodes)
+    scale = 1e-6 if with_bytes else float(m_scale(1, network, loads.total_bytes))
+    both = _busier(arcs, cable_loads(loads) * scale)
+    lines, top = heading(title, WIDTH)
+    with figure(HEIGHT + top, WIDTH) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        axes = drawn.subplots()
+        order = sorted(both, key=both.__getitem__)
+        links = LineCollection([where[list(ends)] for ends in order], array=[both[ends] for ends in order],
+                               cmap=load_colours(), linewidths=1.4, zorder=1, gid="links")
+        links.set_clim(0, most or max(both.values(), default=0.0) or 1.0)
+        axes.add_collection(links)
+        groups = groups_of(mapping, numbers)
+        kinds = kinds_of_nodes(groups)
+        implied = set() if network.has_coordinates else network.implied  # drawn as a cable alone
+        hosts = np.arange(network.n_nodes)
+        switches = np.array([v for v in range(network.n_nodes, V) if v not in implied], dtype=np.int64)
+        others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
+        labels = {name: f"{name} {number}" for name, (number, _) in groups.items()} | {"other": None, "both": "in both"}
+        for name, nodes in {"other": others, **kinds}.items():
+            colour, marker, _ = look_of(name, groups)
+            axes.scatter(*where[nodes].T, s=14 if name == "other" else 46, c=colour, marker=marker, zorder=3,
+                         gid=f"{name}-hosts", label=labels[name])
+        axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=canvas.BLACK, marker="h", zorder=2,
+                     gid="switches", label="switch" if len(switches) else None)
+        if V <= NAMED:
+            names = [network.node_name(v) for v in range(V)] if network.has_coordinates else network.vertices
+            upright = sum(len(name[:LONGEST_NAME]) + 1 for name in names[:network.n_nodes]) > LETTERS
+            for v, (place, name) in enumerate(zip(where, names)):
+                if v in implied:
+                    continue
+                axes.annotate(name[:LONGEST_NAME], place, (0, -7), textcoords="offset points", ha="center", va="top",
+                              fontsize=6, rotation=90 if upright and v < network.n_nodes < V else 0)
+        axes.set_axis_off()
+        axes.margins(0.06)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        bar = drawn.colorbar(links, ax=axes, location="bottom", fraction=0.04, pad=0.04, aspect=60)
+        bar.set_label("load of one cable, the busier direction, "
+                      + ("MB (1e6 bytes)" if with_bytes else "on the scale of m: 4 \u00b7 load \u00b7 N / D_T"))
+        bar.outline.set_linewidth(0.5)
+        save(drawn, path)
+
+
+def _busier(arcs, values):
+    """Return loads of the busier direction of each pair of neighbours."""
+    found: dict[tuple[int, int], float] = {}
+    for a, b, value in zip(arcs.source.tolist(), arcs.target.tolist(), values.tolist()):
+        ends = (min(a, b), max(a, b))
+        found[ends] = max(value, found.get(ends, 0.0))
+    return found
+
+
+def _places(arcs: Arcs, n: int) -> Floats:
+    """Return right and up of each vertex: float array, shape (V, 2)."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(arcs.n_vertices))
+    graph.add_edges_from(zip(arcs.source.tolist(), arcs.target.tolist()))
+    if arcs.n_vertices == n:
+        found = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
+        return np.array([found[k] for k in range(n)])
+    level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
+    if max(level.values()) == 1 and arcs.n_vertices > n + 1:
+        return _around(graph, n)
+    right = {k: (k + 0.5) / n for k in range(n)}
+    for height in range(1, max(level.values()) + 1):  # each switch above the middle of its lower neighbours, without overlap
+        here = [k for k, at in level.items() if at == height]
+        middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in here}
+        ordered = sorted(here, key=lambda k: (middle[k], k))
+        right |= {k: (place + 0.5) / len(ordered) for place, k in enumerate(ordered)}
+    return np.array([(right[k], float(level[k])) for k in range(arcs.n_vertices)])
+
+
+def _around(graph, n):
+    """Return places of switches on a circle, as links to each other would lie on one line, and of hosts around them."""
+    switches = [k for k in graph if k >= n]
+    turn = {k: place / len(switches) for place, k in enumerate(switches)}
+    found = {k: (1.0, turn[k]) for k in switches}
+    for k in switches:
+        hosts = [b for b in graph[k] if b < n and min(s for s in graph[b] if s >= n) == k]
+        step = min(0.04, 0.8 / len(switches) / max(len(hosts), 1))
+        found |= {b: (OUTSIDE, turn[k] + (place - (len(hosts) - 1) / 2) * step) for place, b in enumerate(hosts)}
+    radius, angle = np.array([found[k] for k in range(len(found))]).T
+    return np.stack([ASPECT * radius * np.sin(2 * np.pi * angle), radius * np.cos(2 * np.pi * angle)], axis=1)
+
+
+MAX_LINKS = 12_000
+SIDE, BETWEEN = 380, 130      # pixels of a torus, and of the factor between two
+ABOVE, BELOW, EDGE = 62, 64, 12
+CLASSES = 6                   # colours of loads
+RAMPS = {"light": ("#d9dee4", "#7a1f5c", "#1a1a1a", "#5c5c5c", "#0072b2"),
+         "dark": ("#3a4049", "#ffe58a", "#e6e6e6", "#a8acb3", "#4aa8e8")}  # none, most, text, pale text, row
+MIDDLE = {"light": "#d9a441", "dark": "#c9832b"}
+
+
+@dataclass(frozen=True)
+class Half:
+    """One of the two tori: a title, a value in words, the loads of an exchange, and the nodes of one of its groups."""
+
+    title: str
+    value: str
+    loads: LinkLoads
+    nodes: Sequence[int]
+
+
+def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | PathLike[str], with_bytes: bool) -> None:
+    """Write the picture.
+
+    Parameters
+    ----------
+    halves : two of Half
+        Before and after, on one torus of up to three dimensions.
+    factor : str
+        How many times faster, such as ``1.33``.
+    meaning : str
+        What the colours show.
+    with_bytes : bool
+        Whether loads are megabytes, otherwise they are on the scale of m.
+
+    Raises
+    ------
+    FigureError
+        If the torus has too many links or dimensions.
+    """
+    torus = as_torus(halves[0].loads.network)
+    wide = [i for i, n in enumerate(torus.shape) if n > 1]
+    if len(wide) > 3 or len(wide) * torus.n_nodes > MAX_LINKS:
+        raise FigureError(f"torus {torus} has {len(wide)} dimensions and {len(wide) * torus.n_nodes} cables; this picture "
+                          f"takes 3 and {MAX_LINKS:,} at most; draw a smaller `network`, or pencilmap report")
+    values = [np.nanmax(link_values(half.loads, with_bytes), axis=1) for half in halves]  # (d, N): busier direction
+    most = max(float(np.nanmax(each)) for each in values) or 1.0
+    lattices = Lattices(torus)
+    scale = (SIDE - 2 * EDGE) / float(max(lattices.size + 2 * STUB))
+    height = float(lattices.size[1] + 2 * STUB) * scale
+    parts = [_half(half, each, most, lattices, scale, (k * (SIDE + BETWEEN), height))
+             for k, (half, each) in enumerate(zip(halves, values))]
+    width, total = 2 * SIDE + BETWEEN, ABOVE + height + BELOW
+    middle = (SIDE + BETWEEN / 2, ABOVE + height / 2)
+    told = f"{halves[0].title}: {halves[0].value}. {halves[1].title}: {halves[1].value}, {factor} times faster."
+    text = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total:.0f}" role="img" '
+            f'aria-label="{escape(told)}">', f"<title>{escape(told)}</title>", f"<style>{_style()}</style>", *parts,
+            f'<text class="factor" x="{middle[0]:.0f}" y="{middle[1]:.0f}">{escape(factor)}\N{MULTIPLICATION SIGN}</text>',
+            f'<text class="soft" x="{middle[0]:.0f}" y="{middle[1] + 22:.0f}">faster</text>',
+            f'<path class="arrow" d="M{middle[0] - 34:.0f} {middle[1] + 40:.0f}h62m-9 -6l9 6l-9 6"/>',
+            *_legend(most, meaning, width, total), "</svg>\n"]
+    write_whole(Path(path), "\n".join(text), FigureError)
+
+
+def _half(half, values, most, lattices, scale, corner):
+    """Return a torus: title, links by class of load, nodes of the first row."""
+    left, height = corner
+    torus: Torus = lattices.torus
+    coordinates = torus.coordinates(np.arange(torus.n_nodes))
+    places = lattices.screen(coordinates)
+    paths: list[list[str]] = [[] for _ in range(CLASSES)]
+
+    def spot(place: Floats) -> str:
+        """Return right and down in pixels."""
+        return (f"{left + EDGE + (place[0] + STUB) * scale:.1f} "
+                f"{ABOVE + height - (place[1] + STUB) * scale:.1f}")
+
+    for k, i in enumerate(lattices.drawn):
+        step = lattices.steps[k]
+        for start in np.flatnonzero(coordinates[:, i] == 0).tolist():
+            along = [torus.node(tuple(coordinates[start] + np.eye(torus.n_dimensions, dtype=int)[i] * at))
+                     for at in range(torus.shape[i])]
+            for kind, ends in _runs([values[i, node] for node in along], most):
+                paths[kind].append("".join(f"{'ML'[n]}{spot(places[start] + step * end)}" for n, end in enumerate(ends)))
+    marks = [f'<circle cx="{x}" cy="{y}" r="5.5"/>' for node in half.nodes for x, y in [spot(places[node]).split()]]
+    links = [f'<path class="c{k}" d="{"".join(line)}"/>' for k, line in enumerate(paths) if line]
+    middle = left + SIDE / 2
+    return "\n".join([f'<text class="head" x="{middle:.0f}" y="22">{escape(half.title)}</text>',
+                      f'<text class="soft" x="{middle:.0f}" y="44">{escape(half.value)}</text>',
+                      *links, f'<g class="row">{"".join(marks)}</g>'])
+
+
+def _runs(loads, most):
+    """Return a class of loads and two ends for each run of alike links of a line; the last link may close the ring."""
+    n, kinds = len(loads), [None if np.isnan(load) else min(CLASSES - 1, int(CLASSES * load / most)) for load in loads]
+    runs: list[tuple[int, list[float]]] = []
+    for at, kind in enumerate(kinds[:-1]):
+        if kind is None:
+            continue
+        if runs and runs[-1][0] == kind and runs[-1][1][1] == at:
+            runs[-1][1][1] = at + 1
+        else:
+            runs.append((kind, [at, at + 1]))
+    if kinds[-1] is not None:  # a short end on both sides
+        runs += [(kinds[-1], [-STUB, 0]), (kinds[-1], [n - 1, n - 1 + STUB])]
+    return runs
+
+
+def _legend(most, meaning, width, total):
+    """Return the scale of colours, with its meaning and the mark of a row."""
+    y, step = total - 38, 26
+    left = width / 2 - CLASSES * step / 2
+    boxes = [f'<rect class="f{k}" x="{left + k * step:.0f}" y="{y:.0f}" width="{step}" height="10"/>'
+             for k in range(CLASSES)]
+    return [*boxes, f'<text class="soft end" x="{left - 8:.0f}" y="{y + 10:.0f}">0</text>',
+            f'<text class="soft start" x="{left + CLASSES * step + 8:.0f}" y="{y + 10:.0f}">{most:.4g}</text>',
+            f'<text class="soft" x="{width / 2:.0f}" y="{y + 30:.0f}">{escape(meaning)}</text>']
+
+
+def _style():
+    rules = ["text{font:15px system-ui,sans-serif;text-anchor:middle}.head{font-weight:600}.end{text-anchor:end}"
+             ".start{text-anchor:start}.factor{font-size:34px;font-weight:700}path{fill:none;stroke-width:1.3}"
+             ".arrow{stroke-width:2.5}", _colours("light"),
+             "@media(prefers-color-scheme:dark){" + _colours("dark") + "}"]
+    return "".join(rules)
+
+
+def _colours(scheme):
+    none, most, ink, soft, row = RAMPS[scheme]
+    stops = [[int(colour[k:k + 2], 16) for k in (1, 3, 5)] for colour in (none, MIDDLE[scheme], most)]
+    found = []
+    for k in range(CLASSES):
+        at = 2 * k / (CLASSES - 1)
+        low = min(1, int(at))
+        red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1]))
+        colour = f"#{red:02x}{green:02x}{blue:02x}"
+        found.append(f".c{k}{{stroke:{colour}}}.f{k}{{fill:{colour}}}")
+    return "".join([f".head,.factor{{fill:{ink}}}.soft{{fill:{soft}}}.arrow{{stroke:{soft}}}.row{{fill:{row}}}", *found])

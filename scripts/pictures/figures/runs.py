@@ -1,0 +1,286 @@
+"""Run records and published measurements: the bandwidth of a link over the size, and the phases of each run.
+
+The effective bandwidth of a link is eq. 16 of Jagode, Hein, Trew, UT-CS-08-613 (2008), with the measured time. The bars of
+phases are means over the ranks, because only means add up: different ranks are slowest in different phases. A mark shows the
+total of the slowest rank. The total excludes the time waited in barriers; the bars of waiting are next to the others, on the
+same scale, from their own zero.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from math import prod
+from textwrap import wrap
+
+from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
+
+WIDTH = 3.6  # inches: half a page, or a telephone
+LETTERS_OF_LEGEND = 46
+_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of equal size are side by side, so that no mark hides another
+_LABEL = 0.1    # of the axis: the width of the text of a size
+_COLOURS = (canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE, canvas.SKY)
+_SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
+
+
+@dataclass(frozen=True)
+class Point:
+    """An exchange of a run; rates are bytes per second."""
+
+    series: str  #: points of a series share a line
+    n: float  #: extent of the transform; the geometric mean if the extents differ
+    measured: float
+    slowest: float
+    fastest: float
+    model: float | None  #: by the time model
+    nominal: float  #: of the link
+
+
+def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
+    """Return the point of a comparison; None if there is no prediction or no time.
+
+    `nominal` is the bytes per second of the link. `label` is the same for all sizes; the function adds network and type of
+    transform.
+    """
+    if not comparison.t_ratio or comparison.t_s is None:
+        return None
+    size, _, kind = comparison.transform.partition(":")
+    load_bytes = nominal * comparison.t_s
+    fast, slow = comparison.spread
+    return Point(", ".join(filter(None, (label, kind, comparison.network))), n=prod(map(int, size.split("x"))) ** (1 / 3),
+                 measured=load_bytes / comparison.measured_s, slowest=load_bytes / slow,
+                 fastest=load_bytes / (fast or comparison.measured_s),
+                 model=comparison.time_s and load_bytes / comparison.time_s, nominal=nominal)
+
+
+def rate_text(rate: float) -> str:
+    """Return the bandwidth of a link, in words for titles and legends.
+
+    >>> rate_text(148e6), rate_text(1.8e9), rate_text(4.63e10)
+    ('148 MB/s', '1800 MB/s', '46300 MB/s')
+    """
+    return f"{float(f'{rate / 1e6:.4g}'):.15g} MB/s"
+
+
+def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
+    """Draw a panel. There is at least one point."""
+    series: dict[str, list[Point]] = {}
+    for point in sorted(points, key=lambda p: p.n):
+        series.setdefault(point.series, []).append(point)
+    nominal = sorted({p.nominal for p in points})
+    lines, top = heading(title, WIDTH)
+    legend = _legend(series, nominal)
+    with figure(2.3 + top + 0.17 * sum(1 + line.get_label().count("\n") for line in legend), WIDTH) as drawn:
+        axes = drawn.subplots()
+        axes.set_title(lines)
+        aside = min(_ASIDE, _WIDEST / len(series))
+        for k, (some, look) in enumerate(zip(series.values(), _SERIES * len(series))):
+            _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
+        for rate in nominal:
+            axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
+        axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
+        _axis_of_sizes(axes, sorted({round(p.n, 1) for p in points}))
+        axes.set_ylabel("bandwidth of a link, MB/s")
+        axes.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
+        drawn.legend(handles=legend, loc="outside lower left", handlelength=2.2)
+        save(drawn, path)
+
+
+def _draw_series(axes, points, aside, colour, mark):
+    measured = [p.measured / 1e6 for p in points]
+    below = [max(0.0, p.measured - p.slowest) / 1e6 for p in points]
+    above = [max(0.0, p.fastest - p.measured) / 1e6 for p in points]
+    axes.errorbar([p.n * aside for p in points], measured, yerr=[below, above], linestyle="none", marker=mark,
+                  markersize=4.5, color=colour, elinewidth=0.7)
+    modelled = [p for p in points if p.model]
+    if len({p.n for p in modelled}) > 1:
+        axes.plot([p.n for p in modelled], [p.model / 1e6 for p in modelled], color=colour)
+    else:
+        axes.scatter([p.n * aside for p in modelled], [p.model / 1e6 for p in modelled], marker="_", s=180, color=colour,
+                     linewidths=1.2)
+
+
+def _axis_of_sizes(axes, sizes):
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, labels=_labels(sizes))
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(sizes[0] / 1.5, sizes[-1] * 1.5)
+    axes.set_xlabel("n of the n³ transform")
+
+
+def _labels(sizes):
+    """Return the sizes as text; empty for text that would overlap the previous text."""
+    apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
+    found, last = [], 0.0
+    for n in sizes:
+        fits = n >= last * apart
+        found.append(f"{n:g}" if fits else "")
+        last = n if fits else last
+    return found
+
+
+def _legend(series, nominal):
+    return [*(_line(name, color=colour, marker=mark, linestyle="none")
+              for name, (colour, mark) in zip(series, _SERIES * len(series))),
+            _line("time model"), *(_bound(f"bound: the link, {rate_text(rate)}") for rate in nominal)]
+
+
+def _line(label, **look):
+    """Return a line of a legend."""
+    from matplotlib.lines import Line2D
+
+    lines = "\n".join(wrap(label, LETTERS_OF_LEGEND, break_on_hyphens=False))
+    return Line2D([], [], **{"color": canvas.GREY, "markersize": 4.5, "label": lines, **look})
+
+
+def _bound(label):
+    return _line(label, linestyle="--", color=canvas.BLACK, linewidth=0.8)
+
+
+LETTERS_OF_NAME = 56
+MAX_BARS = 20                     # in one picture
+LEAST_BESIDE = 0.4                # of the other scale: room for one of the two names
+WAITING = "waiting before exchanges"
+FFT, COPY = "FFT", "pack, unpack"
+_LOOK = {FFT: (canvas.SKY, ""), COPY: (canvas.YELLOW, "..."), WAITING: (canvas.PALE, "xxx")}
+_EXCHANGE_LOOKS = tuple(zip((canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.ORANGE, canvas.PURPLE),
+                            ("///", "\\\\\\", "---", "|||", "+++")))  # later exchanges begin again
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return every phase of records with these exchanges, by kind; the total is the sum of all phases except waiting.
+
+    >>> kinds_of(["slab"])["pack, unpack"]
+    ('pack_slab', 'unpack_slab')
+    """
+    stages = list(stages)
+    return {FFT: ("fft_z", "fft_y", "fft_x"), COPY: tuple(f"{how}_{name}" for name in stages for how in ("pack", "unpack")),
+            **{f"{name} exchange": (f"exchange_{name}",) for name in stages},
+            WAITING: tuple(f"wait_{name}" for name in stages)}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The bar of a run."""
+
+    name: str
+    seconds: dict[str, float]  #: for each kind of phases, mean over the ranks
+    slowest_s: float  #: total of the slowest rank, without waiting
+
+    @property
+    def total_s(self) -> float:
+        return sum(seconds for kind, seconds in self.seconds.items() if kind != WAITING)
+
+
+def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
+    """Draw stacked bars, and waiting to their right if there was any. There are at most `MAX_BARS` bars."""
+    lines, top = heading(title, WIDTH)
+    longest = max(max(bar.total_s, bar.slowest_s) for bar in bars)  # right end, without waiting
+    waited = max(bar.seconds.get(WAITING, 0.0) for bar in bars)
+    room, beside = max(longest, LEAST_BESIDE * waited), max(waited, LEAST_BESIDE * longest)
+    scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
+    kinds = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
+    looks = _LOOK | dict(zip([kind for kind in kinds if kind not in _LOOK], cycle(_EXCHANGE_LOOKS)))
+    with figure(0.34 * len(bars) + top + 1.2, WIDTH) as drawn:
+        axes, *apart = drawn.subplots(1, 2, width_ratios=(room, beside)) if waited else [drawn.subplots()]
+        drawn.suptitle(lines, fontsize=axes.title.get_fontsize())
+        left, handles = [0.0] * len(bars), []
+        for kind in kinds:
+            widths = [bar.seconds.get(kind, 0.0) / scale for bar in bars]
+            handles.append(_bars(axes, widths, looks[kind], kind, left))
+            left = [a + b for a, b in zip(left, widths)]
+        handles += axes.plot([bar.slowest_s / scale for bar in bars], range(len(bars)), linestyle="none", marker="|",
+                             markersize=13, markeredgewidth=1.6, color=canvas.BLACK, label="slowest rank", gid="slowest")
+        for k, bar in enumerate(bars):
+            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK, in_layout=not apart)
+        _scale(axes, len(bars), room / scale, f"total, {unit}" if waited else f"mean over the ranks, {unit}")
+        for other in apart:
+            other.patch.set_visible(False)  # long names of runs may overlap the patch
+            handles.append(_bars(other, [bar.seconds.get(WAITING, 0.0) / scale for bar in bars], looks[WAITING], WAITING))
+            _scale(other, len(bars), beside / scale, f"waiting, {unit}")
+            other.locator_params(axis="x", nbins=3)
+        drawn.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=1.8, columnspacing=1.2)
+        save(drawn, path)
+
+
+def _bars(axes, widths, look, label, left=0.0):
+    return axes.barh(range(len(widths)), widths, 0.42, left=left, color=look[0], hatch=look[1], edgecolor=canvas.GREY,
+                     linewidth=0.3, label=label)
+
+
+def _scale(axes, count, longest, label):
+    axes.set_ylim(count - 0.6, -0.75)
+    axes.set_yticks([])
+    axes.set_xlim(0, 1.04 * longest)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(label)
+
+
+def _short(name):
+    return name if len(name) <= LETTERS_OF_NAME else name[:LETTERS_OF_NAME - 1] + "…"
+
+
+_ASIDE_PUBLISHED = 0.07  # of an octave: marks of equal size are side by side, so that no mark hides another
+
+
+def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
+                   title: str) -> None:
+    """Draw exchanges, a panel for each kind of grid and exchange.
+
+    `cells` are comparisons with predictions; `fitted` are the comparisons in the fit of the model. `bandwidth` is the bytes
+    per second of a link, the bound.
+    """
+    groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
+    for cell in cells:
+        groups.setdefault("short rows" if int(cell.grid.split("x")[0]) <= 16 else "long rows", []).append(cell)
+    with figure(2.6 * len(groups) + 0.6) as drawn:
+        axes = drawn.subplots(len(groups), len(stages), sharex=True, sharey=True, squeeze=False)
+        for line, (name, some) in zip(axes, groups.items()):
+            series = _by_series(some)
+            for panel, stage in zip(line, stages):
+                _panel(panel, {key: [c for c in found if c.stage == stage] for key, found in series.items()}, fitted)
+                panel.axhline(bandwidth / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
+                panel.set_ylim(0, 1.12 * bandwidth / 1e6)
+                panel.set_title(f"{stage} exchange, {name}")
+            line[0].set_ylabel("bandwidth of a link, MB/s")
+            line[-1].legend(handles=_published_legend(series, bandwidth), loc="center left", bbox_to_anchor=(1.0, 0.5))
+        for panel in axes[-1]:
+            panel.set_xlabel("n of the n³ transform")
+        drawn.suptitle(title, fontsize=8)
+        save(drawn, path)
+
+
+def _n(cell):
+    return int(cell.transform.split("x")[0])
+
+
+def _by_series(cells):
+    """Return cells by grid, placement and tasks on a node, with the name for the legend."""
+    series: dict[str, list[Comparison]] = {}
+    for cell in sorted(cells, key=lambda c: (c.tasks_per_node, _n(c))):
+        mode = "1 task/node" if cell.tasks_per_node == 1 else f"{cell.tasks_per_node} tasks/node"
+        series.setdefault(f"{cell.grid} {cell.placement.removeprefix('box:')}, {mode}", []).append(cell)
+    return series
+
+
+def _panel(panel, series, fitted):
+    for k, (cells, (colour, mark)) in enumerate(zip(series.values(), _SERIES)):
+        aside = 2 ** (_ASIDE_PUBLISHED * (k - (len(series) - 1) / 2))
+        panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.time_ratio / 1e6 for c in cells], color=colour)
+        for filled in (True, False):
+            some = [c for c in cells if (c in fitted) == filled]
+            panel.plot([_n(c) * aside for c in some], [c.link_bandwidth / 1e6 for c in some], linestyle="none", marker=mark,
+                       markersize=4.5, color=colour, markerfacecolor=colour if filled else "white")
+    sizes = sorted({_n(c) for cells in series.values() for c in cells})
+    panel.set_xscale("log", base=2)
+    panel.set_xticks(sizes, labels=[str(n) for n in sizes])
+    panel.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
+
+
+def _published_legend(series, bandwidth):
+    return [*(_line(name, color=colour, marker=mark) for name, (colour, mark) in zip(series, _SERIES)),
+            _line("measured, fitted", marker="o", linestyle="none"),
+            _line("measured, predicted", marker="o", markerfacecolor="white", linestyle="none"), _line("time model"),
+            _bound(f"bound, {bandwidth / 1e6:g} MB/s")]
