@@ -13,8 +13,7 @@ from pencilmap.mapper.programs import PlacedProgram
 from pencilmap.mapper.traffic_files import parse_traffic
 from pencilmap.model.base.errors import PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
-from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.kinds import network_named
+from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -118,7 +117,7 @@ def _program(line, where):
         grid, nodes = ProcessGrid(traffic.n_ranks, 1), np.zeros(traffic.n_ranks, int)
         mappings = tuple(Mapping(network, grid, 1, np.array(run["node_of_rank"]), nodes, str(run["placement"]))
                          for run in record["runs"])
-        bound = program_bound(Site(network), traffic)
+        bound = kind_of(network).program_bound(Site(network), traffic)
         found = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
                                                        for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))

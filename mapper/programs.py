@@ -10,8 +10,7 @@ from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.mapper.where import BEST, Where
 from pencilmap.model.base.errors import PlacementError, TrafficError
-from pencilmap.model.bounds.traffic_cuts import program_bound
-from pencilmap.model.kinds import default_routing, routing as routing_named
+from pencilmap.model.kinds import default_routing, kind_of, routing as routing_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
@@ -120,7 +119,7 @@ def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = 
     """
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
-    grid, bound = ProcessGrid(traffic.n_ranks, 1), program_bound(where.site, traffic)
+    grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
     own = _own(where, traffic, name)
     mappings = [own]
     for text in placements:
@@ -136,7 +135,7 @@ def place_program(where: Where, traffic: Traffic, placements: tuple[str, ...] = 
 
 def of_mapping(where: Where, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:
     """Return the launcher's order and a mapping, with predictions."""
-    bound = program_bound(where.site, traffic)
+    bound = kind_of(where.network).program_bound(where.site, traffic)
     mappings = _own(where, traffic, routing or default_routing(where.network)), mapping
     return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound, True) for m in mappings))
 

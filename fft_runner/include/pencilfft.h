@@ -70,13 +70,13 @@
  *
  * Order of the axes
  * -----------------
- * `order` names the axes in the order in which a forward transform goes through them: all that is said above of z, y and x
- * holds for its first, second and last letter. So the first is whole in the input, and real transforms halve it; the last is
- * whole in the output. With "xyz" A[nx][ny][nz] is divided along y and z, and its spectrum has nx/2 + 1 indices along x.
- * Layout natural stores every array as A[x][y][z] in any order. Members, boxes, formats, waves, phases (fft_x) and schedules
- * (overlap:4:y) name the caller's axes; arrays and exchanges keep their numbers and names, so PENCILFFT_Z_PENCIL is array 0,
- * whose whole axis is the first of the order. No order copies more than another; lines that are not contiguous are gathered
- * in the caches.
+ * `order` names the axes in the order in which a forward transform goes through them: all that is said above of the arrays
+ * and DFTs along z, y and x holds for its first, second and last letter. So the first is whole in the input, and real
+ * transforms halve it; the last is whole in the output. With "xyz" A[nx][ny][nz] is divided along y and z, and its spectrum
+ * has nx/2 + 1 indices along x. Layout natural stores every array as A[x][y][z] in any order. Members (also kinds and
+ * "brick:PxQxS"), boxes, formats, waves, phases (fft_x) and schedules (overlap:4:y) name the caller's axes; arrays and
+ * exchanges keep their numbers and names, so PENCILFFT_Z_PENCIL is array 0, whose whole axis is the first of the order. No
+ * order copies more than another; lines that are not contiguous are gathered in the caches.
  * Two letters, "yx" or "xy", are an array A[x][y] of two dimensions (nz is 0 or 1, boxes have one z). One axis is divided
  * at a time: decomposition pencil has the grid Px1, and exchange row between the two axes; column moves nothing.
  * Decomposition brick has blocks of both axes before and after, "brick:PxQ". Slabs, types chebyshev and empty, and schedules

@@ -8,10 +8,11 @@
  *     order             before   after                        all-to-alls: transpose   binary2, binary4   dft
  *     natural           blocks   blocks                                    3           stages and 1       0
  *     transposed        blocks   as the algorithm leaves it                2           stages             1 stage
- *     transposed-both   as after as the algorithm leaves it                1           as transposed      as transposed
+ *     transposed-both   columns  as the algorithm leaves it                1           as transposed      as transposed
  *
  * pencilfft_line_points() and pencilfft_line_index() list the points of a rank. "transposed-both" begins with the points
- * after the first all-to-all of the transposes. The other algorithms treat this order as "transposed".
+ * after the first all-to-all of the transposes (columns of the matrix below). The other algorithms treat this order as
+ * "transposed". A chirp begins with blocks in every order.
  *
  * Algorithms
  * ----------

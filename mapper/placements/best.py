@@ -33,13 +33,13 @@ from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
 from pencilmap.model.kinds.torus_optima import optima
+from pencilmap.model.kinds.torus_site import in_order, of_torus, on_graph
 from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.torus_site import in_order, of_torus, on_graph
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.lower_bounds import lower_bound, objective_bound, together_bound

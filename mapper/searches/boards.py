@@ -1,8 +1,8 @@
 """What the swaps of a search see: the routes and units of a site, the flows between ranks, and the terms of an objective.
 
 Idea: everything that a search minimises is a sum of terms. A term is the largest length that shares of some flows reach
-together on a link. An exchange is a flow in groups, with even or uneven blocks. `pencilmap.mapper.searches.swaps` has the
-loop.
+together on a link. An exchange is a flow in groups, with even or uneven blocks; a phase of a program is a flow of pairs.
+`pencilmap.mapper.searches.swaps` has the loop.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,11 @@ from pencilmap.mapper.searches.swaps import (
     BUSY,
     EVEN,
     FORTH,
+    FROM_LINK,
     FROM_ROW,
     FULL,
+    PAIRS,
+    TO_LINK,
     TO_ROW,
     WORK_OF_ROW,
     WORK_OF_SWAP,
@@ -29,10 +32,16 @@ from pencilmap.mapper.searches.swaps import (
     State,
     anneal,
     fill,
+    guide,
 )
 from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.program import Traffic
 
+NEAR = 8  # hosts near a host
+MOST_MEASURED, AT_ONCE = 4096, 512  # hosts whose distances are compared, and so many at once; of more, by their numbers
+TYPICAL, ANY_HEAT = 64, 1e300  # swaps that are made to know their mean change, at a temperature that accepts all
 SAMPLE = 1000  # pairs of points from which the mean length of a route is taken
 
 class Groups(NamedTuple):
@@ -48,6 +57,24 @@ class Groups(NamedTuple):
     send: Floats | None
     receive: Floats | None
     factor: float
+
+    @property
+    def mates(self) -> float:
+        return self.members.shape[1]
+
+
+class Pairs(NamedTuple):
+    """A flow of messages one by one: the mates of rank r, ``mate[first[r]:first[r + 1]]``, the bytes to and from each."""
+
+    first: Ints   #: shape (P + 1,)
+    mate: Ints
+    sent: Floats
+    got: Floats
+    factor: float = 1.0
+
+    @property
+    def mates(self) -> float:
+        return len(self.mate) / max(1, len(self.first) - 1)
 
 
 class Term(NamedTuple):
@@ -111,37 +138,125 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
     return slot[np.argsort(unit, kind="stable")].astype(np.int64), start.astype(np.int64)
 
 
-def game_of(flows: Sequence[Groups], terms: Sequence[Term], board: Board,
-            proposal: Any = ((ANYWHERE, 0), (BUSY, 0))) -> Game:
-    """Return the flows and the terms as arrays."""
-    E, S, U = len(flows), len(board.point), len(board.cable)
-    list_of, lists = np.full((E, S), -1), 0
-    send, receive = np.zeros((2, E, S))
-    first, mate, whole, groups, first_count, counts = [np.zeros(1)], [], [], [], [], 0
-    for e, flow in enumerate(flows):
-        members = flow.members
-        n, size = members.shape
-        list_of[e, members] = lists + np.arange(n)[:, None]
-        send[e, members] = 1.0 if flow.send is None else flow.send
-        receive[e, members] = 1.0 if flow.receive is None else flow.receive
-        whole.append(np.stack([weight[e, members].sum(axis=1) for weight in (send, receive)], axis=1))
-        first.append(first[-1][-1] + size * np.arange(1, n + 1))
-        mate.append(members.ravel())
-        groups.append(n)
-        first_count.append(counts - lists)
-        lists, counts = lists + n, counts + n * U
-    by_flow = [[(m, term.shares[e], term.linked) for m, term in enumerate(terms) if term.shares[e]] for e in range(E)]
+def flows_of(traffic: Traffic) -> list[Pairs]:
+    """Return the flow of each phase with messages; one without messages if no phase has any."""
+    phases = [phase.bytes for phase in traffic.phases if phase.bytes.nnz]
+    return [_pairs(matrix) for matrix in phases] or [Pairs(np.zeros(traffic.n_ranks + 1, np.int64), *np.zeros((3, 0)))]
+
+
+def _pairs(matrix: Any) -> Pairs:
+    from scipy.sparse import coo_array  # slow to import
+
+    some, rows = matrix.tocoo(), matrix.tocsr()
+    both = coo_array((np.ones(2 * some.nnz), (np.r_[some.row, some.col], np.r_[some.col, some.row])), shape=some.shape)
+    r, o = both.tocsr().nonzero()
+    r, o = r[r != o], o[r != o]
+    sent, got = (np.asarray(rows[a, b]).ravel().astype(float) for a, b in ((r, o), (o, r)))
+    order = np.argsort(r, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(r, minlength=some.shape[0]))])
+    return Pairs(first.astype(np.int64), o[order].astype(np.int64), sent[order], got[order])
+
+
+def board_of_places(tables: Routes, host_slots: int) -> Board:
+    """Return the board of the places of a job; each host has so many, which follow one another."""
+    host, slot, point = np.unique(tables.host, return_index=True, return_inverse=True)
+    d, rows = len(tables.shape), len(tables.start) - 1
+    at, has_links = tables.at[tables.router[slot]].astype(np.int64), bool((tables.up >= 0).any())
+    leg, back = np.zeros((len(host), 2 * (d + 2 * has_links), 4), dtype=np.int32), [FORTH] * d + [BACK] * d
+    moved = at * tables.stride
+    for i, (first, n) in enumerate(zip(tables.first.tolist(), tables.shape.tolist())):
+        source, target = (FROM_ROW, FROM_LINK), (TO_ROW, TO_LINK)
+        for w, (begin, end) in ((i, (source, target)), (d + i, (target, source))):
+            leg[:, w, begin[0]], leg[:, w, begin[1]] = first + at[:, i] * n, moved[:, i + 1:].sum(axis=1)
+            leg[:, w, end[0]], leg[:, w, end[1]] = at[:, i], moved[:, :i].sum(axis=1)
+    span, link, load = np.stack([tables.start[:-1], tables.start[1:]], axis=1), tables.link, tables.load
+    if has_links:  # the links of hosts: a row of one link
+        span, link, load = np.append(span, [[len(link)] * 2], axis=0), np.append(link, 0), np.append(load, tables.host_load)
+        span[rows, 1] += 1
+        leg[:, 2 * d:, FROM_ROW] = rows
+        for w, (column, links) in enumerate(((FROM_LINK, tables.up), (TO_LINK, tables.down), (TO_LINK, tables.up),
+                                             (FROM_LINK, tables.down))):
+            leg[:, 2 * d + w, column] = links[slot]
+        back = [*back, FORTH, FORTH, BACK, BACK]
+    S = len(point)
+    anywhere = np.zeros((S, 1), np.int64)
+    return Board(leg, np.array(back), span.astype(np.int32), link.astype(np.int32), load.astype(float), tables.n_links,
+                 point.astype(np.int32), anywhere[:, :0], np.zeros(0), _nearby(tables, host_slots), host_slots,
+                 anywhere[:, 0], *_listed(anywhere, 1), *_listed(anywhere[:, :0], 0))
+
+
+def _nearby(tables: Routes, host_slots: int) -> Ints:
+    """Return for each host the hosts with the fewest links to it, itself if it has several places."""
+    routers = tables.router[::host_slots]
+    H = len(routers)
+    if H > MOST_MEASURED:
+        return np.minimum(np.arange(H)[:, None] + np.arange(NEAR)[None, :] - NEAR // 2, H - 1).clip(0)
+    found = np.empty((H, min(NEAR, H)), np.int64)
+    for begin in range(0, H, AT_ONCE):
+        hops = tables.hops(routers[begin:begin + AT_ONCE], routers).astype(float)
+        apart = np.arange(H)[None, :] - np.arange(begin, begin + len(hops))[:, None]
+        hops += (np.abs(apart) + 0.5 * (apart > 0)) / (4 * H)  # all different
+        if host_slots == 1:
+            hops[apart == 0] = np.inf if H > 1 else 0
+        first = np.argpartition(hops, found.shape[1] - 1, axis=1)[:, :found.shape[1]]
+        order = np.argsort(np.take_along_axis(hops, first, axis=1), axis=1)
+        found[begin:begin + AT_ONCE] = np.take_along_axis(first, order, axis=1)
+    return found
+
+
+class _Lists(NamedTuple):
+    """Part of a `Game`: the mates of a flow."""
+
+    list_of: Ints    #: shape (S,)
+    first: Ints
+    mate: Ints
+    sent: Floats
+    got: Floats
+    send: Floats     #: shape (S,)
+    receive: Floats
+    whole: Floats
+    size: int
+
+
+def _lists_of(flow: Groups | Pairs, S: int) -> _Lists:
+    list_of, send, receive = np.full(S, -1), np.zeros(S), np.zeros(S)
+    if isinstance(flow, Pairs):
+        P = len(flow.first) - 1
+        list_of[:P] = np.where(np.diff(flow.first) > 0, np.arange(P), -1)
+        return _Lists(list_of, flow.first, flow.mate, flow.sent, flow.got, send, receive, np.zeros((P, 2)), PAIRS)
+    n, size = flow.members.shape
+    list_of[flow.members] = np.arange(n)[:, None]
+    send[flow.members] = 1.0 if flow.send is None else flow.send
+    receive[flow.members] = 1.0 if flow.receive is None else flow.receive
+    whole = np.stack([weight[flow.members].sum(axis=1) for weight in (send, receive)], axis=1)
+    return _Lists(list_of, size * np.arange(n + 1), flow.members.ravel(), np.zeros(0), np.zeros(0), send, receive, whole,
+                  EVEN if flow.send is None else BLOCKS)
+
+
+def game_of(flows: Sequence[Groups | Pairs], terms: Sequence[Term], board: Board, proposal: Any) -> Game:
+    """Return the flows, all in groups or all of pairs, and the terms as arrays."""
+    parts = [_lists_of(flow, len(board.point)) for flow in flows]
+    lists, mates = (np.cumsum([0, *map(len, some)]) for some in ((part.whole for part in parts),
+                                                                 (part.mate for part in parts)))
+    groups = np.array([0 if part.size == PAIRS else len(part.whole) for part in parts])
+    counts = np.cumsum([0, *groups * len(board.cable)])
+    by_flow = [[(m, term.shares[e], term.linked) for m, term in enumerate(terms) if term.shares[e]]
+               for e in range(len(flows))]
     rows = [row for some in by_flow for row in some]
-    changed = [4 * flow.members.shape[1] * entries_of_message(board) for flow in flows]
-    places = board.links + U
-    return Game(int(sum(flow.members.size for flow in flows[:1])), list_of, np.concatenate(first).astype(np.int64),
-                np.concatenate(mate).astype(np.int32), np.zeros(0), np.zeros(0), send, receive, np.concatenate(whole),
-                np.array([EVEN if flow.send is None else BLOCKS for flow in flows]),
-                np.array([float(flow.factor) for flow in flows]), np.array(groups), np.array(first_count),
-                np.array([int(some > FULL * places) for some in changed]),
-                np.cumsum([0, *map(len, by_flow)]), np.array([m for m, *_ in rows]),
-                np.array([float(share) for _, share, _ in rows]), np.array([int(linked) for *_, linked in rows]),
-                np.array([float(term.worth) for term in terms]), np.array(proposal), 1.0)
+    changed = np.array([4 * flow.mates for flow in flows]) * entries_of_message(board)
+    return Game(
+        ranks=flows[0].members.size if isinstance(flows[0], Groups) else len(flows[0].first) - 1,
+        list_of=np.stack([np.where(part.list_of < 0, -1, part.list_of + first) for part, first in zip(parts, lists)]),
+        first=np.concatenate([[0], *(part.first[1:] + first for part, first in zip(parts, mates))]).astype(np.int64),
+        mate=np.concatenate([part.mate for part in parts]).astype(np.int32),
+        sent=np.concatenate([part.sent for part in parts]), got=np.concatenate([part.got for part in parts]),
+        send=np.stack([part.send for part in parts]), receive=np.stack([part.receive for part in parts]),
+        whole=np.concatenate([part.whole for part in parts]), size=np.array([part.size for part in parts]),
+        factor=np.array([float(flow.factor) for flow in flows]), groups=groups, first_count=counts[:-1] - lists[:-1],
+        dense=(changed > FULL * (board.links + len(board.cable))).astype(np.int64),
+        first_term=np.cumsum([0, *map(len, by_flow)]), term=np.array([m for m, *_ in rows]),
+        share=np.array([float(share) for _, share, _ in rows]), linked=np.array([int(linked) for *_, linked in rows]),
+        worth=np.array([float(term.worth) for term in terms]), proposal=np.array(proposal), fading=1.0)
 
 
 def entries_of_message(board: Board) -> float:
@@ -157,15 +272,18 @@ class Swaps:
     Parameters
     ----------
     board : Board
-    flows : sequence of Groups
+    flows : sequence of Groups or of Pairs
         Flows with few mates first, so that a bad swap is given up early.
     terms : sequence of Term
     seed : int
+    proposal : sequence
+        Kinds of proposals, and the flow of the mate of each.
     """
 
-    def __init__(self, board: Board, flows: Sequence[Groups], terms: Sequence[Term], seed: int = 1) -> None:
-        self.board, self.game, self.seed = board, game_of(flows, terms, board), seed
-        self.mates = [flow.members.shape[1] for flow in flows]
+    def __init__(self, board: Board, flows: Sequence[Groups] | Sequence[Pairs], terms: Sequence[Term], seed: int = 1,
+                 proposal: Sequence[tuple[int, int]] = ((ANYWHERE, 0), (BUSY, 0))) -> None:
+        self.board, self.game, self.seed = board, game_of(flows, terms, board, proposal), seed
+        self.mates = [flow.mates for flow in flows]
         M, S, U = len(terms), len(board.point), len(board.cable)
         ways = 2 if BLOCKS in self.game.size else 1
         places, rows = ways * U + board.links, U * int(self.game.groups.sum())
@@ -192,6 +310,27 @@ class Swaps:
         s.random[0] = (self.seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64
         s.best[:] = self.cost(slots), np.inf
         s.best_slot[:] = s.slot_of
+
+    def cool(self, work: float, hot: float, cold: float, doublings: int, slices: int = 4) -> None:
+        """Go on with swaps of so much work while the temperature falls."""
+        each = self.work_of_swap
+        for i in range(slices):
+            steps = max(1, int(work / (slices - i) / each))
+            high, low = (hot * (cold / hot) ** (k / slices) for k in (i, i + 1))
+            used = self.run(steps, high, low, doublings)
+            work, each = max(0.0, work - used), max(used / steps, 1.0)
+
+    def typical_change(self, doublings: int) -> float:
+        """Return the mean change of the guide by a swap, from some swaps that are made and then undone."""
+        s, total = self.state, 0.0
+        slots, before = s.slot_of.copy(), guide(self.game, s, doublings)
+        least = before
+        for _ in range(TYPICAL):
+            self.run(1, ANY_HEAT, ANY_HEAT, doublings)
+            after = guide(self.game, s, doublings)
+            total, before = total + abs(after - before), after
+        self.cost(slots[:self.game.ranks])
+        return max(total / TYPICAL, 1e-12 * least, 1e-300)
 
     def run(self, steps: int, hot: float, cold: float, doublings: int) -> int:
         """Go on with a number of swaps and return their work, see `anneal`."""

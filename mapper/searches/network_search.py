@@ -33,11 +33,9 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, routing
-from pencilmap.model.kinds.fat_tree import FatTree, static_cables
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -97,9 +95,9 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
     """
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
-    unit, length = _units(ground)
+    unit, length = kind_of(network).counted(network, network.ends(ground.node, ground.slot))
     routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), directed)
-    if not isinstance(network, FatTree):
+    if not kind_of(network).counts_suffice:
         return [View(unit, length, routes, anywhere)]
     found, parts = [View(unit, length, None, anywhere)], (ground.levels[0], anywhere)
     return found if routes is None else [*found, *(View(unit, length, routes, part, both=True) for part in parts)]
@@ -108,29 +106,6 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 @lru_cache(maxsize=2)
 def _routes(network, ends, directed):
     return guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
-
-
-def _units(ground: Ground) -> tuple[Ints, Floats]:
-    """Return the units of each slot, numbered from 0 over all levels, and the length of a byte on their cables."""
-    network = ground.site.network
-    if not isinstance(network, SwitchedNetwork):
-        return np.zeros((len(ground.node), 0), dtype=np.int64), np.zeros(0)
-    weights = [float(weight) for weight in link_weights(network)]
-    end = network.ends(ground.node, ground.slot)
-    planes: dict[bytes, float] = {}
-    for plane in network.planes():                       # planes between the same switches are one
-        key = plane.switch.tobytes()
-        planes[key] = planes.get(key, 0.0) + float(plane.share)
-    host = np.unique(end, return_inverse=True)[1]
-    columns, lengths = [host], [np.full(int(host.max()) + 1, weights[0] / len(network.planes()))]
-    if isinstance(network, FatTree):
-        for switches, share in planes.items():
-            switch = np.frombuffer(switches, dtype=np.int64)[end]
-            for level, (above, cables) in enumerate(zip(network.above, network.cables_up)):
-                used, number = np.unique(above[switch], return_inverse=True)
-                columns.append(sum(map(len, lengths)) + number)
-                lengths.append(share * weights[level + 1] / cables[used])
-    return np.stack(columns, axis=1), np.concatenate(lengths)
 
 
 def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
@@ -265,9 +240,10 @@ def all_equal(site: Site) -> bool:
     This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
     host's own link carries the largest load, whatever the placement.
     """
-    if not isinstance(site.network, FatTree) or site.tasks_per_node > 1 or site.network.links_per_host > 1:
+    network: Any = site.network
+    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
         return False
-    unit, length = _units(Ground(site, ProcessGrid(site.n_slots, 1)))
+    unit, length = kind_of(network).counted(network, site.allocation.nodes)
     return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
 
 
@@ -331,7 +307,7 @@ class _Search:
     @property
     def _by_hosts(self):
         """Traffic across the border of a host, which is the same for all placements of one task on a host; else 0."""
-        if self.ground.site.tasks_per_node > 1 or not isinstance(self.ground.network, SwitchedNetwork):
+        if self.ground.site.tasks_per_node > 1 or not self.ground.network.levels:
             return 0.0
         return self._crossing([self._level(units_of(self.ground.network)[0])], self.ground.launch, np.inf)
 
@@ -342,7 +318,7 @@ class _Search:
         """
         P, network = self.ground.grid.n_tasks, self.ground.network
         ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
-        levels = self._levels if isinstance(network, SwitchedNetwork) else []
+        levels = self._levels if network.levels else []
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P) if levels else most))
         crossing = self._crossings(some, levels) if levels else dict.fromkeys(some, 0.0)
         best = sorted(some, key=crossing.__getitem__)[:most]
@@ -410,10 +386,12 @@ class _Search:
         return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
 
     def _spread(self, candidates):
-        """Return all candidates, on fat trees with static routes also with the hosts of each leaf in a Latin order."""
-        if isinstance(self.ground.network, FatTree) and self._routes("static"):
-            return candidates | {f"{name}, Latin": latin(self.ground, slots) for name, slots in candidates.items()}
-        return candidates
+        """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
+        found = dict(candidates)
+        for rule_name, rule in self.rules.items():
+            if (ports := rule.ports(self.ground.network)) and self._routes(rule_name):
+                found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
+        return found
 
     def _is_over(self):
         """Return whether the time is over, although there is more to do."""
@@ -570,20 +548,21 @@ def judged_routings(network: Network) -> list[str]:
     return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
 
 
-def latin(ground: Ground, slots: Ints) -> Ints:
+def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
     """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
+
+    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
 
     Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
     every row, every column and every leaf spreads its receivers over all cables.
     """
-    tree, T = ground.site.network, ground.site.tasks_per_node
-    assert isinstance(tree, FatTree)
+    T = ground.site.tasks_per_node
     rank_in = np.full(len(ground.node), -1)
     rank_in[slots] = np.arange(len(slots))
     held = rank_in.reshape(-1, T)
-    cables, unit = int(tree.cables_up[0][0]), ground.levels[0][::T] * int(tree.cables_up[0][0])
+    unit = ground.levels[0][::T] * cables
     wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
-    port = unit + static_cables(tree, np.arange(tree.n_nodes), 0)[ground.node[::T]]
+    port = unit + port[ground.node[::T]]
     _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
     late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
     new = np.empty_like(held)

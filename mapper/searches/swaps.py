@@ -27,7 +27,7 @@ AIM = 64                            # for a piece in a busiest unit, which is lo
 FROM_ROW, TO_ROW, FROM_LINK, TO_LINK = range(4)  # columns of `Board.leg`
 LOSSES = 0.7                        # part of the unit of length at which the powers are summed anew
 FULL = 0.4                          # part of all places from which a flow is summed whole, without a list of its places
-LOOK, PLACES_OF_LOOK = 32, 64       # swaps between two looks at the largest lengths: LOOK, and one for so many places
+LOOK, PLACES_OF_LOOK = 64, 16       # swaps between two looks at the largest lengths: LOOK, and one for so many places
 WORK_OF_SWAP, WORK_OF_ROW = 8, 3    # changed lengths that take as long as a proposal, and as to find a row
 
 
@@ -334,7 +334,7 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
     pause, last, number = LOOK + len(value) // PLACES_OF_LOOK, -len(value), state.number[0]
     now = _measure(value, lifted, scale, power, worth, doublings)
     best[1] = min(best[1], now)
-    lowest, unit_of_guide, temperature, cooling = np.inf, now, hot, (cold / hot) ** (1.0 / max(1, steps))
+    unit_of_guide, temperature, cooling = now, hot, (cold / hot) ** (1.0 / max(1, steps))
     busiest = np.zeros(M, np.int64)
     for k in range(steps):
         temperature *= cooling
@@ -510,8 +510,8 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
                         counts[u + gy, 1] += receive[e, y]
             slot_of[x], slot_of[y] = q, p
             rank_in[q], rank_in[p] = x, y
-            if now < lowest * (1 - 1e-9) and k - last > pause:
-                lowest, last = now, k
+            if k - last > pause:
+                last = k
                 _keep(value, worth, slot_of, best, best_slot)
                 if now < LOSSES * unit_of_guide:  # sums of much larger powers would leave rounding errors
                     now = unit_of_guide = _measure(value, lifted, scale, power, worth, doublings)

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.searches.boards import Swaps, Term, board_of_places, flows_of
 from pencilmap.mapper.searches.digit_climb import climbed
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
+from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
 from pencilmap.mapper.searches.traffic_starts import traffic_starts
-from pencilmap.mapper.searches.traffic_swaps import Swaps, steps_for
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.allocation import Site
+from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 2.5e8, "long": 6e9}  # changed loads of links
+WORK = {"quick": 0.0, "normal": 5e8, "long": 1.2e10}  # see `pencilmap.mapper.searches.swaps.anneal`
 REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already
@@ -29,6 +31,9 @@ FRESH, HOT = (3,), 0.3  # stage and first temperature of a run that forgets its 
 FRESH_RUNS = 6
 SWAPS_OF_FRESH = 2000  # swaps for each rank that make a run from a high temperature worth its time
 HEATED = (0, 1, 2, 3, 4, 5)
+COLD = 0.03  # last temperature of a stage, as a factor of the first
+MOST_SWAPS = 40_000  # of a search, for each rank
+MOST_NEAR, FAR = 1_000_000, 2  # entries of the tables of routes in a cache; time of others relative to these
 
 
 @dataclass(frozen=True)
@@ -69,10 +74,10 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     if tables is None or not traffic.total.bytes.nnz:
         name, places = next(iter(traffic_starts(site, traffic)))
         return FoundPlaces(places, name, {}, 0.0)
-    swaps = Swaps(traffic, tables, T)
+    swaps = swaps_of(traffic, tables, T)
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    counts = int(work / 4 / (swaps.links_of_swap * traffic.n_ranks))
+    counts = int(work / 2 / (swaps.work_of_swap * traffic.n_ranks))
     climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
     few_hops = hop_bytes(traffic, tables)
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
@@ -84,26 +89,39 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
         if is_over():
             break
     if work:
-        best += list(_improved(swaps, best, steps_for(swaps, work), seed, is_over))
+        work = min(work / (FAR if len(tables.link) > MOST_NEAR else 1), MOST_SWAPS * traffic.n_ranks * swaps.work_of_swap)
+        best += list(_improved(swaps, best, work, seed, is_over))
     cost, name, places = min(best, key=lambda some: some[0])
     return FoundPlaces(places, name, costs, cost)
 
 
-def _improved(swaps, starts, steps, seed, is_over):
+def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
+    """Return the search by swaps for the phases of a program."""
+    flows = flows_of(traffic)
+    terms = [Term(1.0, tuple(float(e == m) for e in range(len(flows)))) for m in range(len(flows))]
+    proposal = [row for e in range(len(flows)) for row in ((ANYWHERE, e), (BESIDE, e))]
+    return Swaps(board_of_places(tables, tasks_per_node), flows, terms, proposal=proposal)
+
+
+def _improved(swaps, starts, work, seed, is_over):
     """Yield improved starts: each cooled, then the best heated and cooled again.
 
     Few ranks are heated several times, which forgets the start. Many ranks are heated once.
     """
     found = list(starts)
-    each = 3 * steps // (4 * FRESH_RUNS)
-    again: list[tuple[None, tuple[int, ...], float, int]] = [(None, FRESH, HOT, each)] * FRESH_RUNS
-    if each < SWAPS_OF_FRESH * swaps.P:
-        again = [(None, HEATED, 1.0, steps // 3), (None, HEATED, 0.2, steps // 6)]
-    for number, (start, stages, hot, share) in enumerate([*((start, COOL, WARM, steps // 16) for start in starts), *again,
-                                                          (None, COOL, WARM, steps // 16)]):
+    each = 3 * work / (4 * FRESH_RUNS)
+    again: list[tuple[None, tuple[int, ...], float, float]] = [(None, FRESH, HOT, each)] * FRESH_RUNS
+    if each < SWAPS_OF_FRESH * swaps.game.ranks * swaps.work_of_swap:
+        again = [(None, HEATED, 1.0, work / 3), (None, HEATED, 0.2, work / 6)]
+    for number, (start, stages, hot, part) in enumerate([*((start, COOL, WARM, work / 16) for start in starts), *again,
+                                                         (None, COOL, WARM, work / 16)]):
         if is_over():
             return
         _, name, places = start or min(found, key=lambda some: some[0])
-        places = swaps.improved(places, share, seed + 100 * number, stages, hot)
-        found.append((swaps.cost(places), name if name.endswith("swaps") else f"{name}, swaps", places))
+        swaps.seed = seed + 100 * number
+        swaps.begin(places)
+        for doublings in stages:
+            typical = hot * swaps.typical_change(doublings)
+            swaps.cool(part / len(stages), typical, COLD * typical, doublings)
+        found.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", swaps.best))
         yield found[-1]

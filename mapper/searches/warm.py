@@ -2,18 +2,20 @@
 
 from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.mapper.searches.lattice_search import best_tiling
-from pencilmap.mapper.searches.network_search import best_mapping
-from pencilmap.model.kinds import network_named
+from pencilmap.mapper.searches.traffic_search import search_traffic
+from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.traffic.program import one_phase, pairs_of
 
 
 def warm() -> None:
     """Run every search for a moment."""
     torus = Torus((5, 5))
     best_tiling(torus, ProcessGrid(5, 5), evaluations=100)
-    best_mapping(Site(network_named("hyperx:2x2,hosts=1")), ProcessGrid(2, 2), evaluations=100)
+    traffic = one_phase(4, pairs_of([0, 1, 2, 3], [1, 2, 3, 0], 1))
+    search_traffic(Site(Torus((4,))), traffic, DimensionOrder(), 1000, scotch=False)
     search(Site(torus, allocation=Allocation(torus).without([0])), ProcessGrid(4, 6), budget=Budget(100))
 
 

@@ -22,7 +22,6 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.torus_site import of_torus
 from pencilmap.model.traffic.program import Phase, Traffic
 
 MOST_RANKS = 1500
@@ -47,7 +46,6 @@ def program_bound(site: Site, traffic: Traffic) -> float:
     >>> program_bound(Site(Torus((2,))), one_phase(2, pairs_of([0], [1], [100])))
     100.0
     """
-    site = of_torus(site)
     arcs = site.network.arcs()
     cuts, near = _cuts(site, arcs), _nearest(site, arcs)
     return float(sum(_phase_bound(site, arcs, phase, cuts, near) for phase in traffic.phases if phase.bytes.nnz))

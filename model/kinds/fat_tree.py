@@ -257,6 +257,13 @@ class Static(EvenSplit):
             found += np.stack(both) * float(plane.share)
         return found.ravel()
 
+    def ports(self, network: FatTree) -> tuple[int, Ints] | None:
+        """Return the cables of a leaf, and the cable to each host; None if leaves have different numbers of cables."""
+        cables = int(network.cables_up[0][0])
+        if (network.cables_up[0] != cables).any():
+            return None
+        return cables, static_cables(network, np.arange(network.n_nodes), 0)
+
     def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes between hosts, without the links of hosts."""
         hosts, point = np.unique(ends, return_inverse=True)
@@ -266,6 +273,24 @@ class Static(EvenSplit):
 
 class TreeKind(LevelKind):
     """The kind of fat trees."""
+
+    counts_suffice = True
+
+    def counted(self, network: Any, ends: Ints) -> tuple[Ints, Floats]:
+        """Return the hosts, then the leaves, the pods, and so on, of each plane."""
+        unit, length = super().counted(network, ends)
+        weights = [float(weight) for weight in link_weights(network)]
+        planes: dict[bytes, float] = {}
+        for plane in network.planes():                       # planes between the same switches are one
+            planes[plane.switch.tobytes()] = planes.get(plane.switch.tobytes(), 0.0) + float(plane.share)
+        columns, lengths = [unit[:, 0]], [length]
+        for switches, share in planes.items():
+            switch = np.frombuffer(switches, dtype=np.int64)[ends]
+            for weight, above, cables in zip(weights[1:], network.above, network.cables_up):
+                used, number = np.unique(above[switch], return_inverse=True)
+                columns.append(sum(map(len, lengths)) + number)
+                lengths.append(share * weight / cables[used])
+        return np.stack(columns, axis=1), np.concatenate(lengths)
 
     def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return static routes, for counts alone give the loads of an even split."""

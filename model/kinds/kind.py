@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.chosen_slots import Cut, Room, cuts_of_graph
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, whole_bound
 from pencilmap.model.bounds.rows_and_columns import MOST_STEPS, across_cuts
+from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -30,6 +31,7 @@ from pencilmap.model.routing.routes import Legs
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import m_scale
+from pencilmap.model.traffic.program import Traffic
 
 MOST_NODES = 2048  # above this number distances between all nodes are not summed
 BRIEF_STEPS = 20_000_000  # of an exact frontier of a brief bound
@@ -85,6 +87,19 @@ class Kind:
     def routings(self) -> tuple[str, ...]:
         """Names of the rules."""
         return tuple(rule.name for rule in self.rules)
+
+    #: whether the loads of `counted` alone are those of the default rule
+    counts_suffice: ClassVar[bool] = False
+
+    def counted(self, network: Any, ends: Ints) -> tuple[Ints, Floats]:
+        """Return the units whose loads follow from the tasks inside: here none.
+
+        Returns
+        -------
+        (int array, shape (S, L), float array, shape (U,))
+            Units of each of S ends, numbered over all levels, and the length of a byte on the cables of each unit.
+        """
+        return np.zeros((len(ends), 0), dtype=np.int64), np.zeros(0)
 
     def guide(self, network: Any, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes that guide a search by swaps, see `pencilmap.model.routing.rule.Rule.guide`."""
@@ -178,6 +193,10 @@ class Kind:
     def hops(self, site: Site) -> Ints:
         """Return the distances from each usable node to the others, sorted: int array, shape (n, n)."""
         return _sorted_hops(site.network, site.allocation.nodes.tobytes())
+
+    def program_bound(self, site: Site, traffic: Traffic) -> float:
+        """Return the least that any program needs, see `pencilmap.model.bounds.traffic_cuts.program_bound`."""
+        return program_bound(site, traffic)
 
     # ---- what is known of some kinds ---------------------------------------------------------------------------------
 

@@ -68,6 +68,11 @@ class Cut(NamedTuple):
 class LevelKind(Kind):
     """A kind whose networks are hosts on switches, in units."""
 
+    def counted(self, network: SwitchedNetwork, ends: Ints) -> tuple[Ints, Floats]:
+        """Return the hosts in use."""
+        host = np.unique(ends, return_inverse=True)[1]
+        return host[:, None], np.full(int(host.max()) + 1, float(link_weights(network)[0]) / len(network.planes()))
+
     def cut_bound(self, network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
         """Return the bound of the cuts around single units. A cut of several classes counts for the fastest class."""
         found = [Fraction(0)] * len(network.link_classes)

@@ -9,15 +9,16 @@ import numpy as np
 
 from pencilmap.model.kinds import graph, torus
 from pencilmap.model.kinds.kind import Bound, Kind, Optima
+from pencilmap.model.kinds.torus_site import of_torus
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.torus_site import of_torus
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.program import Traffic
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class TorusGraphKind(Kind):
                 brief: bool) -> Iterable[Bound]:
         """Return the bounds of the torus."""
         return torus.KIND.in_turn(of_torus(site), grid, sizes, ordered, split, brief)
+
+    def program_bound(self, site: Site, traffic: Traffic) -> float:
+        """Return the bound of the torus."""
+        return super().program_bound(of_torus(site), traffic)
 
     def optima(self, site: Site, grid: ProcessGrid) -> Optima | None:
         """Return the optima of small machines."""

@@ -183,7 +183,7 @@ class Transform:
             yield from ((n, grid.extent(division[axis])) for axis, n in zip(AXES, self.exchanged))
 
     def divides_evenly(self, grid: ProcessGrid) -> bool:
-        """Return whether every task gets blocks of the same size in every stage."""
+        """Return whether every task gets blocks of the same size in every stage; False for any transform with padding."""
         return self.points is None and not any(n % extent for n, extent in self._divides(grid))
 
     def __str__(self) -> str:

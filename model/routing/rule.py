@@ -70,6 +70,10 @@ class Rule:
         """The same for the blocks of a transform."""
         return None
 
+    def ports(self, network: Any) -> tuple[int, Ints] | None:
+        """The cables upwards of a leaf, and which of them leads to each node; None if nodes do not decide that."""
+        return None
+
     def shared_seconds(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> float | None:
         """Seconds until the last of some messages has arrived if they share links fairly; None if unknown, or too long."""
         return None

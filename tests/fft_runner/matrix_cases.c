@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_refusals.h"
 #include "values.h"
 
 enum { SKIPS_WITHOUT_Z = 4 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan_check.h"
-#include "plan_order.h"
+#include "plan_refusals.h"
 
 /* Choices up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {

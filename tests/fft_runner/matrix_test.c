@@ -17,7 +17,6 @@
 #include "check.h"
 #include "check_mpi.h"
 #include "matrix_cases.h"
-#include "plan_refusals.h"
 #include "runner.h"
 #include "values.h"
 

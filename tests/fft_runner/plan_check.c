@@ -9,9 +9,7 @@
 
 #include "check.h"
 #include "check_mpi.h"
-#include "plan_order.h"
 #include "plan_refusals.h"
-#include "plan_short.h"
 #include "runner.h"
 #include "speed/tuning.h"
 #include "values.h"

@@ -35,3 +35,7 @@ void plan_check_begin(struct plan_check *check);
 void plan_check_run(struct plan_check *check, const struct plan_case *plan);
 /* Prints the counts; 0 if there was a plan and no failure. */
 int plan_check_end(struct plan_check *check);
+
+/* Runs of a plan on arrays that end with their last element. Returns what is wrong with them on this rank: bytes outside the
+ * arrays that were written, or results other than those in buffers of pencilfft_alloc(); NULL if nothing. Collective. */
+const char *plan_short_wrong(pencilfft_plan plan, int directions);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "checksum.h"
-#include "plan_refusals.h"
 #include "values.h"
 
 enum { MOST_ELEMENTS = 30000, MOST_FIELDS = 5, MOST_THREADS = 4, MOST_CHUNKS = 9 };

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "plan_check.h"
-#include "plan_order.h"
+#include "plan_refusals.h"
 
 enum { PLAN_TEXT_SIZE = 96, TORUS_DIMENSIONS = 2 };
 

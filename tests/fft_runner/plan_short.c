@@ -1,8 +1,7 @@
 /* Every call that takes two arrays: transforms, in place too, pairs, exchanges alone. Memory of malloc() without a byte to
  * spare, between borders, shows a byte too many with and without a sanitizer. */
-#include "plan_short.h"
+#include "plan_check.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,12 @@ struct array {
     char *memory, *start; /* NULL: a buffer of the plan */
 };
 
+static void need(int status)
+{
+    if (status)
+        abort_with_message();
+}
+
 static size_t bytes_of(pencilfft_plan plan, int number)
 {
     pencilfft_format format;
@@ -28,8 +33,7 @@ static size_t bytes_of(pencilfft_plan plan, int number)
     if (pencilfft_format_of(plan, number, &format) || pencilfft_parts(plan, number, &parts))
         abort_with_message();
     for (int i = 0; i < parts; i++) {
-        if (pencilfft_part_mine(plan, number, i, &part))
-            abort_with_message();
+        need(pencilfft_part_mine(plan, number, i, &part));
         elements += part.box.extent[0] * part.box.extent[1] * part.box.extent[2] * part.fields;
     }
     return (size_t)elements * format.element_bytes;
@@ -58,8 +62,7 @@ static bool is_torn(const struct array *a)
 static void fill(pencilfft_plan plan, int number, void *to)
 {
     pencilfft_format format;
-    if (pencilfft_format_of(plan, number, &format))
-        abort_with_message();
+    need(pencilfft_format_of(plan, number, &format));
     int64_t reals = (int64_t)(bytes_of(plan, number) / format.real_bytes);
     for (int64_t i = 0; i < reals; i++)
         if (format.real_bytes == sizeof(float))

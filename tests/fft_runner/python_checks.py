@@ -363,7 +363,7 @@ def orders():
     check_order((64, 48), "xy", "r2c", exchange="auto", auto_budget_s=0.01)
     for order in ("xyz", "yx"):
         check_order(SHAPE[:len(order)], order, "r2c", 3, True, decomposition="brick", caller_work=True)
-    with plan_of(shape=(8, 6), order="xy") as plan:
+    with plan_of(comm.size, (8, 6), order="xy") as plan:
         assert [name for name in plan.phase_seconds() if name.startswith("fft_")] == ["fft_x", "fft_y"]
         assert plan.grid == (comm.size, 1) and plan.part("x")[0] == slice(0, 8)
     with plan_of(shape=(8, 6, 4), order="xzy", type="r2c") as plan:

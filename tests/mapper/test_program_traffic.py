@@ -11,9 +11,8 @@ import pytest
 from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
-from pencilmap.mapper.searches.traffic_search import search_traffic
+from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.searches.traffic_starts import launch_orders
-from pencilmap.mapper.searches.traffic_swaps import Swaps
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
@@ -65,7 +64,7 @@ def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
     for name in kinds | ({"dimension-order:parity"} if text == "4x4" else set()):
         rule = routing(name, network)
         exact = rule.loads(network, traffic.total.exchange, network.ends(node[some], slot[some]))
-        swaps = Swaps(traffic, rule.routes(network, node, slot), tasks)
+        swaps = swaps_of(traffic, rule.routes(network, node, slot), tasks)
         assert swaps.cost(some) == pytest.approx(largest_loads(network, exact), rel=1e-9)
 
 
@@ -78,7 +77,7 @@ def test_bandwidths_of_classes_weight_the_loads():
     network = network_named("4x4", bandwidth="x=1 GB/s,y=4 GB/s")
     node, slot = places_of(network, 1)
     traffic = one_phase(16, pairs_of([0, 0], [1, 4], [100, 300]))
-    swaps = Swaps(traffic, DimensionOrder().routes(network, node, slot), 1)
+    swaps = swaps_of(traffic, DimensionOrder().routes(network, node, slot), 1)
     assert swaps.cost(node) == 400  # 100 bytes along x take as long as 400 along y
 
 
@@ -135,7 +134,7 @@ def test_bound_is_below_every_placement(text, tasks, seed):
     traffic = random_traffic(n, per_rank=2 + seed, seed=seed, phases=1 + seed % 2)
     if seed == 2:  # all ranks talk evenly: cuts are tight
         traffic = one_phase(n, pairs_of(*np.mgrid[:n, :n].reshape(2, -1), 100))
-    swaps = Swaps(traffic, routing(default_routing(network), network).routes(network, node, slot), tasks)
+    swaps = swaps_of(traffic, routing(default_routing(network), network).routes(network, node, slot), tasks)
     least = min(swaps.cost(np.array(some)) for some in permutations(range(n)))
     bound = program_bound(Site(network, tasks), traffic)
     assert 0 < bound <= least * (1 + 1e-12)
@@ -211,8 +210,8 @@ def test_never_worse_than_the_launcher_hop_bytes_or_scotch(text, kind):
     def exact(places):
         return predict_program(Mapping(network, ProcessGrid(n, 1), 1, places, np.zeros(n, int)), traffic).link_bytes
 
-    swaps = Swaps(traffic, rule.routes(network, *places_of(network, 1)), 1)
-    others = [np.arange(n), hop_bytes(traffic, swaps.tables), *(places for _, places in scotch_starts(site, traffic))]
+    tables = rule.routes(network, *places_of(network, 1))
+    others = [np.arange(n), hop_bytes(traffic, tables), *(places for _, places in scotch_starts(site, traffic))]
     assert exact(found.places) <= min(map(exact, others)) * (1 + 1e-9)
     assert found.cost == pytest.approx(exact(found.places)) and found.cost <= min(found.costs.values())
     assert program_bound(site, traffic) <= found.cost * (1 + 1e-12)

@@ -220,6 +220,7 @@ def test_a_page_fits_a_terminal(words, pencilmap):
 def test_every_option_is_on_the_long_page_and_ten_at_most_on_the_short_one(name, pencilmap):
     short, long = (pencilmap(*name.split(), option)[1] for option in ("--help", "--help-all"))
     fits(short)
+    assert " ".join(COMMANDS[name].help.partition("\n\n")[0].split()) in " ".join(short.split())
     if name == "study":
         return
     fits(long)

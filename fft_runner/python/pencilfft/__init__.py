@@ -783,7 +783,9 @@ class Plan(_Handled):
         return x, y, z
 
     def parts(self, array: str | int) -> int:
-        """Return the number of parts of an array, on all ranks: 1, or 2 under ``two-way`` and ``opposite``."""
+        """Return the number of parts of an array, on all ranks: 1, or 2 behind the first exchange under ``two-way`` and
+        under ``opposite`` with several fields.
+        """
         return len(self._array(array).parts)
 
     def part_mine(self, array: str | int, i: int) -> tuple[slice, ...]:
@@ -1461,7 +1463,8 @@ class LinePlan(_Lines):
     algorithm : str, optional
         ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see pencilfft_line.h.
     order : str, optional
-        Order of the points after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+        Order of the points after a forward transform, ``natural`` (default) or ``transposed``; ``transposed-both``: also
+        before.
     precision : str, optional
         ``double`` (default), ``single``.
     rigor : str, optional
@@ -1529,7 +1532,8 @@ class BrickLinesPlan(_Lines):
         For the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see
         pencilfft_line.h.
     order : str, optional
-        Order of the points after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+        Order of the points after a forward transform, ``natural`` (default) or ``transposed``; ``transposed-both``: also
+        before.
     precision : str, optional
         ``double`` (default), ``single``.
     rigor : str, optional
