@@ -272,9 +272,9 @@ def fat_tree(tmp_path):
 
 
 def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, pencilmap, captured, check_texts):
-    from pencilmap.scripts.pictures.figures import links
+    from pencilmap.scripts.pictures.figures import links as pictures
 
-    found = captured(links, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
+    found = captured(pictures, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
     check_texts(found)
     axes = found["axes"][0]
     marks = {c.get_gid(): np.asarray(c.get_offsets()) for c in axes.collections
@@ -286,7 +286,7 @@ def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, 
     loads = pencilmap_loads(fat_tree)
     assert len(links.get_segments()) == 6 and max(links.get_array()) == max(loads)
     out = pencilmap("draw", "--network", fat_tree, "-g", "2x2")[1]
-    assert re.search(rf"^l0, l1 and spine .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
+    assert re.search(rf"^l0 and l1 up, down .* {float(max(loads)) / 4:.2f} █", out, re.MULTILINE)
 
 
 def pencilmap_loads(fat_tree):
