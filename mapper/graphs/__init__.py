@@ -6,7 +6,7 @@ have ``notes``, sentences about what its file leaves out. A new format is a file
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -161,7 +161,7 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
         if isinstance(graph, str):
             return network_named(graph, bandwidth=bandwidth)
         has_kinds = any("kind" in data for _, data in graph.nodes(data=True))
-        network_of = partial(_network, document, bandwidth, plain, has_kinds)
+        network_of = partial(_network, document, bandwidth, plain, has_kinds, form)
         if len(parts := parts_of(graph)) > 1:
             raise PartsError(document.label, graph, parts, network_of)
         refuse_one_way(document, graph)
@@ -177,8 +177,11 @@ def _named(document, name):
     return named_format("hwloc" if name.startswith("hwloc") else name, document, tests, GraphError)
 
 
-def _network(document, bandwidth, plain, has_kinds, graph):
-    """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind."""
+def _network(document, bandwidth, plain, has_kinds, form, graph):
+    """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind.
+
+    A note says which kind was recognised, unless the cables are those that an option of the format assumes.
+    """
     name = Path(document.label).name
     network = from_networkx(graph, name, _plain_rates(bandwidth))
     if not has_kinds:
@@ -188,7 +191,7 @@ def _network(document, bandwidth, plain, has_kinds, graph):
     kind = None if plain else recognised(network, bandwidth, implied)
     if kind is None and implied:
         return from_networkx(without_implied(graph), name, _plain_rates(bandwidth))
-    return kind or network
+    return replace(kind, notes=network.notes) if kind and form.options else kind or network
 
 
 def _plain_rates(rates):

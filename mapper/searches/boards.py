@@ -44,13 +44,17 @@ MOST_MEASURED, AT_ONCE = 4096, 512  # hosts whose distances are compared, and so
 TYPICAL, ANY_HEAT = 64, 1e300  # swaps that are made to know their mean change, at a temperature that accepts all
 SAMPLE = 1000  # pairs of points from which the mean length of a route is taken
 
+
 class Groups(NamedTuple):
     """A flow of all-to-alls in groups.
 
+    Parameters
+    ----------
     members : int array, shape (groups, size)
-    send, receive : float arrays, shape (groups, size); the message from a member to another has `send` of the one times
-        `receive` of the other; None if all messages are alike
-    factor : length of a message on a link of capacity 1, for blocks that of a message of size 1
+    send, receive : float arrays, shape (groups, size), or None
+        The message from a member to another has `send` of the one times `receive` of the other; None if all are alike.
+    factor : float
+        Length of a message on a link of capacity 1, for blocks that of a message of size 1.
     """
 
     members: Ints

@@ -78,7 +78,7 @@ def task_graph(grid: ProcessGrid) -> str:
 def network_graph(network: Network) -> str:
     """Return the vertices and cables of a network in Scotch's graph format.
 
-    >>> from pencilmap.model.network.torus import as_torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> print(network_graph(Torus((3,), (False,))).rstrip())
     0
     3 4

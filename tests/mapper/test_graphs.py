@@ -1,6 +1,7 @@
 """Graph files: every format gives the same network, and broken files are refused with name and line."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
@@ -96,7 +97,10 @@ def links_of(network):
     """Return the strength of every link: dict from names to cables."""
     names = {identity: name for name, identity in IDS.items()}  # netloc has no names of switches
     short = [names.get(v, v) for v in network.vertices]
-    return {(short[a], short[b]): c for a, b, c in zip(network.source, network.target, network.cables)}
+    found = Counter[tuple[str, str]]()
+    for a, b, c in zip(network.source, network.target, network.cables):  # some kinds have a link for each cable
+        found[short[a], short[b]] += c
+    return found
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -106,7 +110,7 @@ def test_every_format_gives_the_same_network(writer, named, tmp_path):
     network = read_graph(str(tmp_path / "net"), writer.split()[-1] if named else None)
     expected = {ends: Fraction(1 + (set(ends) == {"s1", "s2"})) for cable in cables() for ends in (cable, cable[::-1])}
     assert links_of(network) == expected
-    assert network.bandwidth == (4e9,) and set(network.vertices[:network.n_nodes]) == {"n1", "n2", "n3", "n4"}
+    assert set(network.bandwidth) == {4e9} and set(network.vertices[:network.n_nodes]) == {"n1", "n2", "n3", "n4"}
 
 
 @pytest.mark.parametrize("name", ["netloc-graphml", "graphml", "hwloc", "netloc-ndat", "netloc", "edge-list"])
@@ -134,7 +138,7 @@ PACKAGES = "".join(f"""<object type="Package"><object type="NUMANode" cpuset="{3
     ("hwloc-numa", ["numanode-0", "numanode-1"], ["machine-0"], 4),
     ("hwloc-package", ["package-0", "package-1"], ["machine-0"], 4)])
 def test_a_node_is_a_tree_whose_forks_are_switches(form, hosts, switches, links):
-    network = parse_graph(Document(HWLOC.format(packages=PACKAGES).encode(), "node.xml"), form, 1e9)
+    network = parse_graph(Document(HWLOC.format(packages=PACKAGES).encode(), "node.xml"), form, 1e9, plain=True)
     assert list(network.vertices[:network.n_nodes]) == hosts
     assert sorted(network.vertices[network.n_nodes:]) == sorted(switches) and network.link_shape == (1, links)
 
@@ -254,7 +258,8 @@ def test_edge_lists_lose_the_quotes_of_a_shell():
 
 
 def test_a_list_of_edges_from_both_ends_has_each_cable_once():
-    both, one = (parse_graph(Document(text, "net")) for text in (b"a b\nb a\nb c\nc b\nc a\na c\n", b"a b\nb c\nc a\n"))
+    texts = b"a b\nb a\nb c\nc b\nc a\na c\n", b"a b\nb c\nc a\n"
+    both, one = (parse_graph(Document(text, "net"), plain=True) for text in texts)
     assert set(both.cables) == set(one.cables) == {1} and both.source.size == one.source.size == 6
     assert both.notes == ("net lists each edge from both ends; both lines are one cable",) and one.notes == ()
     assert 2 in set(parse_graph(Document(b"a b\nb a\nb c\nc a\n", "net")).cables), "else lines are parallel cables"
@@ -272,7 +277,7 @@ def test_a_prefix_and_an_encoding_of_xml_change_nothing():
 def test_weights_that_are_passed_over_are_noted(text):
     assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
     same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")
-    assert parse_graph(Document(same.encode(), "net")).notes == ()
+    assert parse_graph(Document(same.encode(), "net"), plain=True).notes == ()
 
 
 @pytest.mark.parametrize("mark, hosts", [("switch", ("h1", "h2", "h3")), ("host", ("s", "h1", "h2", "h3"))])

@@ -99,7 +99,7 @@ def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
     found = pencilmap_json.one("check", tmp_path / "hosts", "--network", fat_tree, "-g", "2x2", "--routing", "all")
     rules = [p["routing"] for p in found["predictions"]]
-    assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path", "each-hop"]
+    assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path", "each-hop", "static"]
 
 
 def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
@@ -118,7 +118,7 @@ def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
 
 @pytest.mark.parametrize("arguments, words", [
     (("-g", "2x2", "-p", "box:2x2"), "needs a torus"), (("-g", "2x2", "-p", "search:seed=x"), "seed"),
-    (("-g", "2x2", "-p", "default:xyt"), "not an order of graph"),
+    (("-g", "2x2", "-p", "default:xyt"), "not an order of network"),
     (("-g", "3x2", "-p", "default"), "4 slots"), (("-g", "2x2", "-p", "default", "--routing", "minimal-adaptive"),
                                                   "does not work on")])
 def test_what_a_graph_cannot_have_is_refused(pencilmap, fat_tree, arguments, words):
