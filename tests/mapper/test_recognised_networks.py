@@ -144,7 +144,8 @@ def test_a_recognised_network_has_the_bounds_of_the_named(text):
         assert lower_bound(Site(found), grid).value == lower_bound(Site(named), grid).value
 
 
-COSTS = [("fat-tree:leaves=8,hosts=16,taper=2", (8, 16), "shortest-path"), ("hyperx:4x4,hosts=4", (8, 8), "shortest-path"),
+COSTS = [("fat-tree:leaves=8,hosts=16,taper=2", (8, 16), "shortest-path"),
+         ("fat-tree:leaves=9,hosts=8,taper=2", (8, 9), "shortest-path"), ("hyperx:4x4,hosts=4", (8, 8), "shortest-path"),
          ("dragonfly-plus:leaves=2,spines=2,hosts=2,groups=4", (4, 4), "minimal"),
          ("dragonfly:a=4,p=2,h=2", (8, 9), "minimal"), ("4x5", (4, 5), "dimension-order"),
          ("4x8x2", (8, 8), "dimension-order"), ("6x4:mesh", (4, 6), "dimension-order")]
@@ -169,7 +170,8 @@ def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, sha
 
 
 @pytest.mark.parametrize("text, shape", [("fat-tree:leaves=8,hosts=16,taper=2", (8, 16)), ("4x5", (4, 5)),
-                                         ("hyperx:4x4,hosts=4", (8, 8)), ("dragonfly:a=4,p=1,h=1", (4, 5))])
+                                         ("fat-tree:leaves=9,hosts=8,taper=2", (8, 9)), ("hyperx:4x4,hosts=4", (8, 8)),
+                                         ("dragonfly:a=4,p=1,h=1", (4, 5))])
 def test_the_best_placement_costs_no_more_than_in_the_plain_graph(text, shape):
     graph = relabelled(network_named(text), 5)
     ours, theirs = (cost_of_best(read(graph, plain=plain), shape, "shortest-path") for plain in (False, True))
