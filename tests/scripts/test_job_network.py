@@ -40,8 +40,7 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0, err
     assert out.startswith("Your job has 4 of 12 hosts, on 3 of 3 leaves of a tree, 2 tasks on each host.\nAsk for ")
     assert PICTURE in out and "what" not in out and "lstopo" not in out
-    assert "\n  note    recognised: fat tree, 3 leaves of 4, taper 1\n" in out
-    typed = " ".join(out.partition(NEXT)[2].partition("\n  note ")[0].replace("\\\n", "").split())
+    typed = " ".join(out.partition(NEXT)[2].partition("\n  from ")[0].replace("\\\n", "").split())
     assert typed == (f"pencilmap network -o nodes.txt pencilmap plan --network {job / name},taper=2 --tasks-per-node 2 "
                      f"--nodes nodes.txt {BANDWIDTH} --fft 512")
     status, out, err = pencilmap("network", "--no-hardware", "-o", "nodes.txt")
