@@ -89,8 +89,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
         warnings.append(f"the encoded PMI_process_mapping of this placement has {length} bytes; Cray MPICH 9.1.0 aborts in "
                         f"MPI_Init above {PMI_LIMIT} (9.0.1 does not)")
     if not job.known_order:
-        warnings.append("the launcher's order of the nodes is assumed to be that of the node numbers; read the allocation's "
-                        "coordinates first and give them with `nodes`")
+        warnings.append("the launcher's order of the nodes is assumed to be that of their numbers; give the nodes of the "
+                        "job with `nodes`")
     options = " ".join((f"-N {-(-mapping.n_tasks // T)} -n {mapping.n_tasks} --ntasks-per-node={T}", *job.cpus_option))
     line = f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun {options} {job.program}"
     return Launch(line, needs, tuple(warnings), sbatch(mapping, job))
