@@ -102,6 +102,8 @@ def mpi_is_not_started_in_this_process():
 @pytest.fixture
 def brief_searches(monkeypatch):
     """Searches make a twentieth of their evaluations, those for traffic a sixth: for tests of the answer around them."""
+    import pencilmap.mapper.choose  # both take functions of `place` as they are
+    import pencilmap.scripts.command_line.commands.map  # noqa: F401
     from pencilmap.mapper import place
     from pencilmap.mapper.searches.traffic_search import WORK
 
