@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.model.base.errors import MachineError, PartitionError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
