@@ -76,11 +76,9 @@ def test_only_kinds_and_seeds_know_the_kind_of_a_network():
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/__init__.py",
     "mapper/seeds/products.py", "mapper/seeds/graph.py",
-    "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
-    "scripts/pictures/report/page.py",
+    "scripts/command_line/commands/simulate.py", "scripts/command_line/pages.py", "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py",
-    "scripts/networks/namespaces/box.py", "scripts/networks/namespaces/programs.py",
-    "scripts/networks/namespaces/inside.py"}
+    "scripts/networks/namespaces/experiment.py", "scripts/networks/namespaces/inside.py"}
 OWN_CALLS = {("model/machines/machine.py", "read_text"), ("model/machines/machine.py", "loads"),  # schemas
              ("mapper/runs/records.py", "read_text"), ("mapper/runs/probes.py", "read_text"),
              ("mapper/runs/records.py", "json.loads")}
