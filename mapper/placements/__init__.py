@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
 from pencilmap.model.base.late import late
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place, placement_name
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
-from pencilmap.mapper.searches.default_order import order_of
+from pencilmap.mapper.seeds.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError, RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json
@@ -21,13 +21,11 @@ from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site, spoken
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
-from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.stages import predict_messages
+from pencilmap.model.predict.question import Question, predict_messages
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
-from pencilmap.model.traffic.halo import HALO, halo
-from pencilmap.model.traffic.remap import REMAPS
+from pencilmap.model.traffic.exchange import HALO, REMAPS, halo
 
 TOPOLOGY = "topology"  # label of a run on another network than a torus: its text, or the file of its cables
 UNNAMED = ("default", "launcher")  # placements whose names do not tell their order

@@ -5,16 +5,16 @@ Idea: the exchanges and the halo are the traffic of a program, so the search for
 
 from fractions import Fraction
 
-from pencilmap.mapper.searches.limit import Limit
-from pencilmap.mapper.searches.traffic_starts import launch_orders
+from pencilmap.mapper.base.limit import Limit
+from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.traffic.halo import Halo
-from pencilmap.model.traffic.objective import Objective, in_sequence
-from pencilmap.model.traffic.transform_traffic import transform_traffic
+from pencilmap.model.traffic.exchange import Halo
+from pencilmap.model.traffic.loads import Objective, in_sequence
+from pencilmap.model.traffic.program import transform_traffic
 
 MOST_MESSAGES = 2_000_000  # above this number of messages, launch orders only
 

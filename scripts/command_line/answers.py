@@ -6,11 +6,11 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
@@ -23,7 +23,7 @@ from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_rati
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.launching import format_of_launcher
+from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     could_gain,

@@ -8,11 +8,11 @@ from pencilmap.mapper.ask import job_of
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.hosts import first_hosts
+from pencilmap.mapper.base.limit import EFFORTS, Limit
 from pencilmap.mapper.choose import predictions
 from pencilmap.mapper.formats import launch_of
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST as BEST_PLACEMENT, placement_name
-from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
@@ -20,8 +20,14 @@ from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, Launched, launched, library_in, static_lines
-from pencilmap.scripts.command_line.launching import AS_BEFORE, asked_grid, format_of_launcher, launch_lines
-from pencilmap.scripts.command_line.options import given_options, given_words
+from pencilmap.scripts.command_line.options import (
+    AS_BEFORE,
+    asked_grid,
+    format_of_launcher,
+    given_options,
+    given_words,
+    launch_lines,
+)
 
 FILE = "ranks.map"  # that the lines of a page write and read
 TYPED = ("launch", "or", "job")  # labels of lines to copy

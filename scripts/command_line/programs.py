@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
@@ -16,7 +17,6 @@ from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
-from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.kinds import all_variants
@@ -25,11 +25,10 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
-from pencilmap.scripts.command_line.launching import asked_grid, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import asked_grid, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"

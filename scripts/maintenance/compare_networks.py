@@ -22,17 +22,17 @@ import networkx as nx
 import numpy as np
 
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches.default_order import default
 from pencilmap.mapper.searches.network_search import judged_routings
-from pencilmap.mapper.searches.scotch_map import scotch_is_there, scotch_mapping
+from pencilmap.mapper.seeds.default_order import default
+from pencilmap.mapper.seeds.graph import scotch_is_there, scotch_mapping
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.lower_bounds import lower_bound
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.scripts.command_line.documents import fill, markdown_table
-from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.tables import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "placement-search.md"

@@ -14,7 +14,7 @@ from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates, is_searched
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import PENCIL, SLAB
@@ -26,12 +26,11 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, overlapped
+from pencilmap.model.traffic.loads import at_once, overlapped, routed_joint
 from tests.model.test_switched_networks import RANDOM
 
 

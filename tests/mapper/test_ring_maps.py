@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.product_search import best_product, patterns
-from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.mapper.seeds.products import best_product, patterns, ring_maps
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -16,7 +15,7 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence
 
 ONCE = at_once(2)
 

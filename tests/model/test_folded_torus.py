@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.machines.machine import load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import FoldedTorus, fold, folds
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping

@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from pencilmap.mapper.ask import named_grid
+from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.choose import ALL_ROUTINGS, DEFAULT, SO_FAR, Choice, Plan, plan
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placements import BEST
-from pencilmap.mapper.searches.limit import EFFORTS
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, per_node, words_of
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
@@ -71,8 +71,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
     value,
 )
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, fitted, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
 MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each
