@@ -53,7 +53,7 @@ def test_every_function_of_c_is_there(language):
         missing = set(instead.values()) - there
     else:
         pencilfft = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
-        there, instead = {name.removesuffix("_fortran") for name in pencilfft.SIGNATURES}, IN_PYTHON
+        there, instead = {name.removesuffix("_fortran") for name in pencilfft.library.SIGNATURES}, IN_PYTHON
         missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
     assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
     assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)
