@@ -7,8 +7,8 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
+from pencilmap.mapper.graphs import given_network
 from pencilmap.mapper.launchers import launch_order
-from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place, placement_name
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.mapper.seeds.default_order import order_of

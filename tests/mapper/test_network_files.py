@@ -11,8 +11,7 @@ import pytest
 
 from pencilmap.mapper.allocations.network_file import summary
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs import GRAPHS, parse_graph
-from pencilmap.mapper.named_network import given_network
+from pencilmap.mapper.graphs import GRAPHS, given_network, parse_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
 from pencilmap.model.kinds import recognised

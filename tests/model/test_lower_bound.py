@@ -11,7 +11,7 @@ import pytest
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.bounds.cuts import Minimum
 from pencilmap.model.decompositions import least_crossing
-from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part
+from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -270,17 +270,17 @@ def test_every_argument_is_as_strong_as_when_it_is_counted_by_hand(where, grid):
 def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
     where, grid = site((4, 3), (True, False), nodes=range(10)), ProcessGrid(3, 3)
     whole = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
-    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6)
+    monkeypatch.setattr("pencilmap.model.kinds.torus.MOST_BOXES", 13 * 6)
     assert [argument for _, argument in _fixed_cuts(_Part(where, grid, None))] == list(whole)
-    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6 - 1)
+    monkeypatch.setattr("pencilmap.model.kinds.torus.MOST_BOXES", 13 * 6 - 1)
     planes = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
     assert list(planes) == ["planes across x", "planes across y"] and 0 < max(planes.values()) <= max(whole.values())
     for limit, argument in (("MOST_NODES", _distances), ("MOST_BLOCK_WORK", _blocks)):
         part = _Part(where, grid, None)
         most = 10 if limit == "MOST_NODES" else 3 * 3 * 10
-        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most)
+        monkeypatch.setattr(f"pencilmap.model.kinds.torus.{limit}", most)
         assert list(argument(part))
-        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most - 1)
+        monkeypatch.setattr(f"pencilmap.model.kinds.torus.{limit}", most - 1)
         assert not list(argument(part))
 
 

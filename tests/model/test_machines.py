@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.runs.calibrated import machine_text
+from pencilmap.mapper.runs.probes import machine_text
 from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
