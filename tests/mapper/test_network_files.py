@@ -18,7 +18,7 @@ from pencilmap.model.kinds import recognised
 from pencilmap.model.kinds.fat_tree import FatTree, parse
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.network.torus import Torus
-from pencilmap.scripts.command_line.network_picture import level_lines
+from pencilmap.scripts.command_line.job_network import level_lines
 from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"
