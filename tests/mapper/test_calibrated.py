@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import _likely, compare_records
+from pencilmap.mapper.runs.compare import _likely, _tasks_per_node, compare_records, published_samples, record_samples
 from pencilmap.mapper.runs.probes import machine_text
-from pencilmap.mapper.runs.records import _tasks_per_node, mapping_of_record, published_samples, record_samples
+from pencilmap.mapper.runs.records import mapping_of_record
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus

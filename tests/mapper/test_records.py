@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import bandwidth_of_record, compare_records
-from pencilmap.mapper.runs.records import SCHEMA, read_records, record_samples
+from pencilmap.mapper.runs.compare import bandwidth_of_record, compare_records, record_samples
+from pencilmap.mapper.runs.records import SCHEMA, read_records
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.machines.machine import load_machine

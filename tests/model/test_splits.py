@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.runs.records import published_samples
+from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import Calibration, Fitted, calibrate
 from pencilmap.model.times.held_out import divisions, honest_errors, likely_range

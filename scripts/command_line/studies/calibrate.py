@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.runs.compare import bandwidth_of_record
+from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
 from pencilmap.mapper.runs.probes import (
     calibrated_figures,
     figure_text,
@@ -21,7 +21,7 @@ from pencilmap.mapper.runs.probes import (
     text_with_unit,
     write_machine,
 )
-from pencilmap.mapper.runs.records import published_samples, read_records, record_samples
+from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import fit_probe
