@@ -82,7 +82,8 @@ def test_check_asks_for_the_order_of_the_grid(told, tmp_path):
     assert hint not in told("check", tmp_path / "hosts", *words, "--grid", "p_row=2,p_col=8")  # words leave no doubt
 
 
-@pytest.mark.parametrize("command", ["map", "predict", "check", "plan", "report", "traffic"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("command", ["map", "plan", "check", "predict", "traffic", "report"])
 def test_a_tree_with_different_numbers_of_cables_has_no_line_about_static_routes(command, told, tmp_path):
     """Static routes are not known there, and no answer may end with this."""
     tree, traffic, hosts = tmp_path / "topology.conf", tmp_path / "t", tmp_path / "hosts"
