@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
+from pencilmap.mapper.base.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.placements import BEST, check_name, place as place_at, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.limit import UNLIMITED, Limit, share_of
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.seeds.default_order import launched
+from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Placement

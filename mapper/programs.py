@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
-from pencilmap.mapper.searches.default_order import default, launched
-from pencilmap.mapper.searches.limit import EFFORTS
+from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading

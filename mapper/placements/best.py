@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches.default_order import default, launched
-from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.one_group import as_slab
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.mapper.seeds import seeds_of
+from pencilmap.mapper.seeds.default_order import default, launched
+from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
@@ -335,9 +335,9 @@ def _tiling(torus, grid, tasks_per_node, cost, share, limit):
 
 
 def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda: False):
-    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
+    from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is searched
 
-    found, _ = lattice_search.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=seed,
+    found, _ = tilings.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=seed,
                                           evaluations=evaluations, below=cost, patience=PATIENCE, is_over=is_over)
     return found and found.mapping(grid)
 

@@ -7,8 +7,8 @@ See `pencilmap.mapper.searches.annealing`, and on twisted tori and networks with
 from dataclasses import replace
 from typing import Any
 
+from pencilmap.mapper.base.limit import Limit
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import default_routing

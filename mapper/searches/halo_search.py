@@ -5,8 +5,8 @@ Idea: the exchanges and the halo are the traffic of a program, so the search for
 
 from fractions import Fraction
 
-from pencilmap.mapper.searches.limit import Limit
-from pencilmap.mapper.searches.traffic_starts import launch_orders
+from pencilmap.mapper.base.limit import Limit
+from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

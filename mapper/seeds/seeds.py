@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.base.limit import Limit
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

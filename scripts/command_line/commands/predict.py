@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pencilmap.mapper.ask import named_grid
+from pencilmap.mapper.base.limit import EFFORTS, Limit
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placements import BEST, check_names, placement_name
-from pencilmap.mapper.searches.limit import EFFORTS, Limit
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
 from pencilmap.model.placement.grid import is_in_words
