@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats import PRINTED, Job, mapping_text, parse_mapping
-from pencilmap.mapper.launchers import launch_order
+from pencilmap.mapper.formats import Job, parse_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -80,19 +79,6 @@ def test_printed_placements_are_read(name, text):
 def test_what_is_no_whole_output_is_refused(name, text, message):
     with pytest.raises(MapfileError, match=message):
         parse_mapping(text.encode(), "used", JOB, None, name)
-
-
-def test_they_cannot_be_written():
-    mapping = parse_mapping(b"0: n2\n", "used", JOB)
-    for name in PRINTED:
-        with pytest.raises(MapfileError, match=f"format {name} can only be read; write one of bgl"):
-            mapping_text(mapping, name, JOB)
-
-
-@pytest.mark.parametrize("name, title", [("labels", "Slurm's cyclic order"), ("openmpi-map", "Open MPI's order"),
-                                         ("xthi", "Slurm's cyclic order"), ("erf", "Slurm's cyclic order")])
-def test_their_baseline_is_that_of_the_launcher_or_of_the_job(name, title):
-    assert launch_order(JOB.site, launcher=name, environ={"SLURM_DISTRIBUTION": "cyclic"}).title == title
 
 
 def test_check_says_whether_a_mapping_was_used(pencilmap, tmp_path):

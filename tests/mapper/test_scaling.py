@@ -15,8 +15,6 @@ from pencilmap.mapper.studies.scaling import (
     published_p3dfft,
     read_points,
     strong,
-    weak,
-    weak_efficiencies,
 )
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -48,13 +46,6 @@ def test_p3dfft_gives_its_own_bisection_back():
     assert np.median(found) == pytest.approx(212e9, rel=0.05)
     computing, crossing = p3dfft_terms(4096, 65536)
     assert 0.6 < crossing / (computing + crossing) < 0.8  # the paper says 80 % of the time, for all communication
-
-
-def test_weak_scaling_of_p3dfft_is_the_published_45_percent():
-    study, = (s for s in weak(published_p3dfft()) if len(s.points) == 4)
-    assert [p.ranks for p in study.points] == [128, 1024, 8192, 65536]
-    by_log_n = weak_efficiencies(study)
-    assert by_log_n[-1] == pytest.approx(0.45) and by_log_n == sorted(by_log_n, reverse=True)
 
 
 def test_published_totals_make_studies():
@@ -102,26 +93,3 @@ def test_a_table_gives_every_study(tmp_path, pencilmap, pencilmap_json):
     status, out, _ = pencilmap("study", "scaling", "--points", path)
     assert status == 0 and max(map(len, out.splitlines())) <= 80
     assert [r["ranks"] for r in read_points(path)[:1] for r in [r.__dict__]] == [8] and json.dumps(found)
-
-
-@pytest.mark.parametrize("text, part", [
-    ("", "has no points"), ("n,ranks\n4,4\n", "column 'time_s'"), ("n,ranks,time_s,x\n4,4,1,1\n", "column 'x'"),
-    ("n,ranks,time_s\n4,4,soon\n", "line 2: could not convert"), ("n,ranks,time_s\n4,4\n", "line 2: 'time_s'"),
-    ("n,ranks,time_s\n4,0,1\n", "above 0"), ("n,ranks,time_s,grid\n4,4,1,3x3\n", "as many tasks"),
-    ("n,ranks,time_s\n4,4,nan\n", "above 0"), ("n,ranks,time_s\n4,4,1\n", "show no scaling"),
-])
-def test_what_is_no_table_of_points_is_told(pencilmap, tmp_path, text, part):
-    path = tmp_path / "p.csv"
-    path.write_text(text)
-    status, out, err = pencilmap("study", "scaling", "--points", path)
-    assert status in (1, 2) and out == "" and err.startswith("error: ") and part in err
-
-
-@pytest.mark.parametrize("words, part", [
-    ((), "name at least one file"), (("--published", "p3dft"), "did you mean p3dfft?"),
-    (("--published", "p3dfft", "--bandwidth", "1 GB/s"), "name the network too"),
-    (("--published", "p3dfft", "--network", "8x8"), "no bandwidth"),
-    (("--published", "p3dfft", "--plot", "x.gif"), "ends in .svg")])
-def test_what_cannot_be_asked_is_told(pencilmap, words, part):
-    status, _, err = pencilmap("study", "scaling", *words)
-    assert status in (1, 2) and part in err
