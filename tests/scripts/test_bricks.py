@@ -1,6 +1,5 @@
 """Bricks in the commands for placements: map, check and shapes agree with predict, or refuse in a sentence."""
 
-import pytest
 
 NETWORK = ("--network", "2x2x2", "--bandwidth", "1 GB/s", "--fft", "16")
 BRICKS = (*NETWORK, "--decomposition", "brick:2x2x2")
@@ -25,15 +24,3 @@ def test_shapes_for_bricks_have_their_remaps_in_the_time(pencilmap_json):
     with_bricks, pencils = (pencilmap_json.one(*some, *more)["shapes"] for more in (("--decomposition", "brick:4x4x2"), ()))
     assert all("remaps" in p for shape in with_bricks for p in shape["predictions"])
     assert min(map(time_of, with_bricks)) > min(map(time_of, pencils))
-
-
-@pytest.mark.parametrize("words, part", [
-    (("map", "--network", "2x2x2", "--decomposition", "brick:2x2x2", "--format", "bgl", "-o", "x.map"),
-     "name the transform with --fft"),
-    (("map", *NETWORK, "--decomposition", "brick:2x2x3", "--format", "bgl", "-o", "x.map"), "12, but there are 8 tasks"),
-    (("study", "shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32", "--decomposition", "brick:4x4x4"),
-     "there are 32 tasks")])
-def test_what_is_refused(pencilmap, tmp_path, monkeypatch, words, part):
-    monkeypatch.chdir(tmp_path)
-    status, out, err = pencilmap(*words)
-    assert status and not out and part in err and not list(tmp_path.iterdir())

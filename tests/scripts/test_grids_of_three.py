@@ -31,17 +31,6 @@ def test_a_file_for_the_numbers_in_the_other_order_is_noticed(pencilmap, tmp_pat
     assert "check was it made for 8x6x2? There it is " in said
 
 
-@pytest.mark.parametrize("words, said", [
-    (("simulate", "--grid", "2x4x2", "--fft", "16", "--bandwidth", "1 GB/s"), "libpencilfft runs in a simulation"),
-    (("predict", "--grid", "2x4x2", "--fft", "16:r2c"), "changes the number of elements of an axis"),
-    (("predict", "--grid", "2x4x2", "--schedule", "two-way"), "the exchanges of grid 2x4x2 follow each other whole"),
-    (("map", "--grid", "2x4x4", "--format", "bgl", "-o", "a.map"), "take a grid with P*Q*S = 16"),
-    (("draw", "--grid", "2x4x2", "--what", "loads", "--exchange", "row"), "has the exchanges x-line, y-line, z-line only")])
-def test_a_command_that_cannot_take_the_grid_says_why(words, said, pencilmap):
-    status, out, err = pencilmap(words[0], "--network", "4x4", *words[1:])
-    assert status == 1 and out == "" and said in " ".join(err.split())
-
-
 def test_plan_ranks_all_grids_of_bricks_if_asked(pencilmap):
     status, said, _ = pencilmap("plan", "--network", "4x4:mesh", "--decomposition", "cubic", "--fft", "16")
     assert status == 0 and "of 15 grids" in said and "three exchanges" in said

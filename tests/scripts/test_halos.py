@@ -7,17 +7,6 @@ import pytest
 TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--placement", "default")
 
 
-@pytest.mark.parametrize("words, said", [
-    (["--decomposition", "line", "--size", "64", "--halo", "1"], "--halo is not for --decomposition line"),
-    (["--grid", "8x8", "--halo", "1"], "give its extents"),
-    (["--fft", "64", "--grid", "8x8", "--halo", "65"], "65 planes along x, where the array has 64"),
-    (["--halo", "0"], "0 is not in the range x>=1")])
-@pytest.mark.parametrize("command", ["predict", "simulate"])
-def test_what_is_no_halo_is_told(pencilmap, command, words, said):
-    status, _, err = pencilmap(command, *TORUS, *words)
-    assert status != 0 and said in " ".join(err.split()), err
-
-
 def test_predict_has_the_halo_of_bricks(pencilmap_json, pencilmap):
     """By hand: 6 faces, 12 edges and 8 corners of 16^3; each link carries a face, four edges and four corners."""
     words = ("predict", *TORUS, "--fft", "64", "--decomposition", "brick:4x4x4", "--grid", "8x8", "--halo", "2")

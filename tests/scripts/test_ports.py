@@ -37,15 +37,3 @@ def test_simulated_exchanges_with_ports_take_the_predicted_time(pencilmap_json, 
     predicted = pencilmap_json.one("predict", *words(decomposition, grid, ports), *routed)["time_s"]
     assert sum(row["time_s"] for row in rows) == pytest.approx(predicted)
     assert [row["measured_s"] for row in rows] == pytest.approx([row["time_s"] for row in rows], rel=0.003)
-
-
-def test_ports_need_the_time_of_a_start(pencilmap):
-    status, out, err = pencilmap("predict", *NETWORK[:-2], "--grid", "4x4", "--ports", "2")
-    assert status == 1 and out == "" and "the time of a start is not known here; give it with --message-cost" in " ".join(
-        err.split())
-
-
-@pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
-def test_the_simulation_refuses_starts_of_one_sided_messages(pencilmap):
-    status, out, err = pencilmap("simulate", *words("pencil", "4x4", 1), "--exchange", "put")
-    assert status == 1 and out == "" and "cannot charge the start of a one-sided message" in " ".join(err.split())

@@ -19,27 +19,12 @@ def test_best_is_the_default_placement_and_its_mapfile_is_for_jax(pencilmap, tmp
     assert status == 0 and "valid   for JAX" in out
 
 
-def test_twisted_tori_are_drawn_in_the_terminal_alone(pencilmap, tmp_path):
-    _, image, _ = pencilmap("draw", *TWISTED, "-p", "default")
-    _, loads, _ = pencilmap("draw", *TWISTED, "-p", "default", "--what", "loads")
-    assert "row 0: 2 ranks on 2 nodes" in image and "x, each way" in loads
-    for what in ("image", "loads"):
-        status, _, err = pencilmap("draw", *TWISTED, "-p", "default", "--what", what, "-o", tmp_path / "a.svg")
-        assert status and "tori without twists" in err
-
-
 @needs_simgrid
 def test_a_simulation_takes_the_predicted_time(pencilmap_json):
     """With messages of megabytes, latencies count little."""
     found = pencilmap_json("simulate", *TWISTED, "--fft", "128", "--bandwidth", "1 GB/s", "-p", "default")
     assert [row["stage"] for row in found] == ["row", "column"]
     assert [row["t_ratio"] for row in found] == [pytest.approx(1, abs=0.002)] * 2
-
-
-def test_a_machine_lists_its_twisted_partitions(pencilmap):
-    out = pencilmap("network", "--machine", "tpu-v4", "--nodes", "128")[1]
-    assert "4x4x8:twisted" in out.splitlines() and "twisted are 4x4x8, 4x8x8" in " ".join(out.split())
-    assert "twisted" not in pencilmap("network", "--machine", "bluegene-l", "--nodes", "1024")[1]
 
 
 def test_a_machine_file_gives_the_twists(pencilmap_json, pencilmap, tmp_path):
