@@ -19,8 +19,8 @@ from pencilmap.mapper.allocations.table import NodeTable, node_lines, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.foreign import network_title
+from pencilmap.mapper.formats.format import tasks_of_host
 from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
-from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.launchers import at_launch
 from pencilmap.mapper.named_network import SHAPE, USAGE, given_network, is_file, is_plain, network_on

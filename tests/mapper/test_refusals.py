@@ -4,7 +4,7 @@
 import networkx as nx
 import pytest
 
-from pencilmap.mapper.allocations import combine, hwloc, netloc, slurm
+from pencilmap.mapper.allocations import combine, hwloc, network_file, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts
@@ -91,8 +91,8 @@ CASES = {  # the error in the input: the call, the exception, words of its sente
                                     "node (0, 1, 2) has 3 coordinates, but torus 4x4 has 2 dimensions"),
     "a node outside": (lambda: _nodes(SQUARE, [(0, 1), (0, 4)]), AllocationError, "node (0, 4) is outside torus 4x4"),
     "no cores": (lambda: hwloc.find(document("<topology/>")), MapfileError, "has no object of type Core"),
-    "no hosts of netloc": (lambda: netloc.find(document("<network><node type='switch'/></network>")), MapfileError,
-                           "has no node of type host"),
+    "no hosts of netloc": (lambda: network_file.find_netloc(document("<network><node type='switch'/></network>")),
+                           MapfileError, "has no node of type host"),
     "names without coordinates": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\nNodeName=n_\n")),
                                   MapfileError, "host n_ does not end in the three characters"),
     "no names": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\n")), MapfileError, "names no hosts"),
