@@ -16,7 +16,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.network.torus import Torus, format_torus
 from tests.mapper.test_network_files import CORPUS
 
@@ -298,6 +298,12 @@ def test_a_heterogeneous_job_has_the_hosts_of_all_groups(kind):
     assert (picture.tasks_per_node, picture.most_tasks) == (2, 8)
 
 
+@pytest.mark.parametrize("variable", ["PBS_NODEFILE", "LSB_DJOB_HOSTFILE"])
+def test_a_variable_that_names_a_lost_file_is_named(variable):
+    with pytest.raises(MapfileError, match=f"{variable}: /lost cannot be read: .*; run on a host that has this file"):
+        around({variable: "/lost"})
+
+
 @pytest.mark.parametrize("text, hosts", [
     ("c[010-011,200]", "c010 c011 c200"), ("a,b-1", "a b-1"), ("7a[1-2],x", "7a1 7a2 x")])
 def test_a_typed_list_stands_for_a_file_of_hosts(text, hosts, tmp_path, monkeypatch):
@@ -340,6 +346,13 @@ def test_hosts_are_sorted_by_switch_in_one_step(order, hosts, tmp_path, pencilma
         assert pencilmap("network", "n6,n1,n[5,3,10]", "--network", tmp_path / network, "--no-hardware", "--order", order,
                          "-o", tmp_path / "hosts")[0] == 0
         assert (tmp_path / "hosts").read_text().split() == hosts.split()
+
+
+@pytest.mark.parametrize("words, said", [
+    (("n[0-3]", "--network", "4"), "a torus has no switches"), (("n[0-3]",), "their names or their network is not known")])
+def test_hosts_that_cannot_be_sorted_by_switch_are_told(words, said, tmp_path, pencilmap):
+    status, _, err = pencilmap("network", *words, "--no-hardware", "--order", "switch", "-o", tmp_path / "hosts")
+    assert status == 1 and said in err and not (tmp_path / "hosts").exists()
 
 
 @pytest.mark.parametrize("network, text, nodes", [
@@ -449,6 +462,11 @@ def test_slots_get_equal_blocks_of_cores_that_do_not_overlap(tasks, wanted):
         assert all(int(s.partition("-")[0]) // 6 == int(s.rpartition("-")[2]) // 6 for s in slots)
 
 
+def test_more_tasks_than_cores_are_refused():
+    with pytest.raises(MapfileError, match="3 tasks per node, but the node has 2 cores"):
+        slot_cores([Core(0, 0, 0), Core(1, 0, 0)], 3)
+
+
 GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <key id="t" for="node" attr.name="type" attr.type="string"/><key id="n" for="node" attr.name="description"
 attr.type="string"/> <graph edgedefault="directed">
@@ -485,6 +503,11 @@ def test_the_targets_that_are_written_for_scotch_are_read(torus, tmp_path):
     found = around(tmp_path=tmp_path, target=architecture(torus)).torus
     assert found.shape[:torus.n_dimensions] == torus.shape and found.wrap[:torus.n_dimensions] == torus.wrap
     assert set(found.shape[torus.n_dimensions:]) <= {1}
+
+
+def test_two_hosts_in_one_place_are_refused():
+    with pytest.raises(AllocationError, match="hosts a1 and b1 have the same coordinates"):
+        around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")
 
 
 GEMINI = "2x1x2x4\n" + "".join(f"{pe} {nid} {nid // 2 % 2} 0 {nid // 4} {pe % 4}\n" for pe, nid in

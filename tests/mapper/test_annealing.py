@@ -8,12 +8,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.searches import annealing, routed_swaps
 from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.seeds.torus import starts, stretched_products
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -270,3 +272,10 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
     assert where.predict(placed).cost == max(p.cost for p in interval(usual, placed)[2:])
     assert where.predict(placed).cost < where.predict(usual.place("search:evaluations=500", grid)).cost
     assert where.predict(placed, "dimension-order").cost == usual.predict(placed).cost
+
+
+@pytest.mark.parametrize("argument", ["seed", "seed=", "seed=x", "tries=3", "seed=1;seconds=2", "evaluations=1.5",
+                                      "seconds=nan", "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
+def test_wrong_options_are_refused(argument):
+    with pytest.raises(PlacementError, match="search:"):
+        parse_options(argument)

@@ -10,6 +10,7 @@ from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.runs.samples import published_samples, record_samples
+from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -120,6 +121,35 @@ def test_an_earlier_calibration_that_is_not_borne_out_goes(tmp_path, pencilmap):
     after = load_machine(str(tmp_path / "f.toml"))
     assert "injection_per_task" not in after.figures and "partition" in after.figures
     assert after.costs.exchange_cost_s == pytest.approx(30e-6, rel=0.02)
+
+
+BAD = [
+    ((), "name files of run records, or --published"),
+    (("runs.jsonl", "--published", "bluegene-l"), "name files of run records, or --published"),
+    (("runs.jsonl", "-o", "x.txt"), "a machine file ends in .toml"),
+    (("nowhere.jsonl",), "cannot be read"),
+    (("runs.jsonl", "-m", "nix"), "machine 'nix' is unknown"),
+    (("--published", "bluegene-l", "-o", "nowhere/x.toml"), "cannot be written"),
+    (("alone.jsonl", "-o", "x.toml"), "a machine file needs the link bandwidth"),
+    (("shapes.jsonl",), "the records are of 2 shapes of machine (4x4, 8x8x8); name the machine with --machine"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", BAD)
+def test_bad_input_is_one_clear_sentence(arguments, message, records, tmp_path, pencilmap, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(records[:2], tmp_path / "runs.jsonl")
+    write([records[0] | {"placement": records[0]["placement"] | {"coordinate_source": "assumed"}}], tmp_path / "alone.jsonl")
+    other = record(mapping_of("4x4", "4x4", "default", 1), Transform(64, 64, 64), TRUTH)
+    write([records[0], other], tmp_path / "shapes.jsonl")
+    status, _, err = pencilmap("study", "calibrate", *arguments)
+    assert status in (1, 2) and message in " ".join(err.split())
+    assert not (tmp_path / "x.toml").exists()
+
+
+def test_unknown_published_measurements_are_refused():
+    with pytest.raises(CalibrationError, match="known are bluegene-l"):
+        published_samples("cray", load_machine("bluegene-l").torus)
 
 
 def test_the_cost_of_a_copy_predicts_no_size_that_is_left_out():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats import FORMATS, Job, parse_mapping, recognise, write_mapping
+from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.flux import pmi_process_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
@@ -150,6 +150,13 @@ def test_flux_gets_no_nodes_without_tasks():
         FORMATS["flux"].write(gap, Job(site))
 
 
+def test_cray_refuses_idle_slots_before_used_ones():
+    site = Site(Torus((3,)), 2, idle=True)
+    mapping = Mapping(site.network, ProcessGrid(2, 1), 2, np.array([0, 1]), np.array([0, 0]))
+    with pytest.raises(MapfileError, match=r"node \(0\) slot 1 stays idle"):
+        FORMATS["cray"].write(mapping, Job(site))
+
+
 def test_the_jax_program_finds_the_devices(tmp_path):
     """The printed lines run with stand-in devices that have coords and core_on_chip."""
     job, grid = Job(Site(Torus((2, 2)), 2)), ProcessGrid(2, 4)
@@ -256,11 +263,35 @@ BROKEN_OTHERS = [
 ]
 
 
+@pytest.mark.parametrize("name", ["vcoordfile", "rankmap", "jax"])
+def test_shapes_that_a_launcher_cannot_have_are_refused(name):
+    job = Job(Site(Torus((2, 2, 2, 2))))
+    mapping = shuffled(job.site, ProcessGrid(4, 4), 0)
+    with pytest.raises(MapfileError, match="three coordinates"):
+        FORMATS[name].write(mapping, job)
+    text = "(0,0,0,0)\n" if name != "jax" else FORMATS["jax"].write(shuffled(Site(Torus((2,))), ProcessGrid(2, 1), 0),
+                                                                    Job(Site(Torus((2,)))))
+    with pytest.raises(MapfileError, match="m: .*three coordinates"):
+        parse_mapping(text.encode(), "m", job, ProcessGrid(4, 4), name)
+
+
+def test_unknown_formats_are_refused_with_the_known():
+    with pytest.raises(MapfileError, match="'nix' is unknown; known are bgl, bgq"):
+        format_named("nix")
+
+
 @pytest.mark.parametrize("text, names", [
     ("a", ["a"]), ("n[0-3]", ["n0", "n1", "n2", "n3"]), ("n[08-11,3],x", ["n08", "n09", "n10", "n11", "n3", "x"]),
     ("r[0-1]c[1-2]", ["r0c1", "r0c2", "r1c1", "r1c2"]), ("n[5]-ib", ["n5-ib"])])
 def test_compressed_host_lists_expand(text, names):
     assert expand_hosts(text) == names
+
+
+@pytest.mark.parametrize("text",
+                         ["", ",", "n[", "n]", "n[a-b]", "n[3-1]", "n[0-9999999999]", "n[0-9999]m[0-9999]", "[[0-1]]"])
+def test_broken_host_lists_are_refused(text):
+    with pytest.raises(MapfileError):
+        expand_hosts(text)
 
 
 @pytest.mark.parametrize("template, message", [

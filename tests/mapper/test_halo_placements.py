@@ -8,6 +8,7 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import transform_of
 from pencilmap.model.traffic.exchange import exchanges
@@ -89,6 +90,19 @@ def test_lengths_count_halos_without_a_bandwidth():
     first, best = where.predictions("2x8", ("default", "best"))
     assert first.worth == first.cost + 2 * max(first.halo.stage.load)
     assert best.worth < first.worth
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"halo": 2}, "fft"), ({"weight": 2, "fft": "32"}, "halo"), ({"halo": 2, "weight": 0, "fft": "32"}, "weight"),
+    ({"halo": 2, "weight": float("nan"), "fft": "32"}, "weight"), ({"halo": 0, "fft": "32"}, "halo")])
+def test_impossible_halos_are_refused(options, said):
+    with pytest.raises(GridError, match=said):
+        setting(network="2x4", **options)
+
+
+def test_a_halo_wider_than_the_array_is_refused():
+    with pytest.raises(GridError, match="33 planes"):
+        setting(network="2x4", fft="32", halo=33).predictions("2x4")
 
 
 def test_traffic_has_the_bytes_of_each_exchange_and_halo():

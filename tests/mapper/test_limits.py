@@ -7,13 +7,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.allocations import hwloc
+from pencilmap.mapper.allocations import hwloc, look_around
 from pencilmap.mapper.formats.lines import Document, leaves
 from pencilmap.mapper.graphs.hwloc import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.mapper.shapes import torus_shapes
-from pencilmap.model.base.errors import PencilmapError, RecordError
+from pencilmap.model.base.errors import AllocationError, PencilmapError, RecordError
 from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
@@ -27,6 +27,7 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import parse_schedule
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.scripts.command_line.network_picture import network_lines
 from tests.mapper import run_records
 
 
@@ -113,6 +114,14 @@ def test_texts_are_bounded_before_a_parser_sees_them(monkeypatch):
     check_xml("<graph/>" * MOST_DEPTH)
     with pytest.raises(ValueError, match="more than one graph"):
         check_xml("<graph/>" * (MOST_DEPTH + 1))
+
+
+def test_a_box_of_too_many_places_is_refused_in_words_or_not_drawn(tmp_path):
+    (tmp_path / "far").write_text("0 0\n300000 300000\n")
+    with pytest.raises(AllocationError, match="the box around the nodes, 300001x300001:mesh, has more than 4194304 places"):
+        look_around({}, [tmp_path / "far"])
+    picture = look_around({}, [tmp_path / "far"], "300001x300001")
+    assert "at most 4194304 nodes are drawn" in "".join(network_lines(picture.network, picture.nodes))
 
 
 HUGE = 10**400

@@ -8,7 +8,7 @@ from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.runs.records import line_problem_of_record, read_records
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.lines import placed_lines
-from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.base.errors import PlacementError, RecordError
 from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
@@ -55,6 +55,22 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
         assert row.time_ratio == pytest.approx(1) and row.spread == pytest.approx((0.9 * row.time_s, 2 * row.time_s))
         assert row.time_s > row.t_s > 0 and row.tasks_per_node == 1 and row.torus == "4x3"
         assert row.grid == ("12" if problem.bricks is None else "2x3x2")
+
+
+@pytest.mark.parametrize("problem, changes, words", [
+    (0, {"size": [96, 1]}, "a line has one extent, and a grid of all ranks"),
+    (0, {"grid": [1, 12]}, "a line has one extent, and a grid of all ranks"),
+    (3, {"size": [96]}, "bricks of lines have three, and a grid of all ranks"),
+    (0, {"algorithm": "dft"}, "stages: such a line has gather"),
+    (0, {"stages": []}, "stages: such a line has to_columns, to_rows, to_blocks"),
+    (0, {"algorithm": "none"}, "algorithm 'none' of a line is unknown"),
+    (1, {"size": [97]}, "97 points are not a multiple of 12 ranks"),
+    (3, {"decomposition": "brick:2x2x2"}, "lines run on one brick for each of 12 ranks, brick:PxQxS, not on brick:2x2x2"),
+    (0, {"phases": {"total": line_record(PROBLEMS[0])["phases"]["total"]}}, "phases: exchange_to_columns is missing")])
+def test_records_of_lines_that_contradict_themselves_are_refused(problem, changes, words, tmp_path):
+    with pytest.raises(RecordError) as error:
+        read_records(written(tmp_path / "r", line_record(PROBLEMS[problem]) | changes))
+    assert words in str(error.value)
 
 
 def test_lines_are_placed_on_the_grid_with_which_they_take_least():

@@ -214,6 +214,16 @@ def test_a_damaged_file_is_refused_with_its_line(case):
     assert str(error.value).startswith("net") and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("options, words", [
+    ({"taper": "0"}, "taper=0 is not possible"), ({"up": "x"}, "up=x is not possible"),
+    ({"taper": "2", "up": "2"}, "one of both"), ({"tapir": "2"}, "is no option")])
+def test_options_of_a_file_are_checked(options, words):
+    with pytest.raises(GraphError, match=words):
+        network("slurm", **options)
+    with pytest.raises(GraphError, match="its cables are in the file"):
+        network("ibnetdiscover", taper="2")
+
+
 LARGE = """
 import resource, sys, time
 from pencilmap.scripts.command_line.cli import main

@@ -152,6 +152,13 @@ def test_bad_image_files_are_refused_with_their_line(case, written):
         assert word in str(error.value)
 
 
+@pytest.mark.parametrize("argument, words", [("", "images:PATH"), ("no-such-file", "cannot be read"),
+                                             ("own,cells", "columns")])
+def test_image_arguments_are_checked(argument, words):
+    with pytest.raises(PlacementError, match=words):
+        place(f"images:{argument}", Site(Torus((4, 2))), ProcessGrid(2, 4))
+
+
 # a Python function
 
 FUNCTIONS = '''

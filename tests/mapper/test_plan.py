@@ -186,3 +186,17 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
     assert status == 0 and "too near to tell: " in out
     assert "in sequence" not in out and "the same cores as tasks or threads" in out  # links alone are known
     assert max(len(line) for line in out.splitlines()[2:] if not line.startswith("  ")) <= 80  # others fold in a terminal
+
+
+@pytest.mark.parametrize("words, part", [
+    (("--fft", "16"), "no network; give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
+                                                           "no partition of 500"),
+    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
+    (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pyproject.toml line 1 column 1"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "2", "--fft", "16"),
+     "other tasks with --tasks-per-node")])
+def test_what_cannot_be_planned_is_told(pencilmap, words, part):
+    status, out, err = pencilmap("plan", *words)
+    assert status == 1 and out == "" and part in err

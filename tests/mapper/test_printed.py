@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats import Job, parse_mapping
+from pencilmap.mapper.formats import PRINTED, Job, mapping_text, parse_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -79,6 +79,13 @@ def test_printed_placements_are_read(name, text):
 def test_what_is_no_whole_output_is_refused(name, text, message):
     with pytest.raises(MapfileError, match=message):
         parse_mapping(text.encode(), "used", JOB, None, name)
+
+
+def test_they_cannot_be_written():
+    mapping = parse_mapping(b"0: n2\n", "used", JOB)
+    for name in PRINTED:
+        with pytest.raises(MapfileError, match=f"format {name} can only be read; write one of bgl"):
+            mapping_text(mapping, name, JOB)
 
 
 def test_check_says_whether_a_mapping_was_used(pencilmap, tmp_path):

@@ -118,6 +118,18 @@ def test_what_would_expand_is_refused_before(tmp_path, content, message):
         allocations.read_description(tmp_path / "a")
 
 
+@pytest.mark.parametrize("content, message", [
+    ("<graphml>" + "<graph/>" * 1000 + "</graphml>", "more than one graph"),
+    ("".join(f"a b {n}.5 GB/s\n" for n in range(2000)), "kinds of edges"),
+    ("".join(f"a b {{'bandwidth': '{n}.5 GB/s'}}\n" for n in range(1, 2000)), "kinds of edges"),
+    ("".join(f"n{n} s\n" for n in range(65_536)), "at most 65536"),
+])
+def test_graphs_have_a_budget_too(tmp_path, content, message):
+    (tmp_path / "a").write_text(content)
+    with pytest.raises(GraphError, match=message):
+        graphs.read_graph(tmp_path / "a", bandwidth=1e9)
+
+
 def test_seconds_end(monkeypatch):
     before = signal.getsignal(signal.SIGVTALRM)
     monkeypatch.setattr(reading_module, "SECONDS", 0.05)

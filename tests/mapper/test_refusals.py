@@ -1,18 +1,24 @@
 """Impossible input is refused by the first function that can know, in a sentence with the input and a remedy."""
 
+import subprocess
+from dataclasses import replace
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from pencilmap.mapper.allocations import combine, hwloc, network_file, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.ask import partition_for
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.runs.records import transform_of_record
+from pencilmap.mapper.runs.records import read_records, transform_of_record
+from pencilmap.mapper.seeds import graph as scotch, tilings as lattice_search
 from pencilmap.mapper.setting import setting
+from pencilmap.mapper.studies.scaling import read_points
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import (
     AllocationError,
@@ -20,11 +26,13 @@ from pencilmap.model.base.errors import (
     GridError,
     MachineError,
     MapfileError,
+    PartitionError,
     PlacementError,
     RecordError,
     ScheduleError,
     TorusError,
 )
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
@@ -120,3 +128,51 @@ def test_what_cannot_be_is_told(what):
     with pytest.raises(error) as told:
         act()
     assert words in str(told.value)
+
+
+def test_nodes_of_a_machine_without_partitions_need_a_shape(monkeypatch):
+    machine = replace(load_machine("trainium2"), partitions=None)
+    monkeypatch.setattr("pencilmap.mapper.ask.load_machine", lambda name: machine)
+    assert partition_for("mine", 16) is None
+    with pytest.raises(PartitionError, match="machine mine has no rule of partitions: give the shape of the 8 nodes"):
+        partition_for("mine", 8)
+
+
+@pytest.mark.parametrize("read", [read_records, read_points])
+def test_a_file_in_another_code_is_no_text(read, tmp_path):
+    (tmp_path / "given").write_bytes(b"caf\xe9\n")
+    with pytest.raises(RecordError, match="given cannot be read: it is not text in UTF-8"):
+        read(tmp_path / "given")
+
+
+@pytest.mark.parametrize("most, words", [(15, "lattice is searched on up to 15 slots, and torus 4x4 has 16"), (16, None)])
+def test_a_lattice_is_searched_up_to_a_number_of_slots(most, words, monkeypatch):
+    monkeypatch.setattr(lattice_search, "MOST_PLACES", most)
+    monkeypatch.setattr(lattice_search, "best_tiling", lambda *given: (None, 0.0))
+    with pytest.raises(PlacementError, match=words or "no tiling of torus 4x4 by lattices was tried for grid 4x4"):
+        placed("lattice:evaluations=10")
+
+
+@pytest.mark.parametrize("failure, words", [
+    (subprocess.TimeoutExpired("gmap", 1), "gmap did not finish within"),
+    (subprocess.CompletedProcess("gmap", 3, "", "x" * 300 + "bad graph\n"), "gmap failed with status 3: x")])
+def test_a_mapper_of_others_that_fails_is_told(failure, words, monkeypatch):
+    def run(*_, **__):
+        if isinstance(failure, Exception):
+            raise failure
+        return failure
+
+    monkeypatch.setattr(scotch.subprocess, "run", run)
+    with pytest.raises(PlacementError) as told:
+        scotch.run("gmap")
+    assert words in str(told.value) and len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize("coordinates, found", [([[0], [2]], [0, 2]), (np.zeros((0, 1)), [])])
+def test_nodes_of_a_graph_are_their_own_coordinates(coordinates, found):
+    network = graph()
+    assert network.node(coordinates).tolist() == found
+    assert network.outside([0]) is network.outside([2]) is None
+    assert "its nodes are numbered 0 to 2" in network.outside([3]) and network.outside([-1])
+    with pytest.raises(GraphError, match=r"node \[0, 3\] is not in graph path"):
+        network.node([[0], [3]])

@@ -7,6 +7,7 @@ import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.products import best_product, patterns, ring_maps
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -73,6 +74,15 @@ def test_closed_form_of_ring_maps_agrees_with_routing(text, shape, tasks, grid):
         for a, b in zip(closed.stages, routed.stages):
             assert (a.load, a.hop_length, a.busiest, a.m) == (b.load, b.hop_length, b.busiest, b.m)
         assert closed.certificate == routed.certificate >= 1
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
+    ("x=0.1/1.0", "every position"),
+    ("x=0,1", "is not understood"), ("x=0.a/1.2", "is not understood"), ("x=r2,y=r4", "makes grid 8x1"), ("q=r2", "'q=r2'")])
+def test_wrong_maps_are_refused(text, wanted):
+    with pytest.raises(PlacementError, match=wanted.replace("(", r"\(")):
+        place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
 
 
 @pytest.mark.parametrize("ring", [True, False])

@@ -93,3 +93,26 @@ def test_a_table_gives_every_study(tmp_path, pencilmap, pencilmap_json):
     status, out, _ = pencilmap("study", "scaling", "--points", path)
     assert status == 0 and max(map(len, out.splitlines())) <= 80
     assert [r["ranks"] for r in read_points(path)[:1] for r in [r.__dict__]] == [8] and json.dumps(found)
+
+
+@pytest.mark.parametrize("text, part", [
+    ("", "has no points"), ("n,ranks\n4,4\n", "column 'time_s'"), ("n,ranks,time_s,x\n4,4,1,1\n", "column 'x'"),
+    ("n,ranks,time_s\n4,4,soon\n", "line 2: could not convert"), ("n,ranks,time_s\n4,4\n", "line 2: 'time_s'"),
+    ("n,ranks,time_s\n4,0,1\n", "above 0"), ("n,ranks,time_s,grid\n4,4,1,3x3\n", "as many tasks"),
+    ("n,ranks,time_s\n4,4,nan\n", "above 0"), ("n,ranks,time_s\n4,4,1\n", "show no scaling"),
+])
+def test_what_is_no_table_of_points_is_told(pencilmap, tmp_path, text, part):
+    path = tmp_path / "p.csv"
+    path.write_text(text)
+    status, out, err = pencilmap("study", "scaling", "--points", path)
+    assert status in (1, 2) and out == "" and err.startswith("error: ") and part in err
+
+
+@pytest.mark.parametrize("words, part", [
+    ((), "name at least one file"), (("--published", "p3dft"), "did you mean p3dfft?"),
+    (("--published", "p3dfft", "--bandwidth", "1 GB/s"), "name the network too"),
+    (("--published", "p3dfft", "--network", "8x8"), "no bandwidth"),
+    (("--published", "p3dfft", "--plot", "x.gif"), "ends in .svg")])
+def test_what_cannot_be_asked_is_told(pencilmap, words, part):
+    status, _, err = pencilmap("study", "scaling", *words)
+    assert status in (1, 2) and part in err

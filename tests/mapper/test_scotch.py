@@ -12,6 +12,7 @@ from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.seeds import graph as scotch
 from pencilmap.mapper.seeds.graph import scotch_is_there, scotch_mapping
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
@@ -49,6 +50,12 @@ def test_the_irregular_case_of_the_issue_is_never_worse_than_scotch():
     missing = np.random.default_rng(0).choice(512, 40, replace=False)
     site, grid = Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59)
     assert predict(search(site, grid, budget=Budget(2000, None)).mapping).cost <= predict(scotch_mapping(site, grid)).cost
+
+
+def test_without_scotch_its_debian_package_is_named(monkeypatch):
+    monkeypatch.setattr(scotch, "which", lambda program: None)
+    with pytest.raises(PlacementError, match="Debian package scotch"):
+        scotch_mapping(Site(Torus((4,))), ProcessGrid(2, 2))
 
 
 def test_scotch_runs_on_one_thread_so_that_its_map_is_the_same_each_time():

@@ -81,6 +81,15 @@ def test_every_format_is_recognised_and_gives_the_same_bytes(name, tmp_path):
             assert {(a, b): found.total.messages[a, b] for a, b in PAIRS} == {pair: m for pair, (_, m) in PAIRS.items()}
 
 
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("field", ["integer", "real"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_matrix_market_as_scipy_writes_it(tmp_path, symmetry, field, dense):
+    wanted = matrix() + matrix().T if symmetry == "symmetric" else matrix()
+    mmwrite(tmp_path / "m.mtx", wanted if dense else coo_array(wanted), field=field, symmetry=symmetry, precision=17)
+    assert (read_traffic(tmp_path / "m.mtx").total.bytes.toarray() == wanted).all()
+
+
 @pytest.mark.parametrize("text", [
     "Source,Destination,Volume (bytes),Count\n0,1,8,10\n1,0,9,11\n", "bytes;to;max;from;messages\n8;1;3;0;10\n9;0;3;1;11\n",
     "# to from n bytes\n1 0 10 8\n0 1 11 9\n", "rank\tpeer\tmsgs sent\tbytes sent\n0\t1\t10\t8\n1\t0\t11\t9\n",
@@ -197,6 +206,21 @@ def test_a_file_that_is_cut_anywhere_is_refused():
     for end in range(0, len(whole) - 1, 7):
         with pytest.raises(PencilmapError):
             parse_traffic(Document(whole[:end].encode(), "file"), "trace")
+
+
+def test_a_missing_rank_of_the_monitoring_is_named(tmp_path):
+    path = monitoring(tmp_path)
+    (tmp_path / "p.3.prof").unlink()
+    with pytest.raises(TrafficError, match=r"p.3.prof is missing; the ranks are 0 to 4"):
+        read_traffic(path)
+    (tmp_path / "p.3.prof").write_text("# POINT TO POINT\nE\t2\t1\t8 bytes\t1 msgs sent\n")
+    with pytest.raises(TrafficError, match=r"p.3.prof line 2: messages of rank 2 to rank 1, in the file of rank 3"):
+        read_traffic(path)
+
+
+def test_an_unknown_format_is_named_with_the_nearest():
+    with pytest.raises(TrafficError, match="did you mean sparse"):
+        parse_traffic(Document(b"0 1 8\n", "file"), "sparce")
 
 
 # ---- the model ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 SHAPE = {"schema": "pencilmap-transpose-bench/1", "mpi": "an MPI", "refused": None}
+GROUP = {"group": 2, "exchange": "p2p", "message_bytes": 1}
 
 
 def write(path, scale, exchanges=("alltoall", "p2p"), groups=(2, 4), sizes=(0, 3, 64)):
@@ -24,3 +27,18 @@ def test_exchanges_of_one_file_and_of_two(tmp_path, pencilmap, pencilmap_json):
     assert {tuple(r.values()) for r in two["ratios"]["p2p, second / first"]} == {(0, 4, 1.25), (3, 4, 1.25), (64, 4, 1.25)}
     status, out, _ = pencilmap("study", "transposes", a, b)
     assert status == 0 and "a ratio of 1.25" in out and max(map(len, out.splitlines()[:-1])) <= 80
+
+
+@pytest.mark.parametrize("text, words, part", [
+    ("", (), "has no times"), ("{}\n", (), "line 1 is not of transpose_bench"), ("no\n", (), "line 1 is not JSON"),
+    (json.dumps(SHAPE), (), "'group' is missing"),
+    (json.dumps(SHAPE | GROUP | {"total_times": {"max_s": [1]}}), (), "'mean_s'"),
+    (None, ("--reference", "p2q"), "did you mean p2p?"),
+    (None, ("OTHER",), "no exchange in common")])
+def test_what_is_no_result_is_told(tmp_path, pencilmap, text, words, part):
+    path = write(tmp_path / "a", 1.0)
+    if text is not None:
+        path.write_text(text)
+    other = write(tmp_path / "b", 1.0, ("fftw",))
+    status, out, err = pencilmap("study", "transposes", path, *(other if word == "OTHER" else word for word in words))
+    assert status in (1, 2) and out == "" and err.startswith("error: ") and part in err

@@ -8,11 +8,12 @@ import pytest
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import all_grids, parse_grid
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
@@ -101,3 +102,24 @@ def test_cosets_of_complements_cost_what_the_table_of_steps_says(shape, grid):
     assert float(predict(place("cosets", Site(torus), grid)).cost) == pytest.approx(cost, rel=1e-9)
     assert [len(generators(torus, members, len(members))) for members in (rows, columns)] == [
         len(prime_factors(size)) for size in grid.shape]
+
+
+TWISTED = Site(TwistedTorus((2, 4)))
+
+
+@pytest.mark.parametrize("text, problem", [
+    ("basis:r=1.0,c=0.1", "and 2 for c"), ("basis:r=1.0,c=0.1/1.0", "every slot takes one rank"),
+    ("basis:r=1.0.0,c=0.1/0.2", "each of 2 numbers"), ("basis:r=9.0,c=0.1/0.2", "is outside torus"),
+    ("basis:seed=1,seed=2", "is not understood"), ("basis:fast", "is not understood"), ("cosets:1", "takes no argument"),
+    ("line", "needs a torus without twists"), ("plane", "needs a torus without twists")])
+def test_wrong_placements_are_refused(text, problem):
+    with pytest.raises(PlacementError, match=problem):
+        place(text, TWISTED, ProcessGrid(2, 4))
+
+
+@pytest.mark.parametrize("name", ["basis", "cosets"])
+def test_bases_are_for_whole_twisted_tori(name):
+    with pytest.raises(PlacementError, match="is for twisted tori"):
+        place(name, Site(TwistedTorus((2, 4)).plain), ProcessGrid(2, 4))
+    with pytest.raises(PlacementError, match="fills all slots"):
+        place(name, Site(TWISTED.network, allocation=Allocation(TWISTED.network, [0, 1, 2, 3])), ProcessGrid(2, 2))

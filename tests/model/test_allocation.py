@@ -1,11 +1,12 @@
 """Usable nodes: order, failures, refusals, and traffic across other users' nodes."""
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
@@ -25,9 +26,24 @@ def test_failed_nodes_leave_the_others_in_their_order(order, kept, n_failed):
     assert not left.is_complete
 
 
+@pytest.mark.parametrize("order, message", [
+    ([], "at least one"), ([24], "0..23"), ([-1], "0..23"), ([5, 3, 5], r"\(1, 1, 0\) is listed twice")])
+def test_impossible_allocations_are_refused(order, message):
+    with pytest.raises(AllocationError, match=message):
+        Allocation(TORUS, np.array(order, dtype=np.int64))
+
+
 def test_nodes_that_are_not_allocated_cannot_fail():
     with pytest.raises(AllocationError, match=r"\(3, 2, 1\) is not among the 2 nodes"):
         Allocation(TORUS, [0, 1]).without([0, 23])
+
+
+@pytest.mark.parametrize("text, message", [
+    ("1-2", "2 coordinates"), ("5", "has 1 coordinate, .* node number 5 is written 1-1-0"), ("24", "3 dimensions$"),
+    ("1-2-x", "not understood"), ("", "not understood"), ("1-2-0,", "not understood"), ("1--2-0", "not understood")])
+def test_wrong_lists_of_coordinates_are_refused(text, message):
+    with pytest.raises(AllocationError, match=message):
+        parse_nodes(text, TORUS)
 
 
 def test_a_site_counts_the_slots_of_usable_nodes():
@@ -40,6 +56,13 @@ def test_a_site_counts_the_slots_of_usable_nodes():
     Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 3))
     with pytest.raises(GridError):
         Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 5))
+
+
+def test_a_site_refuses_what_does_not_belong_to_it():
+    with pytest.raises(AllocationError, match="at least 1"):
+        Site(TORUS, 0)
+    with pytest.raises(AllocationError, match="not of 4x4"):
+        Site(Torus((4, 4)), allocation=Allocation(TORUS))
 
 
 def test_messages_cross_the_nodes_of_others():

@@ -22,6 +22,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict_routed
+from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
 from pencilmap.model.predict.stages import worst
 from tests.model.brute_force import messages
@@ -167,6 +168,18 @@ def test_the_least_traffic_of_uneven_blocks_holds_for_every_set_of_tasks(size):
         sent = [max(sum(amount for a, b, amount in every if (a in one, b in one) == way) for way in ((1, 0), (0, 1)))
                 for one in map(set, combinations(range(6), k))]
         assert float(crossing.exactly(k)) - 1e-9 <= least <= min(sent) / transform.total_bytes + 1e-12
+
+
+@pytest.mark.parametrize("torus, grid, least", [
+    ("8x8x8", (8, 64), 4.75), ("8x8x8", (16, 32), 4.6875), ("6x6x6", (6, 36), 3.5), ("16x16", (16, 16), 9.25)])
+def test_bounds_of_known_machines(torus, grid, least):
+    network = parse_torus(torus)
+    bounds = Bounds(Site(network), ProcessGrid(*grid), None, "dimension-order:plus")
+    assert least <= bounds.in_sequence.value
+    all_to_all = together_bound(Site(network), ProcessGrid(*grid)).value
+    assert all_to_all <= bounds.together.value
+    assert bounds.under(Fraction(1, 2)) == (bounds.in_sequence.value + bounds.together.value) / 2
+    assert bounds.any == all_to_all and bounds.together.value < bounds.in_sequence.value
 
 
 @pytest.mark.parametrize("shape, size, floor", [

@@ -8,6 +8,7 @@ import pytest
 
 from pencilmap.mapper.runs.compare import prediction_of_cell
 from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import COSTS, load_machine
 from pencilmap.model.times.calibrate import PRICES, Sample, calibrate, errors, quality, split
 from pencilmap.model.times.costs import Costs
@@ -99,6 +100,22 @@ def test_the_bandwidth_of_the_links_is_found_where_it_is_not_known():
     found = calibrate(guessed, fit_bandwidth=True)
     assert found.link_slowdown == pytest.approx(7, rel=1e-3)
     assert found.time_s(guessed[3]) == pytest.approx(guessed[3].measured_s, rel=1e-2)
+
+
+def test_no_time_is_an_error():
+    with pytest.raises(CalibrationError, match="no measured time"):
+        calibrate([replace(s, measured_s=0.0) for s in samples()])
+
+
+def test_the_rules_look_at_order_alone():
+    some = samples()
+    fitted, held_out = split(some, "every-second")
+    exchanges = [s for s in some if isinstance(s.work, ExchangeWork)]
+    assert [s for s in fitted if isinstance(s.work, ExchangeWork)] == exchanges[::2]
+    assert sorted(s.label for s in fitted + held_out) == sorted(s.label for s in some)
+    assert split(some, "all") == (some, [])
+    with pytest.raises(CalibrationError, match="every-second, all"):
+        split(some, "half")
 
 
 # --- the published table ----------------------------------------------------------------------------------------------

@@ -7,12 +7,14 @@ import pytest
 
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.seeds.default_order import launched
+from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError, PencilmapError, ScheduleError
 from pencilmap.model.decompositions import CUBIC
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program
@@ -50,3 +52,21 @@ def test_the_exchanges_load_the_busiest_links_as_phases_of_single_messages_do(te
     busiest = predict_program(mapping, Traffic(24, tuple(phases))).phase_bytes
     found = [max(stage.load) * transform.total_bytes / (4 * network.n_nodes) for stage in predict(mapping, transform).stages]
     assert list(busiest) == pytest.approx([float(each) for each in found], rel=1e-9) and min(busiest) > 0
+
+
+def test_a_grid_of_bricks_is_read_from_its_three_numbers_and_refused_in_words():
+    where = setting(network="4x4", fft="16", bandwidth="1 GB/s")
+    best, launch = where.predictions("2x4x2", ["best", "default"])
+    assert best.grid.decomposition is CUBIC and best.cost <= launch.cost and len(best.stages) == 3
+    assert [stage.work.messages for stage in launch.stages if stage.work] == [1, 3, 1]
+    assert where.predictions("2x4x2", ["default"], schedule="best")[0].cost == launch.cost
+    with pytest.raises(ScheduleError, match="follow each other whole; take the schedule sequence"):
+        where.predictions("2x4x2", ["default"], schedule="overlap")
+    with pytest.raises(GridError, match="changes the number of elements of an axis"):
+        predict(launched(where.site, best.grid), parse_transform("16:r2c"))
+    assert str(where.place("box:2x1", best.grid)) == "digits:x=x2y2,y=y2z2"
+    for text, words in (("box:2x2", "x-lines of 2 tasks do not fill"), ("lattice", "needs rows and columns")):
+        with pytest.raises(PencilmapError, match=words):
+            where.predictions("2x4x2", [text])
+    with pytest.raises(GridError, match="has 32 tasks, but"):
+        where.grid("2x4x4")

@@ -5,7 +5,8 @@ from math import ceil, inf, prod
 import numpy as np
 import pytest
 
-from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -73,6 +74,18 @@ def test_the_faster_way_changes_at_the_break_even_of_a_torus():
     assert binary.time_s(1.01 * points) > transposes.time_s(1.01 * points)
 
 
+@pytest.mark.parametrize("ask, why", [
+    (lambda: factors(8, 3), "radix 3 of a binary exchange is unknown; known are 2, 4"),
+    (lambda: factors(0, 2), "over 0 ranks has none to hold it; give 1"),
+    (lambda: crossbar_break_even(8, 2, 1.0, 1.0, ports=0), "0 ports move nothing; give 1 or more"),
+    (lambda: line_times(line_on("4"), all_to_alls=0), "0 all-to-alls move nothing"),
+    (lambda: line_times(Mapping(parse_torus("4"), ProcessGrid(1, 4), 1, np.arange(4), np.zeros(4, int))), "no bandwidth"),
+])
+def test_what_makes_no_sense_is_refused(ask, why):
+    with pytest.raises(GridError, match=why):
+        ask()
+
+
 def test_ports_and_starts_by_the_size_of_messages():
     """On a crossbar of 8 ranks, by hand: 7 small messages, 4 at a time, and 3 large messages in turn."""
     network = parse_torus("8", bandwidth=(1e9,))
@@ -110,3 +123,16 @@ def test_times_of_bricks_are_those_of_messages_walked_one_by_one(size, bricks, a
         assert time.link_s == pytest.approx(max((float(load) / rates[i] for (_, i, _), load in loads.items()), default=0))
         assert time.messages == (sent > 0).sum(axis=1).max() and time.points == prod(size) / 16
         assert time.time_s == pytest.approx(time.link_s + 1e-6 * time.messages)
+
+
+@pytest.mark.parametrize("size, bricks, words", [
+    ((4, 4), (2, 2, 1), "4x4 points on 2x2x1 bricks; there are three of each, 1 or more"),
+    ((4, 4, 4), (2, 0, 1), "4x4x4 points on 2x0x1 bricks"), ((4, 0, 4), (2, 1, 1), "4x0x4 points"),
+    ((4, 4, 6), (1, 1, 4), "along z: a binary exchange needs points that divide evenly")])
+def test_bricks_that_cannot_be_are_refused(size, bricks, words):
+    with pytest.raises(GridError) as error:
+        brick_line_stages(size, bricks, "binary2")
+    assert words in str(error.value)
+    check_bricks((2, 3, 1), 6)
+    with pytest.raises(GridError, match="2x3x1 bricks are 6, but there are 7 tasks"):
+        check_bricks((2, 3, 1), 7)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.kinds import kind_of, network_named
-from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.machine import load_machine, machine_partitions
 from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -135,6 +136,17 @@ def test_the_text_of_a_folded_torus_is_read_back():
     assert network_named("4x12x4:box=2x4x2x2x3wx2").as_dict()["logical"] == [4, 12, 4]
 
 
+@pytest.mark.parametrize("text, words", [
+    ("4x12x5:box=2x4x2x2x3wx2", "cannot be laid into a box"), ("4x12x4:box=2x4x2x2x3", "cannot be laid"),
+    ("4x12x4:box=", "not understood"),
+    ("4x12x4x2:box=2x4x2x2x3wx2", "cannot be laid"), ("9:box=3x3:mesh", "inner dimension needs"),
+    ("4x:box=2x2", "not understood"), ("4:box=4x1", "no ring passes"),
+    ("1024x1024x4:box=512x512x2x2x2x2", "too large to be numbered")])
+def test_impossible_boxes_are_refused(text, words):
+    with pytest.raises(TorusError, match=words):
+        network_named(text)
+
+
 def test_the_boxes_of_a_shape_are_all_that_hold_it():
     rule = load_machine("fugaku").partition_rule()
     for shape in [(12, 24), (24, 12, 4), (6, 6, 12), (48,), (5, 7), (4, 6), (6, 6)]:
@@ -144,6 +156,15 @@ def test_the_boxes_of_a_shape_are_all_that_hold_it():
             named = {box for box in wanted if [box[i] * box[i + 3] for i in range(3)] == list(shape)}
             wanted = named or wanted
         assert {box.shape for box in rule.boxes(shape)} == wanted
+
+
+def test_a_box_that_the_machine_does_not_give_is_refused_with_those_that_it_gives():
+    fugaku = load_machine("fugaku")
+    known = "12x24:box=2x4x3x2x3wx2, 12x24:box=3x4x2x2x3wx2, .* and 10 more"
+    with pytest.raises(PartitionError, match=f"boxes of 12x24 are {known}"):
+        fugaku.partition("12x24:box=24x1x1x2x3wx2")
+    assert fugaku.partition("12x24:box=6x2x2x2x3wx2").bandwidth == (6.8e9,) * 6
+    assert [str(t) for t in machine_partitions(fugaku, 24)][:2] == ["2x3x4:box=1x1x2x2x3wx2", "2x2x6:box=1x2x1x2x3wx2"]
 
 
 def test_a_question_on_fugaku_is_answered_for_the_box():

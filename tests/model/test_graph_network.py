@@ -19,10 +19,12 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import Question
+from pencilmap.model.routing import even_ways
 from pencilmap.model.routing.optimal_minimal import OptimalMinimal
 from pencilmap.model.routing.shortest_path import ShortestPath, exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
+from pencilmap.model.traffic.pairs import Traffic
 from pencilmap.scripts.networks.routes import routes_on
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_mapping, random_torus, repeatable
@@ -187,6 +189,14 @@ def test_each_cable_is_a_way_whatever_its_rate(rates, cables, rule, share):
         assert predict(mapping, Transform(100, 100, 100), routing_name=rule).t_s == pytest.approx(float(t_s))
 
 
+def test_a_bandwidth_for_all_that_say_none():
+    graph = nx.Graph([("a", "b"), ("b", "c")])
+    graph.edges["a", "b"]["bandwidth"] = 2e9
+    with pytest.raises(GraphError, match="some edges have a bandwidth and others have none"):
+        from_networkx(graph, "mixed")
+    assert from_networkx(graph, "mixed", 1e9).cables == (1, 1, Fraction(1, 2), Fraction(1, 2))
+
+
 def with_edge(**data):
     graph = nx.Graph()
     graph.add_edge("a", "b", **data)
@@ -263,3 +273,23 @@ def test_an_even_split_at_each_hop_is_that_of_walked_messages(drawn_case):
     ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
     assert {link: load for link, load in zip(ends, loads) if load} == pytest.approx(
         {link: load for link, load in expected.items() if load})
+
+
+def test_a_class_without_bandwidth_beside_others_is_refused():
+    graph = nx.Graph()
+    graph.add_edge("a", "b", **{"class": "thin"})
+    graph.add_edge("b", "c", bandwidth=1e9)
+    with pytest.raises(GraphError, match="class thin have no bandwidth"):
+        from_networkx(graph, "half")
+    assert from_networkx(graph, "whole", {"thin": 2e9}).bandwidth == (2e9, 1e9)
+
+
+@pytest.mark.parametrize("by_hop", [False, True])
+def test_loads_of_arcs_do_not_depend_on_the_roots_that_are_walked_together(monkeypatch, by_hop):
+    """Only two vertices have traffic, so most parts of the roots have none."""
+    arcs = from_networkx(nx.circular_ladder_graph(6), "ladder").arcs()
+    some = Traffic(12, np.array([0, 9]), np.array([9, 0]), np.array([2.0, 3.0]))
+    monkeypatch.setattr(even_ways, "FEW", 12)
+    whole = even_ways.even_loads_of_arcs(arcs, some, by_hop)
+    monkeypatch.setattr(even_ways, "AT_ONCE", 1)
+    assert even_ways.even_loads_of_arcs(arcs, some, by_hop) == pytest.approx(whole) and whole.sum() == pytest.approx(20)

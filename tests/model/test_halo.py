@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import transform_of
@@ -62,3 +63,15 @@ def test_a_halo_takes_from_each_rank_what_lies_in_it(name, shape, kind, array, c
     told = halo(grid, transform, array, low, high)
     assert {tuple(pair): n for pair, n in zip(told.members.tolist(), told.group_weight.tolist())} == expected
     assert told.unit_bytes == (8 if kind == "r2c" and array == "input" else 16)
+
+
+@pytest.mark.parametrize("array, low, words", [
+    ("input", (8, 0, 0), "8 planes along x, where the array has 7; give 0 to 7"),
+    ("input", (0, -1, 0), "-1 planes along y"),
+    ("output", (0, 0, 1), "1 planes along z, where the array has 5; give 0 to 0"),
+    ("middle", (0, 0, 0), "array 'middle' is unknown; known are input, inner input, output, inner output, 0, 1, 2")])
+def test_what_is_no_halo_is_refused(array, low, words):
+    with pytest.raises(GridError) as error:
+        halo(ProcessGrid(2, 3), transform_of((7, 5, 9), "r2c"), array, low)
+    assert words in str(error.value)
+    assert halo(ProcessGrid(2, 3), transform_of((7, 5, 9), "r2c"), "input", (7, 5, 9)).members.shape[1] == 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.lines.distributed_line import factors
 from pencilmap.model.lines.line_plan import block_sizes, convolution_of, line_stages, matrix_of
 
@@ -108,3 +109,15 @@ def test_by_sums_each_gets_what_the_others_hold_or_sends_what_they_want(n, ranks
     for name in ("dft", "dft-reduce"):
         [stage] = line_stages(n, ranks, name, "transposed")
         assert (stage.name == "stage_1") == (n % ranks == 0)
+
+
+@pytest.mark.parametrize("words, said", [
+    ((8, 4, "binari2"), "algorithm 'binari2' of a line is unknown (did you mean binary2?); known are transpose, binary2"),
+    ((8, 4, "dft", "natura"), "order 'natura' of a line is unknown (did you mean natural?); known are natural, transposed"),
+    ((0, 4), "a line of 0 points over 4 ranks; both are 1 or more"), ((4, 0), "a line of 4 points over 0 ranks"),
+    ((10, 4, "binary2"), "10 points are not a multiple of 4 ranks; take 12 points")])
+def test_what_is_no_line_is_refused(words, said):
+    with pytest.raises(GridError) as error:
+        line_stages(*words)
+    assert said in str(error.value)
+    assert [line_stages(8, 1, name) for name in ("transpose", "binary2", "dft")] == [()] * 3

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds.torus_routes import dimension_order_loads
-from pencilmap.model.network.torus import TIES
+from pencilmap.model.network.torus import TIES, Torus
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
-from pencilmap.model.traffic.exchange import node_traffic
+from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from tests.model import brute_force as brute
 from tests.model.cases import (
     all_products,
@@ -127,6 +129,12 @@ def test_any_full_mapping_obeys_the_machine_bound(mapping):
     prediction = predict_routed(mapping)
     for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, machine_bound(mapping.network)):
         assert row + column >= least
+
+
+def test_loads_that_do_not_fit_into_64_bits_are_refused():
+    exchange = exchanges(ProcessGrid(2, 1), Transform(1 << 29, 1 << 29, 2))[0]
+    with pytest.raises(RoutingError, match="64 bits"):
+        dimension_order_loads(Torus((2,)), exchange, np.array([0, 1]))
 
 
 def groups(mapping):

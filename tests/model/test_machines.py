@@ -79,6 +79,30 @@ def test_a_leaf_of_leonardo_has_as_many_ports_as_its_switch():
     assert below == 40 and below / 2 + network.spines <= 40 and network.n_nodes // network.groups == 180
 
 
+def test_a_machine_of_switches_has_no_shapes():
+    machine = load_machine("frontera")
+    for ask in (lambda: machine.partition("4x4"), lambda: machine.with_shape("4x4"), machine.partition_rule):
+        with pytest.raises(MachineError, match=r"machine frontera is network fat-tree:.*, not a torus"):
+            ask()
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda t: t.replace("fat-tree:leaves=182", "fat-tree:leafs=182"), "leafs"),
+    (lambda t: t.replace('up = "25 GB/s"', 'global = "25 GB/s"'), "no class of links with this name"),
+    (lambda t: t.replace(', up = "25 GB/s"', ""), "links of class up have no bandwidth"),
+    (lambda t: t.replace('{host = "12.5 GB/s", up = "25 GB/s"}', '["1 GB/s"]'), "link_bandwidth is a list of rates"),
+    (lambda t: t.replace("certain = true", "certain = nan", 1), "^machine file mine.toml: the number nan is not finite$"),
+    (lambda t: t + '[shape]\nvalue = "4x4"\nsource = "0123456789"\ncertain = true\n', "top level"),
+    (lambda t: t + '[cache_per_task]\nvalue = "32 KiB"\nsource = "0123456789"\ncertain = true\n',
+     "'cache_bandwidth_per_task' is a dependency of 'cache_per_task'"),
+    (lambda t: t + '[partition]\nvalue = {rule = "any"}\nsource = "0123456789"\ncertain = true\n', "no partition"),
+    (lambda t: t.replace('"fat-tree:leaves=182,hosts=44,up=18,spines=6"', '"torus:4x4"').replace(
+        '{host = "12.5 GB/s", up = "25 GB/s"}', '"1 GB/s"'), "write it as")])
+def test_a_broken_machine_of_switches_is_refused(change, words):
+    with pytest.raises(MachineError, match=words):
+        read_machine(change(package_file("frontera").decode()).encode(), "mine.toml")
+
+
 @pytest.mark.parametrize("name", machine_names())
 def test_machines_of_the_package_follow_the_schema(name):
     """Loading them by name does not check it."""
@@ -204,6 +228,13 @@ def test_rings_that_the_machine_has_not_are_noted(text, expected):
     assert (notes == ()) if expected is None else (len(notes) == 1 and expected in notes[0])
 
 
+def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
+    slow = load_machine("trainium2-ultraserver")
+    assert slow.with_shape("2x4x4").torus == Torus((2, 4, 4), bandwidth=(128e9, 128e9, 64e9))
+    with pytest.raises(MachineError, match="its own bandwidth or cables for each of 3"):
+        slow.with_shape("4x4")
+
+
 @pytest.mark.parametrize("name", ["tpu-v4", "tpu-v5p", "tpu7x"])
 @pytest.mark.parametrize("shape, twists", [("4x4x8", True), ("4x8x8", True), ("8x8x16", True), ("8x16x16", True),
                                            ("4x4x4", False), ("8x8x8", False), ("4x4x8:mesh", False), ("4x4x16", False)])
@@ -242,6 +273,22 @@ def test_twist_vectors_are_read():
     assert read_machine(text.encode(), "mine.toml").torus == torus, "the text of a shape says the same"
 
 
+@pytest.mark.parametrize("given, wanted, words", [
+    ("[[0, 2, 3], [0, 0, 5], [0, 0, 0]]", "[[0, 2, 3], [0, 0, 5]]", "3 rows of 3 numbers"),
+    ("[0, 2, 3]", "[1, 2, 3]", "a ring along u has a twist of 1 along u; no twist"),
+    ("[0, 2, 3]", "[0, 6, 3]", "a twist of 6 along v; a twist of 0 to 5"),
+    ("[0, 2, 3]", "[0, -2, 3]", "less than the minimum"),
+    ("[0, 0, 5]", "[1, 0, 5]", "form a circle"),
+    ("[0, 2, 3]", '"0, 2, 3"', "twists.value"),
+    ('"4x6x9"', '"4x6x9:mesh"', "the shape is 4x6x9:mesh"),
+    ('"4x6x9"', '"4x6x9:twist=uv2"', "the shape is 4x6x9:twist=uv2"),
+    ('shape = {value = "4x6x9"', 'network = {value = "hypercube:3"', "oneOf|top level"),
+])
+def test_impossible_twist_vectors_are_refused(given, wanted, words):
+    with pytest.raises(MachineError, match=words):
+        read_machine(TWISTS.replace(given, wanted).encode(), "mine.toml")
+
+
 def test_slices_have_the_twists_that_the_file_names():
     content = package_file("tpu-v4").decode().replace('"4x4x8", ', '"4x4x8:twist=xz2", ')
     machine = read_machine(content.encode(), "mine.toml")
@@ -250,3 +297,26 @@ def test_slices_have_the_twists_that_the_file_names():
     assert str(machine.partition("4x4x8_untwisted")) == "4x4x8"
     with pytest.raises(PartitionError, match="twisted are 4x4x8:twist=xz2, 4x8x8"):
         machine.partition("4x4x8:twisted")
+
+
+@pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])
+def test_a_launch_order_of_other_letters_is_refused(order):
+    content = package_file("bluegene-l").replace(b'order = "xyzt"', f'order = "{order}"'.encode())
+    with pytest.raises(MachineError, match=f"launch_order '{order}' is not an order of this machine; name t and each of x"):
+        read_machine(content, "mine.toml")
+
+
+@pytest.mark.parametrize("figure, said", [
+    ("", r"top level: it needs \[shape\], or \[network\] without axes"),
+    ('network = {value = "topology.conf,taper=2", source = "x", certain = true}',
+     "is no text such as fat-tree:leaves=4,hosts=16,taper=2; a file of cables is given beside the machine"),
+])
+def test_a_file_without_a_network_or_with_a_file_of_cables_says_so(figure, said):
+    text = f"""name = "mine"
+title = "mine"
+tasks_per_node = {{value = 4, source = "x", certain = true}}
+link_bandwidth = {{value = "1 GB/s", source = "x", certain = true}}
+{figure}
+"""
+    with pytest.raises(MachineError, match=said):
+        read_machine(text.encode(), "mine.toml")

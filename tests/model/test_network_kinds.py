@@ -9,7 +9,7 @@ from pencilmap.model import kinds
 from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
 from pencilmap.model.kinds import KINDS, ROUTINGS, network_named
 from pencilmap.model.kinds.kind import Kind
-from pencilmap.model.kinds.reading import bandwidths
+from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 
 
 def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
@@ -66,3 +66,20 @@ def test_bad_texts_are_refused(text, error, says):
 def test_bad_bandwidths_are_refused(rates, says):
     with pytest.raises(NetworkError, match=says):
         bandwidths(rates, ("host", "up"))
+
+
+@pytest.mark.parametrize("text, says", [
+    ("leaves=3,leafs=2", r"'leafs' is unknown \(did you mean leaves\?\)"),
+    ("leaves=3,leaves=2", "leaves is given twice"),
+    ("leaves", "leaves has no value"),
+])
+def test_bad_numbers_are_refused(text, says):
+    with pytest.raises(NetworkError, match=says):
+        numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
+
+
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 to 65536"), ({"n": "two"}, "whole number")])
+def test_numbers_are_whole(values, says):
+    with pytest.raises(NetworkError, match=says):
+        whole("tree", values, "n")
+    assert whole("tree", {}, "n", 4) == 4

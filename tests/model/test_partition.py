@@ -8,8 +8,8 @@ import networkx as nx
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.base.errors import PartitionError
-from pencilmap.model.machines.machine import load_machine, machine_partitions
+from pencilmap.model.base.errors import MachineError, PartitionError
+from pencilmap.model.machines.machine import load_machine, machine_partitions, read_machine
 from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.partition import RULES, Partitions, subbox
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -68,6 +68,24 @@ def test_published_partitions_close_where_they_should(machine, text, torus):
     assert found.bandwidth == machine.torus.bandwidth and found.axes == machine.torus.axes
 
 
+@pytest.mark.parametrize("machine, text", [
+    ("bluegene-l", "8x8x4"), ("bluegene-l", "64x8x8"), ("bluegene-q", "2x2x2x2x1"), ("fugaku", "4x4x4x1x3x2"),
+    ("tpu-v4", "4x8x4"), ("tpu-v4", "2x4x8"), ("tpu-v5p", "16x20x28"), ("trainium2", "2x4")])
+def test_partitions_that_are_not_handed_out_are_refused_with_those_that_are(machine, text):
+    with pytest.raises(PartitionError, match=f"{text} nodes.*allowed are"):
+        load_machine(machine).partition(text)
+
+
+def test_fewer_wraps_than_the_rule_gives_can_be_had_and_more_cannot():
+    machine = load_machine("bluegene-l")
+    assert str(machine.partition("8x8x16:mesh")) == "8x8x16:mesh"
+    assert str(machine.partition("8wx8x16w")) == "8wx8x16w"
+    assert str(load_machine("bluegene-q").partition("2x2x2x2x2:torus")) == "2x2x2x2x2"   # rings of two are no rings
+    for text in ("8x4x4:torus", "8wx4x4"):
+        with pytest.raises(PartitionError, match="at most 8x4x4:mesh"):
+            machine.partition(text)
+
+
 RANDOM_RULES = st.builds(
     lambda rule, extents, shapes, ascending: Partitions(
         rule, Torus([u * k for u, k in extents]), tuple(u for u, _ in extents),
@@ -93,6 +111,31 @@ def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
                         shapes=rule.shapes)
     for size in opened.sizes():
         assert not any(any(torus.wrap) for torus in opened.of_size(size))
+
+
+@pytest.mark.parametrize("fields, message", [
+    (dict(rule="sometimes", unit=(2, 2)), "known are spans"),
+    (dict(rule="spans"), "needs the unit"),
+    (dict(rule="multiple", shapes=((2, 2),)), "at which rings close"),
+    (dict(rule="spans", unit=(8, 2)), "does not fit"),
+    (dict(rule="spans", unit=(2, 2), shapes=((5, 5),)), "does not fit"),
+])
+def test_rules_that_contradict_themselves_are_refused(fields, message):
+    with pytest.raises(PartitionError, match=message):
+        Partitions(largest=Torus((4, 4)), **fields)
+
+
+def test_a_machine_without_a_rule_says_so():
+    plain = read_machine(b'''
+name = "plain"
+title = "no rule"
+shape = {value = "4x4", source = "here", certain = true}
+tasks_per_node = {value = 1, source = "here", certain = true}
+link_bandwidth = {value = "1 GB/s", source = "here", certain = true}
+''', "plain.toml")
+    with pytest.raises(MachineError, match=r"machine plain has no rule.*`network`"):
+        plain.partition("4x4")
+    assert plain.doubts(plain.torus) == ()
 
 
 def test_a_logical_torus_is_laid_into_its_box():

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines import probe as probe_module
 from pencilmap.model.machines.probe import Burst, Probe, Streams, Trip, fit_probe
 from pencilmap.model.network.torus import Torus
@@ -89,6 +90,13 @@ def test_three_ranges_are_told_apart(ends):
     assert [each.up_to for each in ranges] == pytest.approx([*middle, np.inf])
 
 
+def test_three_sizes_are_needed():
+    probe = made(Torus((3, 3)), (1e9, 1e9), 1e-6, 0.0, 1)
+    few = [trip for trip in probe.trips if trip.size < 4096]
+    with pytest.raises(CalibrationError, match="round trips of 3 sizes"):
+        fit_probe(Probe(probe.torus, 1, tuple(few), probe.bursts, probe.streams))
+
+
 def test_a_cut_is_told_with_its_streams_and_all_its_links():
     """Rings of 3 and 5 are cut twice, and each cut has a link for each line; the probe sent as many pairs as lines."""
     fit = fit_probe(made(Torus((3, 5), cables=(1, 2)), (4e9, 4e9), 1e-6, 3e-7, 3))
@@ -122,6 +130,16 @@ def test_streams_that_share_a_link_slow_each_other():
     assert fit.quality[-1].of == "streams across a cut" and fit.quality[-1].largest < 1e-3
     for times, slowed in ((0.515, False), (0.55, True)):  # of a rate that two streams fill by 1.03 and 1.1
         assert fit_probe(line_of_four(times=times)).cuts[0].slowed == slowed
+
+
+def test_one_distance_tells_no_latency_of_a_hop():
+    assert fit_probe(line_of_four(far=False)).hop_latency_s is None
+    assert fit_probe(line_of_four(hop_s=0.0)).hop_latency_s == 0
+
+
+def test_streams_that_are_shorter_than_a_start_are_refused():
+    with pytest.raises(CalibrationError, match="took no longer than the start of a message: measure longer ones"):
+        fit_probe(line_of_four(start_s=1e-3, times=1e-4))
 
 
 def test_without_coordinates_a_cut_is_what_all_pairs_carry():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
@@ -70,3 +71,12 @@ def moved_bytes(bricks, grid, transform):
     steps = [brick, block(x, nx, C) * R + block(y, ny, R), block(x, nx, C) * R + block(z, nz, R),
              block(y, ny, C) * R + block(z, nz, R), brick]
     return 16 * sum(int((before != after).sum()) for before, after in pairwise(steps))
+
+
+def test_what_bricks_cannot_be_is_said_once():
+    with pytest.raises(GridError, match="4x4x2 bricks are 32, but there are 16 tasks"):
+        setting(network="4x4", fft="32", bandwidth="1 GB/s", decomposition="brick:4x4x2").predictions(placements=["default"])
+    with pytest.raises(GridError, match="bricks are remapped by their extents: name the transform"):
+        setting(network="4x4", decomposition="brick:4x4x1").predictions("4x4", ["default"])
+    with pytest.raises(GridError, match="write brick:PxQxS"):
+        decomposition_named("brick:4x4")

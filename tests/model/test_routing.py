@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.kinds import all_variants, routing, routings_of
+from pencilmap.model.kinds import all_variants, network_named, routing, routings_of
 from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
 from pencilmap.model.kinds.torus_routes import TorusOptimum
 from pencilmap.model.network.graph import from_networkx
@@ -20,6 +20,7 @@ from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.lower_bounds import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.shortest_path import exact_loads
+from pencilmap.model.traffic.exchange import exchanges
 from tests.model import brute_force as brute
 from tests.model.cases import as_links, cases, orders, products, repeatable
 
@@ -123,6 +124,16 @@ def test_reversing_the_order_of_the_dimensions_reverses_all_ways():
     assert loads["xyz"] == loads["zyx"] != loads["yxz"]
 
 
+@pytest.mark.parametrize("name, words", [
+    ("ugal", "known are dimension-order"), ("dimension-order:zy:odd", "split, parity, plus"),
+    ("dimension-order:z y", "is not understood"), ("dimension-order:plus:zyx", "is not understood"),
+    ("minimal-adaptive:fair", "hops, paths"), ("optimal-minimal:now", "no argument"), ("shortest-path:2", "no argument"),
+    ("", "known are")])
+def test_unknown_rules_and_arguments_are_refused(name, words):
+    with pytest.raises(RoutingError, match=words):
+        routing(name, network_named("2x4:twisted" if name.startswith("shortest") else "4x4"))
+
+
 def test_rules_are_offered_where_they_can_be_followed():
     ring = from_networkx(nx.cycle_graph(4), "ring")
     of_ring, of_torus = routings_of(ring), routings_of(Torus((4,)))
@@ -131,3 +142,9 @@ def test_rules_are_offered_where_they_can_be_followed():
     for network, name in ((ring, "dimension-order"), (Torus((4,)), "shortest-path")):
         with pytest.raises(RoutingError, match="does not work on"):
             routing(name, network)
+
+
+def test_ways_that_need_too_much_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("pencilmap.model.kinds.torus_adaptive._MOST_BYTES", 1000)
+    with pytest.raises(RoutingError, match="different offsets"):
+        minimal_adaptive_loads(Torus((4, 4)), exchanges(ProcessGrid(16, 1))[0], np.arange(16))

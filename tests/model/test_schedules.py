@@ -182,6 +182,16 @@ def test_texts_are_read_and_written(text):
     assert str(parse_schedule(text)) == text
 
 
+@pytest.mark.parametrize("text, transform, grid, words", [
+    ("overlap:9", "32", "4x4", "x 8, z 8, field 1"), ("overlap:5:x", "16x16x64", "4x4", "x 4, z 16, field 1"),
+    ("opposite", "32", "4x4", "fields=2"), ("two-way:32", "32", "4x4", "1 to 31"),
+    ("overlap:2:field", "32", "4x4", "field 1")])
+def test_schedules_that_a_transform_cannot_have_are_refused(text, transform, grid, words):
+    product = place("default", Site(Torus((4, 4))), parse_grid(grid))
+    with pytest.raises(ScheduleError, match=words):
+        predict(product, parse_transform(transform), schedule=text)
+
+
 @pytest.mark.parametrize("extent, sizes", [(5, (1, 1, 1, 1)), (16, (1, 2, 4, 8)), (7, (3, 1)), (100, (1,) * 7),
                                            (3, (1, 5, 1))])
 def test_chunks_make_up_the_block(extent, sizes):
@@ -293,3 +303,24 @@ def test_the_best_schedule_is_the_fastest_that_keeps_the_boxes(progress, fft_rat
     assert of["best"].known_s <= min(able) * TIE
     said = "no computing counts as hidden beside the exchanges: the progress of the MPI is not known"
     assert [said in of[text].notes for text in ("overlap:2", "sequence")] == [progress is None, False]
+
+
+@pytest.mark.parametrize("shape, ratio", [("8x16", 2), ("16x8", 0.5), ("4x16", 4), ("4x12:mesh", 3)])
+def test_twice_the_chunks_are_taken_for_more_than_one_per_cent(shape, ratio):
+    """On separate links, T(K) is geometric; fewer chunks are fewer and larger messages."""
+    product = place("default", Site(parse_torus(shape)), parse_grid(shape.removesuffix(":mesh")))
+    row, column = (float(max(stage.load)) for stage in predict(product).stages)
+    assert column / row == pytest.approx(ratio)
+    r = max(ratio, 1 / ratio)
+    best = [1 + (r - 1) / (r ** k - 1) / r for k in range(1, 17)]  # T(K) over the longer exchange
+    chosen = len(predict(product, schedule="overlap").schedule.sizes)
+    assert best[chosen - 1] <= best[-1] * TIE < best[chosen // 2 - 1]
+
+
+def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):
+    product, transform = place("best", Site(parse_torus("4x4")), ProcessGrid(4, 4)), Transform(9, 16, 16)
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 16)
+    assert predict(product, transform, schedule="overlap:2:x").schedule.name == "overlap:2:x"
+    monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 15)
+    with pytest.raises(ScheduleError, match="for up to 15 tasks, and grid 4x4 has 16; take a transform whose extents"):
+        predict(product, transform, schedule="overlap:2:x")

@@ -45,6 +45,13 @@ def test_the_errors_are_those_of_what_was_held_out(published):
         assert len(row.means) == (30 if row.rule == "random halves" else 1)
 
 
+def test_the_largest_error_is_that_of_all_halves(published):
+    exchanges = [s for s in published if isinstance(s.work, ExchangeWork)]
+    wrong = {s: 1 + n / 1000 for n, s in enumerate(exchanges)}
+    [halves] = [row for row in honest_errors(published, lambda training: _Known(wrong)) if row.rule == "random halves"]
+    assert halves.largest == pytest.approx(0.093) and halves.worst == exchanges[-1].label
+
+
 class _Known(Calibration):
     """Returns the true time for some samples and 1.5 times the true time for the others."""
 

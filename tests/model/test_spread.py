@@ -9,8 +9,8 @@ import pytest
 
 from pencilmap.model.kinds.torus_floors import _dimensions, floor_of
 from pencilmap.model.kinds.torus_optima import every_case, optima
-from pencilmap.model.kinds.torus_spread import _Program
-from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.kinds.torus_spread import _Program, spread_floor
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 
 PROVED = 31  # optima that only the floors prove
@@ -101,3 +101,24 @@ def test_the_floors_of_rows_and_columns_are_not_above_any_optimum_and_often_reac
         assert sum(floors) <= optima(torus, T, R, C).sequence, (str(torus), T, R, C)
         reached += sum(floors) == optima(torus, T, R, C).sequence
     assert reached >= PROVED
+
+
+@pytest.mark.parametrize("shape, size, P, least", [
+    ((4, 4, 4, 4), 16, 256, Fraction("1.394")), ((4, 4, 4, 2, 2), 16, 256, Fraction("1.39")),
+    ((8, 8, 8), 8, 512, Fraction("1.999")), ((6, 6, 6), 10, 200, Fraction("1.879")), ((16, 16), 16, 256, Fraction(0))])
+def test_known_floors(shape, size, P, least):
+    torus = Torus(shape)
+    found = spread_floor(_dimensions(torus, [Fraction(1)] * len(shape)), size, 1, Fraction(torus.n_nodes, P), True)
+    assert least <= found <= least + Fraction(1, 1000)
+    known = floor_of(Site(torus, 1, idle=True), [Fraction(1)] * len(shape), size, P, True, True)
+    assert known >= max(1, found - Fraction(1, 100))
+
+
+@pytest.mark.parametrize("shape, size, T, least", [
+    ("4x4x4x4", 16, 1, "1.394"), ("4x4x4", 8, 1, "1.4995"), ("4x4x4", 16, 2, "0.9997"), ("4x4x4x2", 8, 1, "1.4096"),
+    ("6x6x6", 8, 1, "1.6245"), ("2x2x2x2x2", 8, 1, "1.9995"), ("4x4x4:mesh", 8, 1, "1.9995"), ("4x4x4:mesh", 8, 2, "0.9997"),
+    ("6x4x4", 12, 1, "1.4995"), ("5x5x5", 10, 1, "1.5996"), ("3x3x3x3", 9, 1, "1.333")])
+def test_known_floors_where_messages_half_round_a_ring_go_one_way(shape, size, T, least):
+    torus = parse_torus(shape)
+    found = spread_floor(_dimensions(torus, [Fraction(1)] * torus.n_dimensions), size, T, Fraction(1, T), False)
+    assert Fraction(least) <= found <= Fraction(least) + Fraction(1, 1000)

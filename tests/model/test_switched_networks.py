@@ -4,6 +4,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from itertools import combinations, permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.lower_bounds import cut_bound
+from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model.cases import drawn, in_three, random_case, random_mapping, random_transform, repeatable
@@ -142,10 +144,69 @@ def longest(lengths, weights):
     return max(length * weight for length, weight in zip(lengths, weights))
 
 
+PUBLISHED = [  # network, tasks, grid, routing, cost of the launch order: our own prototypes, which simulations confirm
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", "shortest-path", 10.61),
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "9x8", "shortest-path", 11.44),
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", "static", 10.61),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 1, "8x16", "shortest-path", 10.50),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 1, "16x8", "shortest-path", 10.75),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "8x64", "shortest-path", 11.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "64x8", "shortest-path", 13.00),
+    ("fat-tree:leaves=8,hosts=16,taper=1", 8, "8x128", "shortest-path", 3.97),
+    ("fat-tree:leaves=8,hosts=16,taper=1", 8, "128x8", "shortest-path", 7.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 8, "64x64", "shortest-path", 11.25),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", "minimal", 7.06),
+    ("dragonfly:a=4,p=2,h=2", 1, "9x8", "minimal", 12.89),
+    ("dragonfly:a=4,p=2,h=2", 1, "6x12", "minimal", 9.33),
+    ("dragonfly:a=4,p=2,h=2", 1, "12x6", "minimal", 16.0),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", "shortest-path", 8.83),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", "minimal", 8.11),
+    ("dragonfly:a=6,p=3,h=3", 1, "38x9", "minimal", 41.2),
+    ("dragonfly:a=6,p=3,h=3", 1, "38x9", "ideal-adaptive", 8.39),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", "ideal-adaptive", 7.45),
+    ("dragonfly:a=8,p=4,h=4", 1, "16x66", "minimal", 8.12),
+    ("dragonfly:a=8,p=4,h=4", 1, "66x16", "minimal", 69.6),
+    ("dragonfly:a=8,p=8,groups=8,cables=8", 1, "16x32", "minimal", 24.0),
+    ("dragonfly:a=8,p=8,groups=8,cables=4", 1, "16x32", "minimal", 27.5),
+]
+
+
 def launched(text, tasks, grid):
     network = network_named(text)
     ranks = np.arange(grid.n_tasks)
     return Mapping(network, grid, tasks, ranks // tasks, ranks % tasks)
+
+
+@pytest.mark.parametrize("text, tasks, grid, rule, cost", PUBLISHED)
+def test_costs_of_launch_orders(text, tasks, grid, rule, cost):
+    R, C = map(int, grid.split("x"))
+    mapping = launched(text, tasks, ProcessGrid(R, C))
+    assert float(predict(mapping, routing_name=rule).cost) == pytest.approx(cost, abs=0.05 if cost > 20 else 0.006)
+
+
+@pytest.mark.parametrize("text, tasks, grid, bound", [
+    ("fat-tree:leaves=9,hosts=8,taper=2", 1, "8x9", 9.94), ("fat-tree:leaves=8,hosts=16,taper=2", 1, "8x16", 8.75),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 1, "8x64", 10.81), ("fat-tree:leaves=32,hosts=16,taper=2", 8, "64x64", 7.81),
+    ("dragonfly:a=4,p=2,h=2", 1, "8x9", 7.06), ("dragonfly:a=4,p=2,h=2", 1, "6x12", 7.00),
+    ("dragonfly:a=6,p=3,h=3", 1, "9x38", 7.45), ("dragonfly:a=8,p=4,h=4", 1, "16x66", 7.69),
+    ("dragonfly:a=8,p=8,groups=8,cables=8", 1, "16x32", 7.62)])
+def test_bounds_by_all_cuts_together(text, tasks, grid, bound):
+    R, C = map(int, grid.split("x"))
+    assert float(predict(launched(text, tasks, ProcessGrid(R, C))).lower_bound.value) == pytest.approx(bound, abs=0.006)
+
+
+@pytest.mark.parametrize("text", ["fat-tree:leaves=3,hosts=4,up=2", "dragonfly:a=2,p=2,groups=3,cables=1",
+                                  "dragonfly-plus:leaves=2,spines=1,hosts=2,groups=3", "hyperx:2x3,hosts=2"])
+def test_every_schedule_is_predicted(text):
+    """The joint loads of a schedule are sums over the walked messages of both exchanges."""
+    mapping = launched(text, 1, ProcessGrid(3, 4))
+    whole = [routing(default_routing(mapping.network), mapping.network).loads(mapping.network, e, mapping.ends)
+             for e in exchanges(mapping.grid)]
+    joint = sum(each.bytes() * 4 * 12 / each.total_bytes for each in whole)
+    for schedule in SCHEDULES:
+        found = predict(mapping, schedule=schedule).schedule
+        assert max(map(float, found.load_joint)) == pytest.approx(joint.max())
+        assert float(found.cost) >= joint.max() - 1e-9
 
 
 @repeatable(40)
@@ -216,3 +277,25 @@ def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(t
                           check=True)
     found, certificate, kilobytes = map(float, done.stdout.split())
     assert found == pytest.approx(cost) and certificate >= 1 and kilobytes < 2e6
+
+
+@pytest.mark.parametrize("text, hosts, tasks, grid, cost, bound", [  # lengths count the hosts in use
+    ("fat-tree:leaves=9,hosts=8,taper=2", 42, 8, (16, 21), 8.48, 6.96),
+    ("fat-tree:leaves=8,hosts=16,taper=2", 72, 1, (8, 9), 8.06, 7.06),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 8, (48, 48), 9.98, 7.25),
+    ("fat-tree:leaves=32,hosts=16,taper=2", 288, 1, (6, 48), 9.98, 9.44),
+    ("dragonfly:a=4,p=2,h=2", 42, 1, (6, 7), 10.10, 6.76),
+    ("dragonfly:a=6,p=3,h=3", 204, 1, (12, 17), 16.47, 7.43),
+    ("dragonfly:a=8,p=4,h=4", 630, 1, (21, 30), 25.22, 7.68)])
+def test_costs_and_bounds_on_scattered_hosts(text, hosts, tasks, grid, cost, bound):
+    network = network_named(text)
+    if text.startswith("fat-tree"):
+        used = np.array(sorted(Random(1).sample(range(network.n_nodes), hosts)))
+    else:
+        used = np.sort(np.random.default_rng(1).choice(network.n_nodes, hosts, replace=False))
+    ranks = np.arange(hosts * tasks)
+    mapping = Mapping(network, ProcessGrid(*grid), tasks, used[ranks // tasks], ranks % tasks)
+    found = predict(mapping, site=Site(network, tasks, Allocation(network, used)))
+    share = hosts / network.n_nodes
+    assert float(found.cost) * share == pytest.approx(cost, abs=0.006)
+    assert bound - 0.006 <= float(found.lower_bound.value) * share <= bound * 1.01  # more cuts are tried here

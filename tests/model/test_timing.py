@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.placements import place
+from pencilmap.model.base.errors import MachineError
 from pencilmap.model.kinds.torus_adaptive import random_minimal_lengths
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -202,3 +203,14 @@ def test_messages_by_ranges_count_batches_and_rates():
     assert (terms.messages_s, terms.injection_s) == (pytest.approx(3 * 2e-6), pytest.approx(4096 / 1e9))
     terms = exchange_terms(work, Costs(messages=(MessageRange(4095, 2e-6, 3), many)))
     assert (terms.messages_s, terms.injection_s) == (pytest.approx(7 * 5e-6), pytest.approx(7 * 4096 / 2e9))
+
+
+@pytest.mark.parametrize("ranges, more, part", [
+    ((MessageRange(10, 1e-6),), {}, "the last has no end"),
+    ((MessageRange(10, 1e-6), MessageRange(5, 1e-6), MessageRange(float("inf"), 1e-6)), {}, "ends above the one before"),
+    ((MessageRange(float("inf"), 1e-6, 0),), {}, "1 port or more"),
+    ((MessageRange(float("inf"), 1e-6, 1, 0.0),), {}, "rates above"),
+    ((MessageRange(float("inf"), 1e-6),), {"message_cost_s": 1e-6}, "would count them twice")])
+def test_wrong_ranges_are_refused(ranges, more, part):
+    with pytest.raises(MachineError, match=part):
+        Costs(messages=ranges, **more)

@@ -2,8 +2,9 @@
 
 import pytest
 
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import TYPES, parse_transform, transform_of
+from pencilmap.model.placement.transform import TYPES, Transform, parse_transform, transform_of
 from pencilmap.model.traffic.exchange import exchanges
 
 
@@ -29,3 +30,8 @@ def test_messages_sum_to_the_array(kind, fields):
 def test_of_a_half_spectrum_some_tasks_hold_nothing():
     assert transform_of((16, 16, 16)).fills(ProcessGrid(16, 4))
     assert not transform_of((16, 16, 16), "r2c").fills(ProcessGrid(16, 4))
+
+
+def test_an_unknown_type_is_refused_by_the_value_itself():
+    with pytest.raises(GridError, match="known are c2c"):
+        Transform(8, 8, 8, type="fft")

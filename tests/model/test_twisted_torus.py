@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.twisted_routes import routes_of
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
@@ -209,6 +210,16 @@ def test_no_placement_on_some_nodes_is_below_the_bounds(nodes):
     assert 0 < Bounds(site, grid).any <= lower_bound(site, grid).value <= min(costs)
 
 
+@pytest.mark.parametrize("text, problem", [
+    ("4x4x4:twisted", "no usual twist"), ("4x4x8:twist", "is not understood"), ("4x4x8:twist=xz8,yz4", "0 to 7"),
+    ("4x4x8:twist=xx1", "no twist"), ("4x4x8:twist=xw1", "'xw1' is not understood"), ("4x4:twist=xy1,yx1", "circle"),
+    ("4x4x8:twist=xz2,xz2", "two twists"), ("4wx4x8:twisted", "is not understood"), ("4x4x8:twist=", "'' is not understood"),
+    ("2x4x8:twisted", "no usual twist"), ("999999x999999:twist=xy1", "nodes; at most")])
+def test_other_texts_are_refused(text, problem):
+    with pytest.raises(TorusError, match=problem):
+        parse_twisted(text)
+
+
 @repeatable(100)
 @given(drawn(random_twisted)())
 def test_every_text_is_read_back_and_every_step_back_leads_back(torus):
@@ -219,3 +230,12 @@ def test_every_text_is_read_back_and_every_step_back_leads_back(torus):
         assert (torus.reached(torus.reached(nodes, i, 1), i, -1) == nodes).all()
         walked = [int(torus.node(walk(torus, brute.coordinates(torus, node), i, 1))) for node in nodes.tolist()]
         assert torus.neighbours[i, 0].tolist() == walked
+
+
+def test_rules_for_ties_are_for_tori_without_twists():
+    torus = TwistedTorus((4, 8))
+    _, column = exchanges(ProcessGrid(4, 8))
+    with pytest.raises(RoutingError, match="twisted torus 4x8"):
+        routing("dimension-order:plus", torus).loads(torus, column, np.arange(32))
+    with pytest.raises(RoutingError, match="does not work"):
+        routing("minimal-adaptive", torus)

@@ -8,13 +8,14 @@ import pytest
 
 from pencilmap.mapper.seeds.products import patterns
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GridError, MachineError
+from pencilmap.model.base.errors import GridError, MachineError, MappingError, TorusError
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.machines.machine import read_machine
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
-from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.placement.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.traffic.exchange import exchanges
 
 
@@ -23,11 +24,26 @@ def test_cable_count(dims, cables):
     assert Torus(dims).n_cables == cables
 
 
+@pytest.mark.parametrize("text", ["", "8x", "x8", "8*8", "8x8:ring", "8wx8:mesh", "0x4", "1x2x3x4x5x6x7x8x9", "-8", "8 x 8",
+                                  "99999999999999", "8" * 300])
+def test_bad_torus_text_is_refused(text):
+    with pytest.raises(TorusError):
+        parse_torus(text)
+
+
 def test_coordinates_and_nodes_are_inverse_with_the_first_dimension_fastest():
     torus = Torus((3, 4, 5))
     nodes = np.arange(60)
     assert torus.node(torus.coordinates(nodes)).tolist() == nodes.tolist()
     assert torus.coordinates(1).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("value",
+                         [dict(wrap=(True,)), dict(bandwidth=(1.0,)), dict(bandwidth=(1.0, 0.0)), dict(cables=(0, 1)),
+                                   dict(axes="xt"), dict(axes="xx"), dict(axes="xyz")])
+def test_a_torus_whose_parts_do_not_fit_cannot_be_made(value):
+    with pytest.raises(TorusError):
+        Torus((4, 4), **value)
 
 
 def test_grids_of_a_number_multiply_to_it():
@@ -68,6 +84,14 @@ def test_units_are_those_of_pint(registry, unit, kind):
     assert parse(f"2.75 {unit}", kind) == pytest.approx(registry.Quantity(f"2.75 {unit}").m_as(kind), rel=1e-12)
 
 
+@pytest.mark.parametrize("text", [
+    "", "16x16", "16x16xa", "ax16x16", "16x-1x8", "16xx8", "16x1234567890x8", "1234567890", "٣", "16x²x8", "0x1x1",
+    "512:c2c:double:x", "512:nope", "512:x:c2c", "512:fields=", "512:fields=0"])
+def test_bad_transforms_are_refused(text):
+    with pytest.raises(GridError):
+        parse_transform(text)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 12, 16])
 def test_every_pattern_is_found_again_from_its_images(n):
     for pattern in patterns(n):
@@ -102,6 +126,14 @@ def test_the_busiest_link_of_a_line_is_the_first_with_the_largest_load(ring, tie
             assert found.total == Fraction(2 * sum(load for load, _, _ in links), image.extent(letter))
             ways.add(found.direction)
     assert ways == ({1, -1} if ring and tie == "parity" else {1}), "ties that are not split may be heavier downwards"
+
+
+@pytest.mark.parametrize("nodes, slots, message", [
+    ([0, 1, 2, 2], [0] * 4, "ranks 2 and 3 both sit on node"), ([0, 1, 2, 4], [0] * 4, "rank 3 sits on node 4"),
+    ([0, 1, 2, -1], [0] * 4, "rank 3"), ([0, 1, 2, 3], [0, 0, 1, 0], "rank 2 has slot 1"), ([0, 1, 2], [0] * 3, "4 ranks")])
+def test_a_mapping_is_one_to_one_or_not_made(nodes, slots, message):
+    with pytest.raises(MappingError, match=message):
+        Mapping(Torus((2, 2)), ProcessGrid(2, 2), 1, np.array(nodes), np.array(slots))
 
 
 @pytest.mark.parametrize("damage, word", [

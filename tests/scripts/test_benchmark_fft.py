@@ -26,6 +26,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
     expected,
     input_part,
     places,
+    refusal,
 )
 from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
@@ -202,3 +203,12 @@ def test_written_are_a_short_page_and_the_picture(tmp_path, monkeypatch):
     assert [row[:2] for row in rows][:3] == [["c2c 64^3 1x2", name] for name in ("pencilfft", "fftw-mpi", "heffte")]
     assert rows[1][3] == "0.27 [0.20, 0.33]" and [row[4] for row in rows][:3] == ["2", "1", "1"]
     assert (tmp_path / "benchmarks.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name, known", [
+    ("mkl", "pencilfft, fftw-mpi, "), ("fftw-mpi:omp", "fftw-mpi"), ("heffte:foo", "heffte"),
+    ("pencilfft:foo", "pencilfft, pencilfft:alltoallv"), ("pencilfft:node+foo", "pencilfft, pencilfft:alltoallv")])
+def test_unknown_contestants_and_choices_are_refused(name, known):
+    assert refusal(name).startswith(f"unknown contestant {name!r}; known: {known}")
+    done = CliRunner().invoke(benchmark_fft.main, ["--contestant", name])
+    assert done.exit_code == 1 and refusal(name) in done.output

@@ -116,6 +116,16 @@ def test_map_predict_and_check_name_the_launch_order_and_the_gain(pencilmap, tmp
     assert all("(proved)" in text for text in said)
 
 
+def test_predict_searches_as_long_as_map_and_from_the_same_seed(pencilmap_json, pencilmap, tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("".join(f"{a} {(a + d) % 72} {1000 * d}\n" for a in range(72) for d in (1, 9, 27)))
+    on = ("--network", "dragonfly:a=4,p=2,h=2", "--traffic", path, *QUICK, "--seed", "3")
+    written = pencilmap_json.one("map", *on, "-f", "slurm", "-o", tmp_path / "t.hosts")["predictions"][-1]
+    assert pencilmap_json.one("predict", *on)["predictions"][-1] == written
+    status, _, err = pencilmap("predict", *on, "--time-limit", "1")
+    assert status == 2 and "--effort says how long" in err
+
+
 def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     leaves = ("SwitchName=leaf0 Nodes=n[0-1]", "SwitchName=leaf1 Nodes=n[2-3]", "SwitchName=top Switches=leaf[0-1]")

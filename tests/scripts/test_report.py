@@ -273,6 +273,14 @@ def test_any_label_can_be_shown_and_any_file_named(cubes, tmp_path, pencilmap):
         assert shown in "".join(tree.parse(path).getroot().itertext()).replace("\n", " ")
 
 
+def test_what_a_font_cannot_show_is_left_out_and_named(cubes, tmp_path, pencilmap):
+    runs, figures = tmp_path / "r.jsonl", tmp_path / "figures"
+    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": "\u65e5"}}) + "\n")
+    status, printed, err = pencilmap("report", runs, "-o", tmp_path / "r.html", "--figures", figures, "--format", "png")
+    assert (status, err) == (0, "") and list(figures.iterdir()) == []
+    assert printed.count("left out ") == printed.count("An SVG leaves the font to its reader") == 5
+
+
 def test_the_same_records_make_the_same_bytes(cubes):
     first, second = (page(entries_of(cubes, "r.jsonl"), ["pencilmap"]) for _ in range(2))
     assert first == second

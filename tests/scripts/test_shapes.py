@@ -159,6 +159,12 @@ def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
         assert again[key] == best[key]
 
 
+def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
+    found = pencilmap_json.one("study", "shapes", "--nodes", "64", "-d", "3")
+    assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["bound_s"] is None
+    assert "m = 2" in pencilmap("study", "shapes", "--nodes", "64", "-d", "3")[1]
+
+
 @pytest.mark.parametrize("kind", ["strong", "weak"])
 def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_json, tmp_path):
     arguments = ("study", "shapes", "--nodes", "512,1024,2048", *BGL, "--scaling", kind)
