@@ -31,7 +31,7 @@ from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
@@ -40,10 +40,9 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.lower_bounds import objective_bound
+from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
 EVALUATIONS, WORK = 2_000_000, 250_000_000  # changed lengths of all swaps together for so many evaluations;
 POLISH = 3                # under static routes one in so many

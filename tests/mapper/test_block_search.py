@@ -5,7 +5,7 @@ from itertools import product as cartesian
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product_of, patterns
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.placement.product import Pattern, Product

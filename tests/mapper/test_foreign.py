@@ -12,7 +12,7 @@ from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES,
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.seeds.graph import network_graph
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from tests.fuzz.first_inputs import IN_PYTHON

@@ -11,10 +11,9 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import transform_of
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import Halo, halo
-from pencilmap.model.traffic.objective import in_sequence, overlapped
-from pencilmap.model.traffic.transform_traffic import transform_traffic
+from pencilmap.model.traffic.exchange import Halo, exchanges, halo
+from pencilmap.model.traffic.loads import in_sequence, overlapped
+from pencilmap.model.traffic.program import transform_traffic
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 

@@ -6,13 +6,13 @@ from itertools import product as cartesian
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product, patterns, rank_grids, ring_maps
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict_product
-from pencilmap.model.traffic.objective import at_once, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, objective, overlapped
 
 
 def exhaustive(torus, tasks_per_node):

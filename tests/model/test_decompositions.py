@@ -8,8 +8,7 @@ import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.products import best_product, rank_grids
-from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, SLAB, decomposition_named
-from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass
+from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, SLAB, ExchangeStage, LocalPass, decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, overlapped, routed_joint
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, products, random_mapping, random_torus, random_transform, repeatable
 

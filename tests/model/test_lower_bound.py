@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 
-from pencilmap.model.decompositions.pencil import least_crossing
+from pencilmap.model.decompositions import least_crossing
 from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fixed_cuts, _moving_planes, _Part
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -15,7 +15,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_routed
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict.certificates import lower_bound, together_bound
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):

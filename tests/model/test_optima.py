@@ -7,19 +7,17 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.kinds.torus_all_to_all import may_reach, why_unreachable
-from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus_cuts import may_reach, why_unreachable
+from pencilmap.model.kinds.torus_floors import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import together_bound
+from pencilmap.model.predict.certificates import Bounds, together_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 
 CASES = every_case()
 ORDER = DimensionOrder()
