@@ -127,6 +127,11 @@ def test_a_backbone_limits_a_transform(tmp_path):
     assert "that several routes or both directions share" in read_graph(tmp_path / "net").notes[0]
 
 
+def test_what_changes_hosts_alone_is_noted():
+    text = zone('<host id="a" speed="1Gf" speed_file="x"/>' + hosts("b") + link("l", 1) + route("a", "b", "l"))
+    assert "changes of hosts and latencies with the time in net are passed over: speed_file" in read(text).notes
+
+
 TWO = hosts("a", "b") + link("l", 1)
 REFUSED = {
     "a slow pipe": (cluster(bb_bw="100MBps", bb_lat="1us", bb_sharing_policy="FATPIPE"),

@@ -8,7 +8,7 @@ from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.scripts.reproduce import p3dfft
-from pencilmap.scripts.reproduce.p3dfft import Time
+from pencilmap.scripts.reproduce.p3dfft import Time, aspect_verdict
 
 
 def time(row, total_s):
@@ -38,6 +38,13 @@ def test_the_byte_hops_of_a_node_are_those_of_its_messages_by_hand():
     """Four nodes of two on a 2x2 torus: a task sends 6 of 8 messages off its node, 2 x 2 by one hop and 2 by two hops."""
     a, = (a for a in p3dfft.published() if (a.size, a.processes) == (65536, 8))
     assert a.byte_hops == pytest.approx(2 * (4 * 1 + 2 * 2) * 65536)
+
+
+@pytest.mark.parametrize("times", [
+    {1: 10.0, 8: 14.0, 16: 14.1, 32: 15.0},   # rises inside the node
+    {1: 10.0, 8: 10.1, 16: 11.0, 32: 9.0}])   # the square grid is the best
+def test_other_shapes_of_fig_3_are_not_as_published(times):
+    assert aspect_verdict([time(row, s) for row, s in times.items()], 12)[1].endswith("NOT as published")
 
 
 def test_4096_is_near_the_curve_that_was_fitted_to_it():
