@@ -1,6 +1,7 @@
 """Routing rules: each compared with its own slow reference, and all with the same checks."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import networkx as nx
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.optimize import linprog
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds import all_variants, network_named, routing, routings_of
 from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
-from pencilmap.model.kinds.torus_routes import TorusOptimum
+from pencilmap.model.kinds.torus_routes import DimensionOrder, TorusOptimum
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -22,7 +23,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model import brute_force as brute
-from tests.model.cases import as_links, cases, orders, products, repeatable
+from tests.model.cases import as_links, cases, largest, orders, products, repeatable
 
 WALKS = {"hops": brute.uniform_over_hops, "paths": brute.uniform_over_paths}
 SMALL = cases(24, 10)
@@ -148,3 +149,16 @@ def test_ways_that_need_too_much_memory_are_refused(monkeypatch):
     monkeypatch.setattr("pencilmap.model.kinds.torus_adaptive._MOST_BYTES", 1000)
     with pytest.raises(RoutingError, match="different offsets"):
         minimal_adaptive_loads(Torus((4, 4)), exchanges(ProcessGrid(16, 1))[0], np.arange(16))
+
+
+def test_largest_and_busiest_link_are_those_of_the_list():
+    torus = Torus((4, 3), bandwidth=(1.0, 3.0))
+    mapping = Mapping(torus, ProcessGrid(4, 3), 1, np.random.default_rng(3).permutation(12), np.zeros(12))
+    for exchange, traffic in zip(exchanges(mapping.grid), brute.messages(mapping.grid)):
+        walked = brute.dimension_order(torus, traffic, mapping.node_of_rank)
+        loads = DimensionOrder().loads(torus, exchange, mapping.node_of_rank)
+        busiest = loads.busiest()
+        times = {link: load / Fraction(torus.bandwidth[link[1]]) for link, load in walked.items()}
+        assert times[busiest.node, torus.axes.index(busiest.axis), busiest.direction] == max(times.values())
+        assert loads.largest() == largest(torus, walked)
+        assert loads.seconds() == pytest.approx(float(max(times.values())))

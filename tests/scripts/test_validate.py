@@ -88,6 +88,19 @@ def test_a_network_that_is_not_as_predicted_fails(kept, pencilmap, tmp_path):
     assert status == 1 and re.search(r"1\.030 +NO", out)
 
 
+def test_a_claim_is_about_its_rows_only():
+    from dataclasses import replace
+
+    case = next(c for c in cases_of("paper") if (c.placement, c.tasks_per_node, c.fft) == ("box:2x2x2", 1, "256"))
+    row = validation.Row(case, "row", 1.0, 1.0, 0.0, 1.0, 1.2)
+    claim = next(claim for claim in CLAIMS if "over published, CO mode" in claim.text)
+    assert claim.judge([row]) == (1, 1 / 1.2, 1 / 1.2, False)
+    assert claim.judge([replace(row, published_s=1.05)])[-1]
+    for other in (replace(row, published_s=None), replace(row, case=replace(case, fft="128")),
+                  replace(row, case=replace(case, tasks_per_node=2)), replace(row, case=replace(case, placement="default"))):
+        assert claim.judge([other]) is None
+
+
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
