@@ -13,7 +13,7 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError, PencilmapError
 from pencilmap.model.kinds.fat_tree import FatTree
-from pencilmap.scripts.command_line.network_picture import level_lines
+from pencilmap.scripts.command_line.job_network import level_lines
 from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"

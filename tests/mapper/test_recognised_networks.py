@@ -12,10 +12,9 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.kinds import network_named, routing, routings_of
+from pencilmap.model.kinds import network_named, recognised, routing, routings_of
 from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
 from pencilmap.model.kinds.reading import Hosts
-from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -158,7 +157,6 @@ def cost_of_best(network, shape, rule, **options):
     return float(in_sequence(2).of_loads(loads))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text, shape, rule", COSTS)
 def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, shape, rule):
     named = network_named(text)

@@ -48,7 +48,7 @@ def test_other_shapes_of_fig_3_are_not_as_published(times):
 
 
 def test_4096_is_near_the_curve_that_was_fitted_to_it():
-    """The numbers of docs/publications/p3dfft.md: 0.86 to 1.27 of the curve."""
+    """The numbers of docs/results/publications/p3dfft.md: 0.86 to 1.27 of the curve."""
     rows = p3dfft.strong_scaling(4096).rows
     assert all(0.85 < row[4] < 1.28 for row in rows) and rows[-1][7] > p3dfft_2012()["communication_share"]
 
