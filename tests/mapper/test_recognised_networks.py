@@ -157,6 +157,7 @@ def cost_of_best(network, shape, rule, **options):
     return float(in_sequence(2).of_loads(loads))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text, shape, rule", COSTS)
 def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, shape, rule):
     named = network_named(text)

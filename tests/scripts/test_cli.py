@@ -11,6 +11,7 @@ from functools import reduce
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -164,3 +165,15 @@ def test_what_needs_no_numbers_loads_no_numpy(arguments):
             "finally: sys.stderr.write(' '.join(sorted({'numpy', 'jsonschema', 'scipy'} & set(sys.modules))))")
     done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
+
+
+def test_the_slab_is_one_exchange_that_moves_everything(pencilmap_json):
+    """Like the row of a grid of one row, whose other exchange is empty; the slab copies less."""
+    slab, = pencilmap_json("predict", *BGL, "--fft", "512", "--decomposition", "slab", "--grid", "512", "-p", "default")
+    pencil, = pencilmap_json("predict", *BGL, "--fft", "512", "--grid", "512x1", "-p", "default")
+    empty = pencil["stages"][1]
+    assert empty["time_s"] == 0 and slab["certificate"] == 1.0
+    assert {**slab["stages"][0], "name": "row"} == pencil["stages"][0]
+    assert slab["terms_local"]["fft_s"] == pencil["terms_local"]["fft_s"]
+    packing = 511 * load_machine("bluegene-l").costs.copy_cost_s
+    assert slab["terms_local"]["memory_s"] - packing == pytest.approx(5 / 7 * (pencil["terms_local"]["memory_s"] - packing))
