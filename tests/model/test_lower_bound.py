@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pencilmap.model.decompositions import least_crossing
-from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _moving_planes, _Part
+from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cuts, _moving_planes, _Part
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
