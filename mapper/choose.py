@@ -292,7 +292,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, limit)
-    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, limit.cut_short, left_out)
+    ranking = wanted.without_file(wanted.or_launched(found, top or TOP[effort]))
+    return Plan(where, tuple(ranking), by, effort, limit.cut_short, left_out)
 
 
 def best_grid(question: Question) -> ProcessGrid:
@@ -451,9 +452,9 @@ class _Wanted:
                 placed, prediction = or_launch(question, choice.placed, choice.prediction)
                 launched.append(replace(choice, placed=placed, prediction=prediction))
             ranking = self.distinct([*ranking, *launched])
-        return self._without_file(ranking)
+        return ranking
 
-    def _without_file(self, ranking):
+    def without_file(self, ranking: list[Choice]) -> list[Choice]:
         """Return the choices; of equally good ones the first is one whose grid needs no placement file, if there is one."""
         best = ranking[0]
         if self.placements is not None and BEST not in self.placements:
@@ -474,7 +475,7 @@ class _Wanted:
                 placed = place(self._first(choice), name, choice.grid)
                 if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
                     return False
-                found = self.choice(self._first(choice), placed, name).prediction
+                found = answer(self._first(choice), placed, name)
             if not is_tie(found, best.prediction, self.by):
                 return False
         return bool(orders)
@@ -518,7 +519,8 @@ class _Wanted:
                 report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
                     if text == BEST:
-                        yield self._quick(here, grid)
+                        yield (self._best_product(here, grid) if self._takes_product(here) else
+                               self._of(here, *best_placement(here, grid, 0, alone=True)))
                         continue
                     placed = place(here, text, grid)
                     if self.placements is not None or self.effort != "quick" or not self._slow(here, placed):
@@ -582,14 +584,16 @@ class _Wanted:
         case = Case(placed, here, product_of(placed))
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
-    def _quick(self, here, grid):
-        """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        is_whole = here.network.has_products and here.site.allocation.is_complete
-        if here.n_slots > LARGE and is_whole and here.halo is None:
-            placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
-                                  in_sequence(len(grid.decomposition.exchanges)))
-            return self.choice(here, placed, BEST)
-        return self._of(here, *best_placement(here, grid, 0, alone=True))
+    def _takes_product(self, here):
+        """Return whether a large machine is taken whole: its best placement is then the best product for even blocks."""
+        return (here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete
+                and here.halo is None)
+
+    def _best_product(self, here, grid):
+        """Return the choice of the best product for even blocks."""
+        placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
+                              in_sequence(len(grid.decomposition.exchanges)))
+        return self.choice(here, placed, BEST)
 
     # the fastest grids with other schedules and exchanges
 

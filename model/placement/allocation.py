@@ -252,7 +252,7 @@ class Allocation:
     @property
     def is_complete(self) -> bool:
         """Whether every node of the network may be used."""
-        return self.n_nodes == self.network.n_nodes
+        return self.order is None or self.order.size == self.network.n_nodes
 
     @property
     def nodes(self) -> Ints:

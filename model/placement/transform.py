@@ -148,7 +148,7 @@ class Transform:
     @property
     def point_bytes(self) -> int:
         """Bytes of an element in messages, summed over the fields."""
-        return self.array_bytes // (2 if self.sent else 1)
+        return self.element_bytes * self.fields // (2 if self.sent else 1)
 
     @property
     def total_bytes(self) -> int:

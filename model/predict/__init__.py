@@ -165,7 +165,7 @@ class Prediction:
     @property
     def certificate(self) -> float | None:
         """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
-        return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
+        return certificate(self.cost, self.bounds.in_sequence.value) if self.certified and not self.remaps else None
 
     @property
     def all_alike(self) -> bool:

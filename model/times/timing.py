@@ -114,8 +114,9 @@ class TimeTerms:
     @property
     def time_s(self) -> Any:
         """Seconds of the exchange: the slower of links and ports, plus the costs before and after the flow."""
-        flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
-        return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
+        contention_s, injection_s, start_s, messages_s, hops_s = (0.0 if term is None else term for term in (
+            self.contention_s, self.injection_s, self.start_s, self.messages_s, self.hops_s))
+        return np.maximum(self.link_s + contention_s, injection_s) + start_s + messages_s + hops_s
 
     def as_dict(self) -> dict[str, float | None]:
         """Return plain numbers and None, for JSON."""
@@ -137,10 +138,6 @@ class LocalTerms:
 
     def as_dict(self) -> dict[str, float | None]:
         return _plain(self)
-
-
-def _or_zero(term):
-    return 0.0 if term is None else term
 
 
 def _plain(terms):

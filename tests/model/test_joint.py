@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal_joint, random_minimal_lengths
+from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal_lengths
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
 from pencilmap.model.traffic.exchange import exchanges
@@ -58,7 +58,7 @@ def test_closed_form_of_a_product_agrees_with_walking_every_message(product, sha
 @repeatable(25)
 @given(products(), SHARES)
 def test_closed_form_under_random_routing(product, shares):
-    closed = random_minimal_joint(product, ("r", "c"))
+    closed = MinimalAdaptive().joint_of_product(product, ("r", "c"))
     mapping = product.mapping()
     routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, MinimalAdaptive())
     assert list(map(float, closed.largest(shares))) == pytest.approx(list(map(float, routed.largest(shares))), abs=1e-9)
