@@ -329,11 +329,11 @@ class Forecaster:
             return None
         adaptive_s = None  # of the busiest link if routers chose at random
         if at_random:
-            shares = [Fraction(0)] * len(self.stages)
+            whole = [Fraction(0)] * len(self.stages)
             for part, share, held in zip(course.parts, phase.shares, resources.held):
-                shares[part.stage % len(shares)] += share * held
-            even, adaptive = (self.case.seconds(loads.largest(shares)) for loads in at_random)
-            adaptive_s = link_s * adaptive / even if even else link_s
+                whole[part.stage % len(whole)] += share * held
+            even, adaptive = (self.case.seconds(loads.largest(whole)) for loads in at_random)
+            adaptive_s = link_s * adaptive / even if even and adaptive is not None else link_s
         elif self.case.contends and resources.adaptive is not None:
             adaptive_s = self.case.seconds(resources.adaptive.largest(phase.shares))
         shares = np.array([float(share) for share in phase.shares])
