@@ -9,7 +9,7 @@ from typing import Any
 
 from pencilmap.mapper.base.limit import Limit
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches.one_group import as_slab
+from pencilmap.mapper.seeds.products import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Site

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.base.progress import by_signal
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.calibrated import machine_text
-from pencilmap.mapper.runs.compare import compare_records
-from pencilmap.mapper.runs.samples import published_samples, record_samples
+from pencilmap.mapper.runs.compare import compare_records, published_samples, record_samples
+from pencilmap.mapper.runs.probes import machine_text
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pencilmap.mapper.runs.calibrated import machine_text
-from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, probed_figures, range_text, read_probes
+from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, machine_text, probed_figures, range_text, read_probes
 from pencilmap.model.base.errors import CalibrationError, RecordError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import Cut, FitQuality, ProbeFit, fit_probe

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.runs.compare import prediction_of_cell
-from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.mapper.runs.compare import prediction_of_cell, published_samples
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import COSTS, load_machine
 from pencilmap.model.times.calibrate import PRICES, Sample, calibrate, errors, quality, split

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.kinds.torus_cuts import may_reach, why_unreachable
+from pencilmap.model.kinds.torus import may_reach, why_unreachable
 from pencilmap.model.kinds.torus_floors import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus

@@ -8,7 +8,7 @@ import pytest
 from pencilmap.mapper.searches.annealing import Budget, search
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.torus_floors import WeightedRoutes, spectral_bound
+from pencilmap.model.kinds.torus_floors import spectral_bound, weighted_routes
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -42,7 +42,7 @@ def test_routes_are_those_of_every_message_walked(shape, order, tie):
     rng = np.random.default_rng(len(shape))
     torus = parse_torus(shape)
     nodes = np.sort(rng.permutation(torus.n_nodes)[:torus.n_nodes * 2 // 3])
-    routes, n = WeightedRoutes(torus, nodes, order, tie), len(nodes)
+    routes, n = weighted_routes(torus, nodes, order, tie), len(nodes)
     weights = rng.integers(0, 9, (torus.n_dimensions, 2, torus.n_nodes))
     expected = np.zeros((n, n))
     loads = np.zeros(weights.shape)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import Calibration, Fitted
 from pencilmap.model.times.held_out import divisions, honest_errors
