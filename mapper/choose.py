@@ -24,9 +24,8 @@ from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.kinds import all_variants, routing as routing_rule
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer, interval
 from pencilmap.model.predict.certificates import machine_bound

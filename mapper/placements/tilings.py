@@ -24,9 +24,8 @@ from pencilmap.model.base.errors import GridError, MappingError, PlacementError,
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import twists_of
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
 from pencilmap.model.traffic.loads import Objective, in_sequence
 

@@ -8,10 +8,8 @@ from fractions import Fraction
 from pencilmap.mapper.base.limit import Limit
 from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import Halo
 from pencilmap.model.traffic.loads import Objective, in_sequence
 from pencilmap.model.traffic.program import transform_traffic

@@ -3,9 +3,8 @@
 from fractions import Fraction
 
 from pencilmap.mapper.base.limit import Limit
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import Objective
 
 

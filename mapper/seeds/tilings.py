@@ -35,8 +35,8 @@ from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.seeds.products import weights
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
 MEMBER_STEPS = 32_000_000  # default of steps times tasks of the tile; some seconds
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats

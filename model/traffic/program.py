@@ -11,8 +11,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import Exchange, Halo, bricks_of, exchanges
 from pencilmap.model.traffic.loads import Objective
 

@@ -16,8 +16,8 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
 from pencilmap.model.predict.question import Question

@@ -41,9 +41,8 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus, format_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import PRECISIONS, TYPES
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import PRECISIONS, TYPES, ProcessGrid
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE

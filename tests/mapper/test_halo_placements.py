@@ -9,8 +9,7 @@ import pytest
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import transform_of
+from pencilmap.model.placement.grid import ProcessGrid, transform_of
 from pencilmap.model.traffic.exchange import Halo, exchanges, halo
 from pencilmap.model.traffic.loads import in_sequence, overlapped
 from pencilmap.model.traffic.program import transform_traffic

@@ -17,8 +17,8 @@ from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
