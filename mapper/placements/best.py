@@ -223,7 +223,7 @@ def _on_torus_graph(graph, site, grid, wanted, share, limit, rules, uneven):
 
 def _tried(torus, grid, tasks_per_node, wanted):
     """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
-    known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition is PENCIL else None
+    known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition == PENCIL else None
     if known is None or wanted not in (in_sequence(2), at_once(2)):
         return None
     least, rows = (known.joint, known.rows_joint) if wanted == at_once(2) else (known.sequence, known.rows_sequence)

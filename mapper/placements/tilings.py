@@ -176,7 +176,7 @@ def _whole(name, site, grid):
     if twists_of(site.network) is None:
         raise PlacementError(f"placement {name} is for twisted tori, and {site.network.title} is none; take best")
     site.check_grid(grid)
-    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL:
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition != PENCIL:
         raise PlacementError(f"placement {name} needs a grid of pencils that fills all slots of {site.network.title}; take "
                              "default")
     return site.network
@@ -210,7 +210,7 @@ def named(mapping: Mapping) -> str | None:
     >>> named(lattice("c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10", Site(Torus((5, 5))), ProcessGrid(5, 5)))
     'the tiling lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10 (columns are moves of a lattice, rows of a tile)'
     """
-    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition is PENCIL
+    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition == PENCIL
             and min(mapping.grid.shape) > 1):
         return None
     torus = as_torus(mapping.network)

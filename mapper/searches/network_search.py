@@ -199,7 +199,7 @@ def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     RxC and CxR of even blocks are one problem with rows and columns exchanged, so only the grid with the shorter rows is
     searched. The last results are kept, unless a time limit cut them short.
     """
-    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
+    if grid.decomposition == PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
         turned = None if wanted is None else wanted.turned
         found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules, launch=LAUNCHED[1])
         node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))

@@ -164,7 +164,7 @@ def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
 
 def _maps(n, ring, decomposition, wanted):
     """Return the ring maps to try besides the patterns; ring maps are made for exchanges that run at once."""
-    if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+    if decomposition != PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
         return []
     return ring_maps(n, ring)
 

@@ -78,7 +78,7 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
 
 def has_bases(site: Site, grid: ProcessGrid) -> bool:
     """Return whether a digit basis may place the grid: pencils of several groups on all slots."""
-    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition is PENCIL
+    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition == PENCIL
             and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 

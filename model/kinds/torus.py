@@ -358,7 +358,7 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
     (None, None)
     """
-    if grid.decomposition is not PENCIL or not is_full(site, grid):
+    if grid.decomposition != PENCIL or not is_full(site, grid):
         return None
     torus = as_torus(site.network)
     if may_reach(torus, *grid.shape):
@@ -465,13 +465,13 @@ class TorusKind(Kind):
 
     def optima(self, site: Site, grid: ProcessGrid) -> Optima | None:
         """Return the optima of small machines."""
-        if grid.decomposition is not PENCIL or not is_full(site, grid):
+        if grid.decomposition != PENCIL or not is_full(site, grid):
             return None
         return optima(as_torus(site.network), site.tasks_per_node, *grid.shape)
 
     def joint_factor(self, site: Site, grid: ProcessGrid) -> Fraction:
         """Return the factor of binding dimensions."""
-        if grid.decomposition is not PENCIL or not is_full(site, grid):
+        if grid.decomposition != PENCIL or not is_full(site, grid):
             return Fraction(1)
         return least_factor(as_torus(site.network), *grid.shape)
 

@@ -299,9 +299,9 @@ def words_of(grid: ProcessGrid, library: Library = USUAL) -> str:
     >>> words_of(ProcessGrid(48, 64))
     'p_row=64, p_col=48'
     """
-    if grid.decomposition is CUBIC:
+    if grid.decomposition == CUBIC:
         return "three exchanges"
-    return library.said(grid) if grid.decomposition is PENCIL else ""
+    return library.said(grid) if grid.decomposition == PENCIL else ""
 
 
 def _of_words(first, second):

@@ -422,7 +422,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
         asked = {name: given.pop(name) for name in signature(ask).parameters if name in given}
         if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
             implied = decomposition_of(grid)
-            asked["decomposition"] = None if implied is PENCIL else implied.name
+            asked["decomposition"] = None if implied == PENCIL else implied.name
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:

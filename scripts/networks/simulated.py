@@ -134,7 +134,8 @@ class SimulatedNetwork:
             raise SimulationError(f"order {self.order} must name each dimension of torus {self.network} once, "
                                   f"0 to {self.network.n_dimensions - 1}")
         if self.rule:
-            raise SimulationError(f"rule {self.rule} is for other networks than a torus; give tie and order")
+            raise SimulationError(f"rule {self.rule} is for other networks than a torus; leave `routing` out, or take "
+                                  "dimension-order")
 
     @property
     def is_torus(self) -> bool:

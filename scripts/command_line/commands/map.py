@@ -234,7 +234,7 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     >>> grid_words(ProcessGrid(64, 24))
     {'p_row': 24, 'p_col': 64, 'iproc': 64, 'jproc': 24}
     """
-    if grid.decomposition is not PENCIL:
+    if grid.decomposition != PENCIL:
         return {}
     row, column = grid.shape
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
