@@ -43,6 +43,7 @@ NEAR = 8  # hosts near a host
 MOST_MEASURED, AT_ONCE = 4096, 512  # hosts whose distances are compared, and so many at once; of more, by their numbers
 TYPICAL, ANY_HEAT = 64, 1e300  # swaps that are made to know their mean change, at a temperature that accepts all
 SAMPLE = 1000  # pairs of points from which the mean length of a route is taken
+MOST_NEAR, FAR = 250_000, 2  # entries of a table of routes in a processor's cache; time of others relative to these
 
 
 class Groups(NamedTuple):
@@ -315,14 +316,15 @@ class Swaps:
         s.best[:] = self.cost(slots), np.inf
         s.best_slot[:] = s.slot_of
 
-    def cool(self, work: float, hot: float, cold: float, doublings: int, slices: int = 4) -> None:
-        """Go on with swaps of so much work while the temperature falls."""
-        each = self.work_of_swap
+    def cool(self, work: float, hot: float, cold: float, doublings: int, slices: int = 4) -> int:
+        """Go on with swaps of so much work while the temperature falls; return their work."""
+        each, done = self.work_of_swap, 0
         for i in range(slices):
             steps = max(1, int(work / (slices - i) / each))
             high, low = (hot * (cold / hot) ** (k / slices) for k in (i, i + 1))
             used = self.run(steps, high, low, doublings)
-            work, each = max(0.0, work - used), max(used / steps, 1.0)
+            work, each, done = max(0.0, work - used), max(used / steps, 1.0), done + used
+        return done
 
     def typical_change(self, doublings: int) -> float:
         """Return the mean change of the guide by a swap, from some swaps that are made and then undone."""
@@ -338,7 +340,12 @@ class Swaps:
 
     def run(self, steps: int, hot: float, cold: float, doublings: int) -> int:
         """Go on with a number of swaps and return their work, see `anneal`."""
-        return int(anneal(self.board, self.game, self.state, steps, hot, cold, doublings))
+        return self.far * int(anneal(self.board, self.game, self.state, steps, hot, cold, doublings))
+
+    @property
+    def far(self) -> int:
+        """Time of a changed length, in units of one in a processor's cache."""
+        return FAR if len(self.board.link) > MOST_NEAR else 1
 
     @property
     def work_of_swap(self) -> float:
@@ -347,7 +354,7 @@ class Swaps:
         rows = 4 * len(self.board.back) * WORK_OF_ROW + 4 * entries_of_message(self.board)
         routes = sum(rows * self.mates[e] * game.linked[game.first_term[e]:game.first_term[e + 1]].sum()
                      for e in range(len(game.factor)))
-        return float(WORK_OF_SWAP + 2 * L * self.state.counts.shape[1] * len(game.term) + routes)
+        return self.far * float(WORK_OF_SWAP + 2 * L * self.state.counts.shape[1] * len(game.term) + routes)
 
     def refresh(self) -> None:
         """Sum all lengths anew, which removes rounding errors."""

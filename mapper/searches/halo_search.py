@@ -3,9 +3,7 @@
 Idea: the exchanges and the halo are the traffic of a program, so the search for programs finds placements for both.
 """
 
-from fractions import Fraction
-
-from pencilmap.mapper.searches.limit import Limit
+from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.traffic_starts import launch_orders
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Site
@@ -20,7 +18,7 @@ MOST_MESSAGES = 2_000_000  # above this number of messages, launch orders only
 
 
 def with_halo(site: Site, grid: ProcessGrid, transform: Transform, wanted: Objective | None, halo: Halo,
-              share: int | Fraction, limit: Limit) -> list[Mapping]:
+              within: Search) -> list[Mapping]:
     """Return the launch order, then placements that may be faster with the halo.
 
     Parameters
@@ -31,21 +29,19 @@ def with_halo(site: Site, grid: ProcessGrid, transform: Transform, wanted: Objec
     wanted : Objective, optional
         Objective of the exchanges; by default in sequence.
     halo : Halo
-    share : int or Fraction
-        Divides the usual work of the search; for 0 the launch order will be the only answer.
-    limit : Limit
+    within : Search
+        Without a budget the launch order will be the only answer.
     """
     orders = [_mapping(site, grid, places) for _, places in launch_orders(site, grid.n_tasks)]
-    if not share or limit.is_over():
+    if not within.goes_on():
         return orders[:1]
     if grid.n_tasks * sum(grid.shape) > MOST_MESSAGES:
         return orders
-    from pencilmap.mapper.searches.traffic_search import WORK, search_traffic  # numba is loaded only for a search
+    from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
 
     traffic = transform_traffic(grid, transform, wanted or in_sequence(len(grid.decomposition.exchanges)), halo)
     rule = routing(default_routing(site.network), site.network)
-    best = search_traffic(site, traffic, rule, WORK["normal"] / float(share), limit.seed, scotch=False,
-                          is_over=limit.is_over)
+    best = search_traffic(site, traffic, rule, within, scotch=False)
     return [orders[0], _mapping(site, grid, best.places)]
 
 

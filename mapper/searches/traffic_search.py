@@ -1,11 +1,10 @@
 """The placement of a program whose links are busy for the least time, phase after phase.
 
 Idea: many starts (`pencilmap.mapper.searches.traffic_starts`) are compared by their exact loads. The best are improved by
-swaps at low temperatures; the best of all is also heated, once or several times. Work is counted in changed loads of links,
-so the same seed will give the same placement on every machine.
+swaps at low temperatures; the best of all is also heated, once or several times. The budget counts changed loads, so a seed
+will give the same placement on every machine.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -16,6 +15,7 @@ from pencilmap.mapper.searches.boards import Swaps, Term, board_of_places, flows
 from pencilmap.mapper.searches.digit_climb import climbed
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
+from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
 from pencilmap.mapper.searches.traffic_starts import traffic_starts
 from pencilmap.model.base.arrays import Ints
@@ -23,7 +23,6 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 5e8, "long": 1.2e10}  # see `pencilmap.mapper.searches.swaps.anneal`
 REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already
@@ -33,7 +32,6 @@ SWAPS_OF_FRESH = 2000  # swaps for each rank that make a run from a high tempera
 HEATED = (0, 1, 2, 3, 4, 5)
 COLD = 0.03  # last temperature of a stage, as a factor of the first
 MOST_SWAPS = 40_000  # of a search, for each rank
-MOST_NEAR, FAR = 1_000_000, 2  # entries of the tables of routes in a cache; time of others relative to these
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ class FoundPlaces:
     cost: float
 
 
-def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["normal"], seed: int = 1,
-                   scotch: bool = True, is_over: Callable[[], bool] = lambda: False) -> FoundPlaces:
+def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | None = None,
+                   scotch: bool = True) -> FoundPlaces:
     """Return the best placement that is found. It is never worse than a start, and the launcher's order is a start.
 
     Parameters
@@ -60,14 +58,12 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     site : Site
     traffic : Traffic
     rule : Rule
-    work : float
-        Changed loads of links, see `WORK`; for 0 the best start will be the answer.
-    seed : int
+    within : Search, optional
+        Without a budget the best start will be the answer.
     scotch : bool
         Whether Scotch is asked for a start if it is installed.
-    is_over : callable, optional
-        Whether the search should stop.
     """
+    within = within or Search()
     T = site.tasks_per_node
     node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
     tables = rule.routes(site.network, node, slot)
@@ -77,8 +73,8 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     swaps = swaps_of(traffic, tables, T)
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    counts = int(work / 2 / (swaps.work_of_swap * traffic.n_ranks))
-    climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
+    counts = int(within.budget / 2 / (swaps.work_of_swap * traffic.n_ranks))
+    climb = climbed(site, traffic.n_ranks, swaps.cost, counts, within.seed) if counts else None
     few_hops = hop_bytes(traffic, tables)
     for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
                               [("hop-bytes", few_hops)] if few_hops is not None else (),
@@ -86,11 +82,11 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
             best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]
-        if is_over():
+        if within.is_over():
             break
-    if work:
-        work = min(work / (FAR if len(tables.link) > MOST_NEAR else 1), MOST_SWAPS * traffic.n_ranks * swaps.work_of_swap)
-        best += list(_improved(swaps, best, work, seed, is_over))
+    if within.budget:
+        work = min(within.budget, MOST_SWAPS * traffic.n_ranks * swaps.work_of_swap)
+        best += list(_improved(swaps, best, work, within))
     cost, name, places = min(best, key=lambda some: some[0])
     return FoundPlaces(places, name, costs, cost)
 
@@ -103,7 +99,7 @@ def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
     return Swaps(board_of_places(tables, tasks_per_node), flows, terms, proposal=proposal)
 
 
-def _improved(swaps, starts, work, seed, is_over):
+def _improved(swaps, starts, work, within):
     """Yield improved starts: each cooled, then the best heated and cooled again.
 
     Few ranks are heated several times, which forgets the start. Many ranks are heated once.
@@ -115,13 +111,13 @@ def _improved(swaps, starts, work, seed, is_over):
         again = [(None, HEATED, 1.0, work / 3), (None, HEATED, 0.2, work / 6)]
     for number, (start, stages, hot, part) in enumerate([*((start, COOL, WARM, work / 16) for start in starts), *again,
                                                          (None, COOL, WARM, work / 16)]):
-        if is_over():
+        if within.is_over():
             return
         _, name, places = start or min(found, key=lambda some: some[0])
-        swaps.seed = seed + 100 * number
+        swaps.seed = within.seed + 100 * number
         swaps.begin(places)
         for doublings in stages:
             typical = hot * swaps.typical_change(doublings)
-            swaps.cool(part / len(stages), typical, COLD * typical, doublings)
+            within.goes_on(swaps.cool(part / len(stages), typical, COLD * typical, doublings))
         found.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", swaps.best))
         yield found[-1]

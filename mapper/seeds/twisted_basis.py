@@ -5,10 +5,10 @@ all sums are different places: the first digits number the tasks of a row, the o
 numbers, rows look alike, and a change of one generator changes all of them. The search starts from the digits of the axes,
 and from the best pair of complementary subgroups, and climbs over the generators.
 Cost: see `pencilmap.mapper.seeds.twisted_climb`; some seconds. Needs: a pencil grid that fills every slot, even blocks.
-Deterministic: the same seed and evaluations give the same basis.
+Deterministic: the same seed and budget give the same basis.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count, permutations
@@ -16,6 +16,7 @@ from math import prod
 
 import numpy as np
 
+from pencilmap.mapper.searches.search import LEAST_OF_BASIS, OF_ADDITION, Search
 from pencilmap.mapper.seeds import twisted_climb
 from pencilmap.mapper.seeds.twisted_pairs import best_pair
 from pencilmap.model.base.arrays import Ints
@@ -26,8 +27,6 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.objective import Objective
 
-WORK = 2_000_000_000  # default of evaluations times the additions of one evaluation; some seconds
-FEWEST, MOST = 400, 20_000  # evaluations
 HEAT = 0.01
 MOST_KEPT = 16  # grids and objectives whose starts are kept
 ROUNDS = ((8, 24), (3, 6), (1, 6))  # starts that are climbed from, the best first; part of the evaluations for each
@@ -88,9 +87,8 @@ def prime_factors(n: int) -> list[int]:
     return found
 
 
-def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, seed: int = 1,
-               evaluations: int | None = None, aim: float = 0.0,
-               is_over: Callable[[], bool] = lambda: False) -> tuple[Basis, float]:
+def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective,
+               within: Search | None = None, aim: float = 0.0) -> tuple[Basis, float]:
     """Search for the best basis.
 
     Parameters
@@ -101,13 +99,9 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     tasks_per_node : int
     wanted : Objective
         Of two exchanges.
-    seed : int
-    evaluations : int, optional
-        The default will take some seconds.
+    within : Search, optional
     aim : float
         A lower bound: the search stops when it reaches this cost.
-    is_over : callable
-        Asked before each climb; True will end the search.
 
     Returns
     -------
@@ -118,17 +112,20 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     Examples
     --------
     >>> from pencilmap.model.traffic.objective import in_sequence
-    >>> basis, cost = best_basis(TwistedTorus((4, 8)), ProcessGrid(4, 8), 1, in_sequence(2), evaluations=200)
+    >>> basis, cost = best_basis(TwistedTorus((4, 8)), ProcessGrid(4, 8), 1, in_sequence(2), Search(100_000))
     >>> cost < 6
     True
     """
+    within = within or Search()
     found, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
-    budget = usual_evaluations(torus, grid) if evaluations is None else evaluations
-    numbers = count(seed * sum(kept for kept, _ in ROUNDS))
+    work = work_of_basis(torus, grid)
+    numbers = count(within.seed * sum(kept for kept, _ in ROUNDS))
     for kept, part in ROUNDS:
-        for _, start in found[:kept] if budget // part > 1 else []:  # a single evaluation is that of the start
-            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not is_over():
-                found.append(_climbed(torus, grid, tasks_per_node, wanted, start, budget // part, aim, next(numbers)))
+        steps = within.budget // work // part
+        for _, start in found[:kept] if steps > 1 else []:  # a single evaluation is that of the start
+            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():
+                found.append(_climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, next(numbers)))
+                within.goes_on(steps * work)
         found = sorted(found)
     cost, generators = found[0]
     return Basis(torus, tasks_per_node, tuple(generators[:n_rows]), tuple(generators[n_rows:])), float(cost)
@@ -152,12 +149,12 @@ def _climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, number):
     return cost, list(zip(node.tolist(), slot.tolist()))
 
 
-def usual_evaluations(torus: TwistedTorus, grid: ProcessGrid) -> int:
-    """Return the default number of evaluations."""
+def work_of_basis(torus: TwistedTorus, grid: ProcessGrid) -> int:
+    """Return the changed loads that take as long as the evaluation of a basis."""
     path = np.count_nonzero(_is_up(routes_of(torus))) / torus.n_nodes
     inside = sum(n * n for n in grid.shape) / 2 * path
     folding = torus.n_dimensions * torus.n_nodes * sum(prime_factors(grid.n_tasks))
-    return int(min(MOST, max(FEWEST, WORK // (inside + folding))))
+    return int(max(LEAST_OF_BASIS, OF_ADDITION * (inside + folding)))
 
 
 @lru_cache(maxsize=4)

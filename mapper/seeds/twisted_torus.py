@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.limit import UNLIMITED, Limit
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, routing
@@ -25,8 +25,7 @@ from pencilmap.model.traffic.objective import Objective, in_sequence
 MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
 
 
-def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-                 limit: Limit = UNLIMITED) -> list[Mapping]:
+def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None) -> list[Mapping]:
     """Return placements, the best last.
 
     Parameters
@@ -34,23 +33,19 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     site : Site
         Of a twisted torus.
     grid : ProcessGrid
+    within : Search
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int or Fraction
-        Divides the usual number of evaluations; for 0 nothing will be searched.
-    limit : Limit
-        Seed and time limit.
     """
     torus: Any = site.network
     order = launched(site, grid)
-    if not share or not has_bases(site, grid):
+    if not within.budget or not has_bases(site, grid):
         return [order]
-    from pencilmap.mapper.seeds.twisted_basis import best_basis, usual_evaluations  # loads numba
+    from pencilmap.mapper.seeds.twisted_basis import best_basis  # loads numba
 
     wanted = wanted or in_sequence(2)
-    evaluations = int(usual_evaluations(torus, grid) / share)
-    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, limit.seed, evaluations,
-                          float(objective_bound(site, grid, wanted)), limit.is_over)
+    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, within,
+                          float(objective_bound(site, grid, wanted)))
     costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
     best, placed = min(costs, key=lambda each: each[0])
     return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
@@ -78,8 +73,8 @@ def _plain_slice(torus, grid, site, wanted, cost):
 
 
 class _TwistedSeeds(Seeds):
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, share: int | Fraction, limit: Limit) -> list[Mapping]:
-        return best_twisted(site, grid, wanted, share, limit) if has_bases(site, grid) else []
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
+        return best_twisted(site, grid, within, wanted) if has_bases(site, grid) else []
 
 
 SEEDS = _TwistedSeeds()

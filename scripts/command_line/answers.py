@@ -10,7 +10,7 @@ from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, 
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.limit import EFFORTS
+from pencilmap.mapper.searches.search import EFFORTS
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL

@@ -16,7 +16,7 @@ from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
-from pencilmap.mapper.searches.limit import EFFORTS
+from pencilmap.mapper.searches.search import EFFORTS
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.kinds import all_variants

@@ -4,6 +4,7 @@ import re
 from fractions import Fraction
 from importlib import import_module
 from itertools import count, permutations
+from time import monotonic
 from zlib import crc32
 
 import numpy as np
@@ -11,11 +12,11 @@ import pytest
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.placements.search import parse_options
-from pencilmap.mapper.searches import annealing, routed_swaps, starts as starts_module
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches import annealing, routed_swaps, search as search_module, starts as starts_module
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.mapper.searches.default_order import default
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PlacementError
@@ -31,7 +32,11 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.joint_loads import routed_joint
 from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 
-SHORT = Budget(evaluations=1500, seconds=None)
+SHORT = 1500  # evaluations
+
+
+def within(grid, evaluations=SHORT, seed=1, deadline=None):
+    return Search(evaluations * work_of_swap(grid), seed, deadline)
 
 
 def all_orders(torus):
@@ -69,11 +74,6 @@ def joint_cost(mapping, wanted):
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, rule))
 
 
-@pytest.fixture(autouse=True)
-def _nothing_found_before():
-    annealing._done.clear()
-
-
 @pytest.mark.parametrize("wanted", WANTED, ids=["sequence", "at once", "overlap", "unlike"])
 @by_name
 def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, wanted):
@@ -103,7 +103,7 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, w
 def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_message(shape, T, grid, size, wanted):
     """The grid 4x3 has more rows than indices of x: empty blocks."""
     site, grid, transform = Site(parse_torus(shape), T), parse_grid(grid), Transform(*size)
-    run = annealing._Run(site, grid, 5, SHORT, lambda *given: None, wanted, annealing.USUAL, transform)
+    run = annealing._Run(site, grid, within(grid, seed=5), lambda *given: None, wanted, annealing.USUAL, transform)
     routed_swaps.settle_down(run.state, np.random.default_rng(1).permutation(site.n_slots))
     for heat in (1e9, 1e-9):
         routed_swaps.anneal(run.state, 300, heat, heat)
@@ -163,7 +163,7 @@ def test_a_walk_of_a_seed_is_the_same_walk_everywhere(n, w):
 @pytest.mark.thorough
 @by_name
 def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid):
-    found = search(site, grid, budget=SHORT)
+    found = search(site, grid, within(grid))
     site.check_mapping(found.mapping)
     prediction = predict(found.mapping, site=site)
     assert float(prediction.cost) == pytest.approx(found.cost, rel=1e-12)
@@ -177,11 +177,11 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
 @pytest.mark.parametrize("turn", [1, -1])
 def test_another_objective_is_followed(wanted, turn):
     site, grid = SITES[0][0], ProcessGrid(*SITES[0][1].shape[::turn])
-    found = search(site, grid, budget=Budget(6000, None), wanted=wanted)
+    found = search(site, grid, within(grid, 6000), wanted)
     assert float(joint_cost(found.mapping, wanted)) == pytest.approx(found.cost, rel=1e-12)
     defaults = [float(joint_cost(default(order, site, grid), wanted)) for order in all_orders(site.network)]
     assert found.cost <= min(defaults) + 1e-9
-    other = search(site, grid, budget=Budget(6000, None))
+    other = search(site, grid, within(grid, 6000))
     assert found.cost <= float(joint_cost(other.mapping, wanted)) + 1e-9
 
 
@@ -190,7 +190,7 @@ def test_another_objective_is_followed(wanted, turn):
     (Torus((4, 4, 4)), ProcessGrid(8, 8), 1, at_once(2))], ids=str)
 def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, tasks, wanted):
     product = best_product(torus, grid, tasks, wanted)
-    found = search(Site(torus, tasks), grid, budget=Budget(seconds=0.0), wanted=wanted)
+    found = search(Site(torus, tasks), grid, within(grid, deadline=0.0), wanted)
     assert found.cut == "seconds" and found.start == "best product"
     least = joint_cost(product.mapping(), wanted or in_sequence(2))
     assert joint_cost(found.mapping, wanted or in_sequence(2)) == least == found.cost < found.launcher_cost
@@ -245,9 +245,9 @@ def test_a_product_is_stretched_around_a_missing_node():
 
 def test_lengths_of_very_slow_links_remain_numbers():
     site = Site(Torus((4, 4, 2), bandwidth=(1.0, 1e6, 1e6)), idle=True)
-    found = search(site, ProcessGrid(5, 6), budget=Budget(evaluations=1500, seconds=None))
+    found = search(site, ProcessGrid(5, 6), within(ProcessGrid(5, 6)))
     assert found.cost < found.launcher_cost
-    run = annealing._Run(site, ProcessGrid(5, 6), 1, SHORT, lambda line: None, in_sequence(2), annealing.USUAL)
+    run = annealing._Run(site, ProcessGrid(5, 6), Search(), lambda line: None, in_sequence(2), annealing.USUAL)
     for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
         run.state.top[:] = top
         assert run._most_doublings() == doublings
@@ -255,7 +255,7 @@ def test_lengths_of_very_slow_links_remain_numbers():
 
 def test_the_same_seed_gives_the_same_placement_and_another_another():
     site, grid = SITES[0]
-    first, again, other = (search(site, grid, seed, SHORT).mapping for seed in (1, 1, 2))
+    first, again, other = (search(site, grid, within(grid, seed=seed)).mapping for seed in (1, 1, 2))
     assert (first.node_of_rank == again.node_of_rank).all() and first.name == again.name
     assert (first.node_of_rank != other.node_of_rank).any()
 
@@ -263,9 +263,8 @@ def test_the_same_seed_gives_the_same_placement_and_another_another():
 def test_rows_and_columns_may_be_exchanged():
     site, grid = SITES[0]
     turned = ProcessGrid(grid.shape[1], grid.shape[0])
-    one, other = search(site, grid, budget=SHORT), search(site, turned, budget=SHORT)
-    annealing._done.clear()
-    again = search(site, turned, budget=SHORT)
+    shared = within(grid)
+    one, other, again = search(site, grid, shared), search(site, turned, shared), search(site, turned, within(grid))
     nodes = one.mapping.node_of_rank.reshape(grid.shape[::-1])
     for found in (other, again):
         assert (found.mapping.node_of_rank.reshape(grid.shape) == nodes.T).all()
@@ -279,7 +278,7 @@ def test_rows_and_columns_may_be_exchanged():
 def test_the_other_grid_of_one_group_knows_the_launchers_cost_too():
     """If a group takes every slot, the search only tries the launcher's order of the first grid."""
     site = Site(Torus((3, 3)), allocation=Allocation(Torus((3, 3))).without([0]), idle=True)
-    first, second = (search(site, grid, budget=Budget(2000)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
+    first, second = (search(site, grid, within(grid)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
     assert first.cost == second.cost == second.launcher_cost
     assert "launch order" in str(second)
 
@@ -288,12 +287,12 @@ def test_the_launchers_are_tried_whatever_the_budget():
     site, grid = SITES[0]
     least = min(predict(default(order, site, each)).cost for order in ("", "tn", *all_orders(site.network))
                 for each in (grid, ProcessGrid(*grid.shape[::-1])))
-    assert predict(search(site, grid, budget=Budget(0, None)).mapping).cost == least
+    assert predict(search(site, grid, Search(0)).mapping).cost == least
 
 
 def test_seconds_cut_the_search_and_the_answer_says_so():
     site, grid = SITES[0]
-    found = search(site, grid, budget=Budget(10**9, seconds=0.2))
+    found = search(site, grid, within(grid, 10**9, deadline=monotonic() + 0.2))
     assert found.cut == "seconds" and found.evaluations < 10**9
     assert "cut=seconds" in found.mapping.name and "CUT SHORT" in str(found)
     assert found.cost <= found.launcher_cost
@@ -307,8 +306,8 @@ def test_an_interrupt_gives_the_best_so_far():
         if share is not None:
             raise KeyboardInterrupt
 
-    found = search(site, grid, budget=SHORT, report=interrupt)
-    assert found.cut == "interrupt" and found.evaluations < SHORT.evaluations
+    found = search(site, grid, within(grid), report=interrupt)
+    assert found.cut == "interrupt" and found.evaluations < SHORT
     assert float(predict(found.mapping).cost) == pytest.approx(found.cost) and found.cost <= found.launcher_cost
 
 
@@ -319,13 +318,13 @@ def test_an_interrupt_before_there_is_anything_is_not_swallowed(monkeypatch):
 
     monkeypatch.setattr(annealing, "launchers", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        search(*SITES[0], budget=SHORT)
+        search(*SITES[0], within(SITES[0][1]))
 
 
 def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
     """8x8x8 with 40 random nodes missing, 59 rows of 8 tasks."""
     site, grid = with_holes(Torus((8, 8, 8)), 40), ProcessGrid(8, 59)
-    found = search(site, grid, budget=Budget(10_000, None))
+    found = search(site, grid, within(grid, 10_000))
     launcher = predict(default("", site, grid)).cost
     assert predict(found.mapping).cost <= 0.85 * launcher
 
@@ -334,14 +333,14 @@ def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
 def test_never_worse_than_the_best_product(shape, R, C):
     site, grid = Site(Torus(shape)), ProcessGrid(R, C)
     product = predict(best_product(site.network, grid)).cost
-    assert predict(search(site, grid, budget=SHORT).mapping).cost <= product
+    assert predict(search(site, grid, within(grid)).mapping).cost <= product
 
 
 def test_idle_planes_cost_no_more_than_the_box_without_them():
     """448 tasks on 8x8x8: as good as the best product on 7x8x8, with x open."""
     site, grid = Site(Torus((8, 8, 8)), idle=True), ProcessGrid(8, 56)
     boxes = [predict(best_product(Torus((7, 8, 8), (False, True, True)), grid)).cost * 512 / 448]
-    assert predict(search(site, grid, budget=SHORT).mapping).cost <= min(boxes)
+    assert predict(search(site, grid, within(grid)).mapping).cost <= min(boxes)
 
 
 @pytest.mark.parametrize("text, kind", [("best", Product), ("search:evaluations=10", Mapping)])
@@ -379,10 +378,10 @@ def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slo
 def test_progress_tells_the_share_of_evaluations_and_the_best_cost_so_far():
     site, grid = SITES[5]
     heard = []
-    found = search(site, grid, budget=SHORT, report=lambda line, share=None: heard.append((line, share)))
+    found = search(site, grid, within(grid), report=lambda line, share=None: heard.append((line, share)))
     told = [(re.fullmatch(r"best load (\S+) \(from .+\)", line), share) for line, share in heard]
     shares, best = zip(*((share, float(one[1])) for one, share in told if one))
-    assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT.evaluations <= found.evaluations
+    assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT <= found.evaluations
     assert min(best) == pytest.approx(found.cost, rel=1e-3), "the same as of what is returned"
 
 
@@ -406,16 +405,14 @@ def worst_of_ring(nodes, R, C, tie):
 def test_a_robust_search_finds_the_least_worst_over_the_rules_for_ties():
     ties = ("split", "parity", "plus")
     every = [max(worst_of_ring(nodes, 2, 3, tie) for tie in ties) for nodes in permutations(range(6))]
-    found = search(Site(Torus((6,))), ProcessGrid(2, 3), budget=SHORT, rules=annealing.TIED)
+    found = search(Site(Torus((6,))), ProcessGrid(2, 3), within(ProcessGrid(2, 3)), rules=annealing.TIED)
     assert found.cost == pytest.approx(float(min(every))) and found.cost < float(max(every))
     assert found.cost == pytest.approx(max(float(predict(found.mapping, routing_name=f"dimension-order:{tie}").cost)
                                            for tie in ties))
 
 
 def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
-    families = import_module("pencilmap.mapper.placements.best")  # `best` in the package is the function
-    monkeypatch.setattr(families, "SWAPS", 6000)
-    monkeypatch.setattr(families, "EVALUATIONS", 6000)
+    monkeypatch.setattr(search_module, "BUDGET", 10_000_000)
     where, usual, grid = setting(network="8x8", robust=True), setting(network="8x8"), ProcessGrid(4, 16)
     [shown] = where.predictions("4x16")
     worst = max(p.cost for p in usual.predictions("4x16", routing="all")[2:])
@@ -437,7 +434,7 @@ def test_what_does_not_fit_is_refused():
                                       "seconds=nan", "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
-        parse_options(argument)
+        place(f"search:{argument}", *SITES[0])
 
 
 def test_starts_of_many_ranks_use_up_at_most_half_of_the_evaluations(monkeypatch):
@@ -445,7 +442,7 @@ def test_starts_of_many_ranks_use_up_at_most_half_of_the_evaluations(monkeypatch
     monkeypatch.setattr(annealing, "FEW_RANKS", 59)
     site, grid, heard = with_holes(Torus((4, 4, 4)), 4), ProcessGrid(6, 10), []
     most = 1500
-    found = search(site, grid, budget=Budget(most, None), report=lambda line, share=None: heard.append(line))
+    found = search(site, grid, within(grid, most), report=lambda line, share=None: heard.append(line))
     tried = max(int(line.split()[0]) for line in heard if " starts, best " in line)
     launched = len(list(annealing.launchers(site, grid)))
     assert found.evaluations == most
@@ -454,7 +451,7 @@ def test_starts_of_many_ranks_use_up_at_most_half_of_the_evaluations(monkeypatch
 
 
 def test_a_number_of_evaluations_is_used_up_on_a_slow_machine(monkeypatch):
-    monkeypatch.setattr(annealing, "monotonic", count(0, 60).__next__)  # each look at the clock is a minute later
+    monkeypatch.setattr(search_module, "monotonic", count(0, 60).__next__)  # each look at the clock is a minute later
     site = Site(Torus((4, 3)))
     limited, counted = (place(f"search:{options}", site, ProcessGrid(3, 4)) for options in ("seconds=1", "evaluations=300"))
     assert "cut=seconds" in limited.name and "cut" not in counted.name

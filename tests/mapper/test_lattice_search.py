@@ -17,6 +17,7 @@ from pencilmap.mapper.searches.lattice_search import (
     tried_lattices,
 )
 from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.searches.search import Search
 from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -69,7 +70,7 @@ def test_folded_loads_are_those_of_routing_every_message(torus, tasks, grid):
     ("13x13", "13x13", 1, 10.77), ("10x10", "10x20", 2, 7.4), ("7x7", "14x7", 2, 6.29)])
 def test_tilings_beat_digit_patterns(shape, grid, tasks, cost):
     torus, grid = parse_torus(shape), parse_grid(grid)
-    tiling, found = best_tiling(torus, grid, tasks, evaluations=150_000)
+    tiling, found = best_tiling(torus, grid, tasks, within=Search(150_000 * 320))
     assert found <= cost + 0.005 < predict(best_product(torus, grid, tasks)).cost
     assert found == pytest.approx(float(predict_routed(tiling.mapping(grid)).cost))
 
@@ -168,7 +169,7 @@ def test_the_better_lattices_are_annealed_longer_until_no_round_finds_more(monke
     lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
     n = len(lattices)
     assert 12 < n <= 64
-    done, (tiling, cost) = annealed(monkeypatch, [8.0] * (n - 1) + [0.5], torus, grid, evaluations=10**9, patience=2)
+    done, (tiling, cost) = annealed(monkeypatch, [8.0] * (n - 1) + [0.5], torus, grid, within=Search(10**12), patience=2)
     assert [form for form, _ in done[:n]] == [one.form for one in lattices] and {steps for _, steps in done[:n]} == {3000}
     assert [steps for _, steps in done[n:]] == [20_000] * 12 + [30_000] * 8
     assert done[n][0] == lattices[-1].form == tiling.form, "the best first"
@@ -178,9 +179,9 @@ def test_the_better_lattices_are_annealed_longer_until_no_round_finds_more(monke
 
 def test_a_search_ends_with_its_steps_and_counts_larger_tiles_more(monkeypatch):
     torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
-    done, _ = annealed(monkeypatch, [], torus, grid, evaluations=4000)  # of 16 tasks: 8000 of 8
+    done, _ = annealed(monkeypatch, [], torus, grid, within=Search(320 * 4000))  # of 16 tasks: 8000 of 8
     assert [steps for _, steps in done] == [3000, 3000, 2000]
-    done, (tiling, cost) = annealed(monkeypatch, [], torus, grid, evaluations=0, below=7.5)
+    done, (tiling, cost) = annealed(monkeypatch, [], torus, grid, within=Search(0), below=7.5)
     assert (done, tiling, cost) == ([], None, 7.5)
 
 
@@ -188,10 +189,10 @@ def test_only_what_costs_less_counts_and_what_cannot_is_left_out(monkeypatch):
     torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
     lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
     least = lattices[0].load + lattices[0].floor
-    done, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, evaluations=10**6, below=least + 1.0, patience=1)
+    done, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, within=Search(10**9), below=least + 1.0, patience=1)
     assert (tiling, cost) == (None, least + 1.0)
     assert done and {steps for _, steps in done} == {3000}, "one round"
-    done, (tiling, cost) = annealed(monkeypatch, [0.0], torus, grid, evaluations=10**6, patience=9)
+    done, (tiling, cost) = annealed(monkeypatch, [0.0], torus, grid, within=Search(10**9), patience=9)
     assert len(done) == 1 and tiling.form == lattices[0].form and cost == least, "no other can be below that"
     assert best_tiling(torus, grid, below=least) == (None, least)
 

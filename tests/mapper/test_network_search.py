@@ -12,10 +12,10 @@ import pytest
 
 from pencilmap.mapper.base import progress
 from pencilmap.mapper.searches import network_search
-from pencilmap.mapper.searches.limit import Limit
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.searches.network_seeds import FEW, seeds
 from pencilmap.mapper.searches.partition import DIVIDERS, dividers, halves
+from pencilmap.mapper.searches.search import Search
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
@@ -83,7 +83,7 @@ def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective, tra
     prediction = predict(mapping_of(ground, slots), transform)
     wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
     assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
-    better = annealed(swaps, slots, 400_000, hot=0.05)
+    better = annealed(swaps, slots, Search(400_000), hot=0.05)
     assert swaps.least == pytest.approx(swaps.cost(better), abs=1e-9) and swaps.cost(better) <= swaps.cost(slots)
 
 
@@ -115,7 +115,7 @@ def test_swaps_reach_known_costs_from_the_launch_order(text, tasks, used, grid, 
     site = site_of(text, tasks, sorted(random.Random(1).sample(range(network_named(text).n_nodes), used)))
     ground = Ground(site, ProcessGrid(*grid))
     swaps = swaps_of(ground, views(ground)[0], in_sequence(2))
-    annealed(swaps, ground.launch, 60_000_000, fading=fading)
+    annealed(swaps, ground.launch, Search(60_000_000), fading=fading)
     assert swaps.least * used / site.network.n_nodes <= most
 
 
@@ -153,9 +153,9 @@ def test_the_latin_rule_spreads_receivers_over_all_cables():
 
 def test_the_same_seed_finds_the_same_placement():
     site, grid = site_of(DRAGONFLY_72, hosts=drawn_hosts(DRAGONFLY_72, 42)), ProcessGrid(6, 7)
-    first, again, other = (search(site, grid, evaluations=100_000, limit=Limit(seed)) for seed in (1, 1, 2))
+    first, again, other = (search(site, grid, Search(12_500_000, seed)) for seed in (1, 1, 2))
     assert first.mapping.node_of_rank.tolist() == again.mapping.node_of_rank.tolist()
-    assert first.costs == again.costs and other.evaluations > 0
+    assert first.costs == again.costs and max(other.costs.values()) > 0
 
 
 def every_placement(slots, grid):
@@ -174,7 +174,7 @@ def test_swaps_end_when_their_work_is_done(text, grid):
     swaps, used = swaps_of(ground, views(ground)[0], in_sequence(2)), []
     run = swaps.run
     swaps.run = lambda *given: used.append(run(*given)) or used[-1]
-    annealed(swaps, ground.launch, 3_000_000)
+    annealed(swaps, ground.launch, Search(3_000_000))
     assert sum(used) == pytest.approx(3_000_000, rel=0.1)
 
 
@@ -202,7 +202,7 @@ def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     least = least_costs(site, grid)
     assert lower_bound(site, grid).value <= min(least.values())
     for rule in judged_routings(site.network):
-        assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == least[rule]
+        assert search(site, grid, Search(2_500_000), rules=(rule,)).costs[rule] == least[rule]
 
 
 @pytest.mark.parametrize("text, used, equal", [
@@ -214,7 +214,7 @@ def test_a_note_says_if_placement_cannot_matter(text, used, equal):
     costs = {in_sequence(2).of_loads(routed_joint(site.network, parts, mapping_of(ground, slots).ends, rule))
              for slots in every_placement(used, grid)}
     assert (len(costs) == 1) == equal
-    noted = network_search.best_mapping(site, grid, evaluations=1000).notes
+    noted = network_search.best_mapping(site, grid, Search(125_000)).notes
     assert (network_search.EQUAL in noted) == equal
 
 
@@ -266,7 +266,7 @@ def test_a_graph_without_levels_is_divided_into_its_leaves(divider):
 def test_on_a_graph_the_answer_is_never_worse_than_the_launcher(graph):
     site = site_of(from_networkx(graph, "graph"))
     grid = ProcessGrid(4, 8) if site.n_slots == 32 else ProcessGrid(5, 6)
-    found = search(site, grid, evaluations=100_000)
+    found = search(site, grid, Search(12_500_000))
     assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
 
 
@@ -282,7 +282,7 @@ def test_the_worst_cost_is_never_above_that_of_the_launcher(text, number, tasks,
     site = site_of(text, tasks, sorted(random.Random(7).sample(range(n), min(number, n))))
     grid = ProcessGrid(*grid) if site.n_slots == grid[0] * grid[1] else ProcessGrid(2, site.n_slots // 2)
     site = Site(site.network, tasks, site.allocation, idle=True)
-    found = search(site, grid, evaluations=60_000)
+    found = search(site, grid, Search(7_500_000))
     assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
     assert max(found.costs.values()) == max(cost_under(found.mapping, rule) for rule in found.costs)
 
@@ -385,7 +385,7 @@ def test_messages_that_leave_units_are_those_of_the_counts(seed, monkeypatch):
 
 def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.searches.network_seeds.halves", None)
-    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
+    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), Search(0)).seed in (
         "launch order", "transposed")
 
 
@@ -396,11 +396,11 @@ def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_onc
     site = site_of(text)
     ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
     some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
-    found = search(site, grid, evaluations=0)
+    found = search(site, grid, Search(0))
     assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
     monkeypatch.setattr(network_search, "FIRST", 1000)
     every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
-    assert search(site, grid, evaluations=0).costs[rule] == min(every.values())
+    assert search(site, grid, Search(0)).costs[rule] == min(every.values())
 
 
 def cost_of(ground, slots, rule):
@@ -411,7 +411,7 @@ def cost_of(ground, slots, rule):
 
 def test_a_first_answer_makes_no_seeds_if_the_launch_order_loads_the_links_of_hosts_alone(monkeypatch):
     monkeypatch.setattr(network_search, "seeds", lambda ground: pytest.fail("seeds"))
-    found = search(site_of("fat-tree:leaves=4,hosts=4,up=4"), ProcessGrid(4, 4), evaluations=0)
+    found = search(site_of("fat-tree:leaves=4,hosts=4,up=4"), ProcessGrid(4, 4), Search(0))
     assert found.seed.startswith("launch order") and found.costs["shortest-path"] == 6  # 4 N (1 - 1/4) / P for each exchange
 
 
@@ -420,6 +420,6 @@ def test_progress_tells_the_share_of_evaluations(monkeypatch):
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     heard = []
     with progress.heard_by(heard.append):
-        search(Site(network_named("fat-tree:leaves=3,hosts=4,up=2")), ProcessGrid(3, 4), evaluations=1000)
+        search(Site(network_named("fat-tree:leaves=3,hosts=4,up=2")), ProcessGrid(3, 4), Search(125_000))
     shares = [int(re.match(r"(\d+) %: search of grid 3x4: ", line)[1]) for line in heard]
     assert shares == sorted(shares) and 0 <= shares[0] < shares[-1] <= 100

@@ -16,6 +16,7 @@ from pencilmap.mapper.choose import LARGE, _Wanted, least_s, plan
 from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
+from pencilmap.mapper.searches import search as search_module
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import PencilmapError
@@ -88,10 +89,7 @@ def drawn_question(draw):
 @pytest.fixture
 def brief(monkeypatch):
     """Searches of few evaluations."""
-    families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(import_module("pencilmap.mapper.searches.network_search"), "EVALUATIONS", 4000)
-    for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
-        monkeypatch.setattr(families, name, value)
+    monkeypatch.setattr(search_module, "BUDGET", 500_000)
 
 
 @pytest.mark.usefixtures("brief")
@@ -248,10 +246,11 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
 
 
 def test_grids_are_first_compared_without_a_search(monkeypatch):
-    shares = []
-    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
+    budgets = []
+    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given:
+                        budgets.append(given[3].budget) or candidates(*given))
     plan(setting(fft="64", network="16x9", bandwidth="1 GB/s"), effort="quick")
-    assert shares and set(shares) == {0}
+    assert budgets and set(budgets) == {0}
 
 
 def test_a_first_answer_predicts_grids_with_idle_tasks_only_if_these_may_come_first():
@@ -280,18 +279,20 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
 
 @pytest.mark.usefixtures("brief")
 def test_each_round_of_the_search_looks_at_fewer_grids_for_longer(monkeypatch):
-    shares = []
-    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given: shares.append(given[3]) or candidates(*given))
+    budgets = []
+    monkeypatch.setattr("pencilmap.mapper.place.candidates", lambda *given:
+                        budgets.append(given[3].budget) or candidates(*given))
     where = setting(network="7x7", fft="49", bandwidth="1 GB/s")
     for effort, factor in (("normal", 1), ("long", 8)):
-        shares.clear()
+        budgets.clear()
         found = plan(where, grids=[where.grid("7x7")], schedules=["sequence"], effort=effort)
-        assert [share * factor for share in shares if share] == [2] and found.best.certificate > 1
-    shares.clear()
+        assert [budget for budget in budgets if budget] == [factor * search_module.BUDGET // 2]
+        assert found.best.certificate > 1
+    budgets.clear()
     plan(setting(network="5x5", bandwidth="1 GB/s", fft="50", failed="0-0"), schedules=["sequence"])
-    searched = [share for share in shares if share]
-    assert searched == sorted(searched, reverse=True)
-    assert searched.count(min(searched)) == 3 < searched.count(max(searched))  # 24, 1x24 and 24x1 are one search
+    searched = [budget for budget in budgets if budget]
+    assert searched == sorted(searched)
+    assert searched.count(max(searched)) == 3 < searched.count(min(searched))  # 24, 1x24 and 24x1 are one search
 
 
 @pytest.mark.usefixtures("brief")

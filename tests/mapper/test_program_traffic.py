@@ -11,6 +11,7 @@ import pytest
 from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.scotch_traffic import scotch_starts
+from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.searches.traffic_starts import launch_orders
 from pencilmap.mapper.setting import setting
@@ -166,7 +167,7 @@ def test_no_grid_is_found_in_other_traffic():
 
 def test_blocks_of_a_halo_go_to_nodes():
     site = Site(network_named("4x4x4"), 8)
-    found = search_traffic(site, halo((8, 8, 8)), DimensionOrder(), 0, scotch=False)
+    found = search_traffic(site, halo((8, 8, 8)), DimensionOrder(), Search(0), scotch=False)
     assert found.cost <= 400_000
 
 
@@ -187,7 +188,7 @@ def test_fft_beside_a_halo(text, most):
 
 def test_shuffled_halo_is_unshuffled():
     traffic = halo((8, 8, 8), names=np.random.default_rng(3).permutation(512))
-    found = search_traffic(Site(network_named("8x8x8")), traffic, DimensionOrder(), 0, scotch=False)
+    found = search_traffic(Site(network_named("8x8x8")), traffic, DimensionOrder(), Search(0), scotch=False)
     assert found.cost <= 120_000
 
 
@@ -205,7 +206,7 @@ def test_never_worse_than_the_launcher_hop_bytes_or_scotch(text, kind):
     names = np.random.default_rng(2).permutation(n)
     traffic = random_traffic(n, per_rank=3, phases=2) if kind == "random" else halo((4, n // 4), (64000, 8000), names)
     rule = routing(default_routing(network), network)
-    found = search_traffic(site, traffic, rule, 1e8)
+    found = search_traffic(site, traffic, rule, Search(100_000_000))
 
     def exact(places):
         return predict_program(Mapping(network, ProcessGrid(n, 1), 1, places, np.zeros(n, int)), traffic).link_bytes
@@ -234,7 +235,7 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
 def test_same_seed_gives_the_same_placement():
     site, traffic = Site(network_named("4x4")), random_traffic(16)
     rule = DimensionOrder()
-    first, again = (search_traffic(site, traffic, rule, seed=5).places.tolist() for _ in range(2))
+    first, again = (search_traffic(site, traffic, rule, Search(seed=5)).places.tolist() for _ in range(2))
     assert first == again
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.searches import scotch_map as scotch
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.searches.scotch_map import network_graph, scotch_is_there, scotch_mapping, task_graph
+from pencilmap.mapper.searches.search import Search
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
@@ -87,7 +88,8 @@ def test_the_irregular_case_of_the_issue_is_never_worse_than_scotch():
     torus = Torus((8, 8, 8))
     missing = np.random.default_rng(0).choice(512, 40, replace=False)
     site, grid = Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59)
-    assert predict(search(site, grid, budget=Budget(2000, None)).mapping).cost <= predict(scotch_mapping(site, grid)).cost
+    found = search(site, grid, Search(2000 * work_of_swap(grid)))
+    assert predict(found.mapping).cost <= predict(scotch_mapping(site, grid)).cost
 
 
 def test_without_scotch_its_debian_package_is_named(monkeypatch):
