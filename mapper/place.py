@@ -1,12 +1,13 @@
 """The placement of a grid: by a text, or the fastest of all families by all terms of the time model."""
 
+
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import BEST, check_name, place as place_at, takes_objective
 from pencilmap.mapper.placements.best import candidates, robust_search
 from pencilmap.mapper.placements.search import search_of_text, searched
-from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.search import Search
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.seeds.default_order import launched
+from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Placement

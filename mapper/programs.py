@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
-from pencilmap.mapper.searches.default_order import default, launched
-from pencilmap.mapper.searches.search import search_of
+from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
@@ -116,7 +116,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
         ``best`` (searched), ``default``, ``default:ORDER``, ``file:PATH``.
     routing : str, optional
     effort : str
-        See `pencilmap.mapper.searches.search.EFFORTS`.
+        See `pencilmap.mapper.base.search.EFFORTS`.
     seed : int
 
     Raises

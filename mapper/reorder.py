@@ -25,7 +25,7 @@ from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network

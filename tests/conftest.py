@@ -102,7 +102,7 @@ def mpi_is_not_started_in_this_process():
 @pytest.fixture
 def brief_searches(monkeypatch):
     """Searches have a twentieth of their budget: for tests of the answer around them."""
-    from pencilmap.mapper.searches import search
+    from pencilmap.mapper.base import search
 
     monkeypatch.setattr(search, "BUDGET", search.BUDGET // 20)
 

@@ -75,7 +75,7 @@ def test_only_kinds_and_seeds_know_the_kind_of_a_network():
 
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/kinds/torus_optima.py", "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/files.py",
-    "mapper/searches/stored_ring_maps.py", "mapper/searches/scotch_map.py",
+    "mapper/seeds/products.py", "mapper/seeds/graph.py",
     "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
     "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py",
@@ -265,8 +265,8 @@ def test_no_imports_form_a_circle():
     assert circles((name, target) for name, target in links if target in known) == []
 
 
-@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "mapper.seeds", "model.algorithms",
-                                     "model.decompositions", "model.kinds"])
+@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.algorithms", "model.decompositions",
+                                     "model.kinds"])
 def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
     """A folder with a table loads all its files; at their first use, those that the table names by ``file:object`` or that
     another file imports late."""

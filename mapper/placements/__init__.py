@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
 from pencilmap.model.base.late import late
 from pencilmap.model.network.network import Network

@@ -20,13 +20,13 @@ from itertools import permutations
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
+from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
 from pencilmap.mapper.placements.search import searched
-from pencilmap.mapper.searches.default_order import default, launched
 from pencilmap.mapper.searches.one_group import as_slab
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
-from pencilmap.mapper.searches.starts import likely_product
 from pencilmap.mapper.seeds import seeds_of
+from pencilmap.mapper.seeds.default_order import default, launched
+from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.decompositions import PENCIL
@@ -309,11 +309,11 @@ def _has_rings(torus: Torus) -> bool:
 
 def _tiling(torus, grid, tasks_per_node, cost, within):
     """Return a tiling of less cost if one is found."""
-    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is searched
+    from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is searched
 
-    key = lattice_search, torus, grid, tasks_per_node, within.key
+    key = tilings, torus, grid, tasks_per_node, within.key
     if key not in within.results:
-        within.results[key] = lattice_search.best_tiling(torus, grid, tasks_per_node, within, cost, PATIENCE)[0]
+        within.results[key] = tilings.best_tiling(torus, grid, tasks_per_node, within, cost, PATIENCE)[0]
     tiling = within.results[key]
     return [tiling.mapping(grid)] if tiling else []
 

@@ -12,7 +12,7 @@ order of the axes, and z-lines the rest.
 
 ``ring`` gives a dimension a pattern or a map: the positions of the members of each row, rows separated by strokes. Without
 an argument the placement is the product with the least joint load, for exchanges that run at once
-(`pencilmap.mapper.searches.product_search`, with the stored maps of `pencilmap.mapper.searches.stored_ring_maps`).
+(`pencilmap.mapper.seeds.products`, with the stored maps of `pencilmap.mapper.seeds.products`).
 
 Source of the images: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4 and 6.
 """
@@ -22,7 +22,7 @@ from math import gcd, prod
 
 import numpy as np
 
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Site

@@ -1,11 +1,11 @@
 """Lattice tilings of tori, and digit bases on twisted tori, by text.
 
-``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.searches.lattice_search`: ``c=`` (or ``r=``) gives
+``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.seeds.tilings`: ``c=`` (or ``r=``) gives
 the rows of a Hermite normal form, in dimensions and slots. The cosets of its lattice are the columns (or rows). ``tile=``
 gives the places of one of the other groups, place = node + N * slot. Without these options the placement is the best tiling
 found, for exchanges in sequence.
 
-``basis:r=0.0.4/1.0.6,c=0.0.1/0.1.0/...``, see `pencilmap.mapper.seeds.twisted_basis`: ``r=`` and ``c=`` give the
+``basis:r=0.0.4/1.0.6,c=0.0.1/0.1.0/...``, see `pencilmap.mapper.seeds.twisted_torus`: ``r=`` and ``c=`` give the
 generators of the digits of the place in a row and in a column, in coordinates, and the slot if a node has several. Without
 these options the placement is the best basis found, or the best pair of complementary subgroups.
 
@@ -19,9 +19,10 @@ from dataclasses import replace
 import numpy as np
 
 from pencilmap.mapper.base.progress import say
+from pencilmap.mapper.base.search import OF_MEMBER, parse_search
 from pencilmap.mapper.placements.products import check_product, ring
-from pencilmap.mapper.searches.search import OF_MEMBER, parse_search
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, TorusError
+from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import twists_of
@@ -64,21 +65,21 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     check_product("lattice", site, grid)
     torus, tasks = as_torus(site.network), site.tasks_per_node
     _check_lattice(torus, grid)
-    from pencilmap.mapper.searches import lattice_search  # numba is loaded only when a tiling is requested
+    from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is requested
 
     spelled = _TILING.fullmatch(argument)
     if spelled:
         form = tuple(tuple(map(int, row.split("."))) for row in spelled[2].split("/"))
-        tiling = lattice_search.Tiling(torus, tasks, form, tuple(map(int, spelled[3].split("."))), spelled[1])
+        tiling = tilings.Tiling(torus, tasks, form, tuple(map(int, spelled[3].split("."))), spelled[1])
         _check_tiling(argument, tiling, grid)
         return tiling.mapping(grid)
     if (within := _search_of(argument, OF_MEMBER * USUAL_TILE)) is None:
         raise PlacementError(f"lattice:{argument[:60]} is not understood; write lattice, lattice:seed=1,evaluations=100000, "
                              "or the text that a search has printed: lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10")
-    if torus.n_nodes * tasks > lattice_search.MOST_PLACES:
-        raise PlacementError(f"lattice is searched on up to {lattice_search.MOST_PLACES} slots, and torus {torus} has "
+    if torus.n_nodes * tasks > tilings.MOST_PLACES:
+        raise PlacementError(f"lattice is searched on up to {tilings.MOST_PLACES} slots, and torus {torus} has "
                              f"{torus.n_nodes * tasks}; take best")
-    found, cost = lattice_search.best_tiling(torus, grid, tasks, within)
+    found, cost = tilings.best_tiling(torus, grid, tasks, within)
     if found is None:
         raise PlacementError(f"no tiling of torus {torus} by lattices was tried for grid {grid}; take more evaluations")
     say(f"{found}: {cost:.4g}")
@@ -103,7 +104,7 @@ def _check_lattice(torus, grid):
 
 def _check_tiling(argument, tiling, grid):
     """Raise PlacementError unless the form is of this torus and the tile has one place of every coset."""
-    from pencilmap.mapper.searches.lattice_search import coset_numbers, is_form
+    from pencilmap.mapper.seeds.tilings import coset_numbers, is_form
 
     shape = np.array([*tiling.torus.shape, tiling.tasks_per_node])
     size = grid.shape["cr".index(tiling.cosets)]
@@ -142,15 +143,15 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
     [0, 1, 2, 3, 4, 5, 6, 7]
     """
     torus = _whole("basis", site, grid)
-    from pencilmap.mapper.seeds import twisted_basis  # numba is loaded only when a basis is requested
+    from pencilmap.mapper.seeds import twisted_torus  # numba is loaded only when a basis is requested
 
     spelled = _BASIS.fullmatch(argument)
     if spelled:
         return _of_generators(argument, spelled.groups(), torus, site.tasks_per_node, grid)
-    if (within := _search_of(argument, twisted_basis.work_of_basis(torus, grid))) is None:
+    if (within := _search_of(argument, twisted_torus.work_of_basis(torus, grid))) is None:
         raise PlacementError(f"basis:{argument[:60]} is not understood; write basis, basis:seed=1,evaluations=5000, or the "
                              "text that a search has printed: basis:r=0.0.4/1.0.0,c=0.1.0/0.2.0/0.0.1/2.0.0/0.0.2")
-    found, cost = twisted_basis.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
+    found, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
     say(f"{found}: {cost:.4g}")
     return found.mapping(grid)
 
@@ -166,14 +167,14 @@ def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     torus = _whole("cosets", site, grid)
     if argument:
         raise PlacementError(f"placement cosets:{argument[:60]}: cosets takes no argument; basis does, e.g. basis:seed=2")
-    from pencilmap.mapper.seeds import twisted_basis, twisted_pairs
+    from pencilmap.mapper.seeds import twisted_torus
 
-    found = twisted_pairs.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
+    found = twisted_torus.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
     if found is None:
         raise PlacementError(f"{site} has no subgroup for rows with a complement for columns of grid {grid}; take basis")
-    rows, columns = ([(node, 0) for node in twisted_basis.generators(torus, members, size)]
+    rows, columns = ([(node, 0) for node in twisted_torus.generators(torus, members, size)]
                      for members, size in zip(found[:2], grid.shape))
-    return twisted_basis.Basis(torus, 1, tuple(rows), tuple(columns)).mapping(grid)
+    return twisted_torus.Basis(torus, 1, tuple(rows), tuple(columns)).mapping(grid)
 
 
 def _whole(name, site, grid):
@@ -188,7 +189,7 @@ def _whole(name, site, grid):
 
 
 def _of_generators(argument, parts, torus, tasks_per_node, grid):
-    from pencilmap.mapper.seeds.twisted_basis import prime_factors, spelled
+    from pencilmap.mapper.seeds.twisted_torus import spelled
 
     digits = [[tuple(map(int, one.split("."))) for one in (part or "").split("/") if one] for part in parts]
     numbers = torus.n_dimensions + (tasks_per_node > 1)

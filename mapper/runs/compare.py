@@ -11,7 +11,7 @@ from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.placements import place, placement_name
 from pencilmap.mapper.runs.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
-from pencilmap.mapper.searches.default_order import order_of
+from pencilmap.mapper.seeds.default_order import order_of
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError, RecordError, ScheduleError
 from pencilmap.model.base.reading import parse_json

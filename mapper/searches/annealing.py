@@ -1,6 +1,6 @@
 """Local search: a good placement of any grid on any nodes, if no product of digit patterns exists or is good enough.
 
-Idea: take the best few launch orders and compact groupings (`pencilmap.mapper.searches.starts`). Anneal these starts by
+Idea: take the best few launch orders and compact groupings (`pencilmap.mapper.seeds.torus`). Anneal these starts by
 swaps of two ranks and moves to idle slots, on the exact routed loads (`pencilmap.mapper.searches.routed_swaps`). The
 schedule gives the objective; in sequence the objective is the sum over the exchanges of the worst weighted length. A p-norm
 over all links decides between placements of equal cost, and for steps that do not change the worst link. The search keeps
@@ -20,11 +20,10 @@ from time import monotonic
 import numpy as np
 
 from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, Search
 from pencilmap.mapper.searches import routed_swaps
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.search import FEWEST_MATES, OF_MATE, Search
-from pencilmap.mapper.searches.starts import grouped, launchers, products, slots_of
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.seeds.products import best_product, best_product_of
+from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES, as_torus

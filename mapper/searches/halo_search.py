@@ -3,8 +3,9 @@
 Idea: the exchanges and the halo are the traffic of a program, so the search for programs finds placements for both.
 """
 
-from pencilmap.mapper.searches.search import Search
-from pencilmap.mapper.searches.traffic_starts import launch_orders
+
+from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

@@ -1,6 +1,6 @@
 """One search for every network of hosts and switches: seeds, swaps, and a judgement under every routing.
 
-Idea: (1) Make closed-form seeds (`pencilmap.mapper.searches.network_seeds`). (2) Anneal the best of them by swaps, on the
+Idea: (1) Make closed-form seeds (`pencilmap.mapper.seeds.levels`). (2) Anneal the best of them by swaps, on the
 loads of the network's default routing (`pencilmap.mapper.searches.swaps`): by counts on fat trees, by a table of routes
 elsewhere. Some rounds give up a swap early if its smallest groups lose, so they keep more of a seed. (3) On fat trees,
 lessen the loads of static routes by the Latin rule and by swaps inside leaves, which leave the traffic between leaves as it
@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches.network_seeds import FEW, MANY, Ground, seeds
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
-from pencilmap.mapper.searches.search import Search
+from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cut_traffic import Crossing

@@ -6,7 +6,7 @@ Only the touched lanes are summed again, for their largest length and the p-norm
 accepted placement are kept, so nothing is routed when a rejected change is undone. Most changes are rejected, most of them
 because of their rows. So the exchange with small groups is routed first, and a change that is already too costly is given
 up.
-Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.searches.compiling`.
+Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.base.compiling`.
 A call of a compiled function counts the references to its arrays, about 5 nanoseconds for each array. So no function is
 called for every message or lane.
 Needs: dimension order; any order of the dimensions, any rule for ties at half a ring, and several rules at once. Messages
@@ -17,7 +17,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pencilmap.mapper.searches.compiling import compiled
+from pencilmap.mapper.base.compiling import compiled, copy_into
 
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # exchange of each kind of proposal: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE does not, others bring a rank next to a mate
@@ -92,13 +92,6 @@ doublings : int64 array, shape (1,)
 best : float array, shape (2,); best_slot : int64 array, shape (P,)
     Cost and energy of the best placement seen, and its slots.
 """
-
-
-@compiled
-def copy_into(target: np.ndarray, source: np.ndarray) -> None:
-    """Copy a row of numbers. For ``target[:] = source`` numba would compile messages about shapes, which takes seconds."""
-    for k in range(len(source)):
-        target[k] = source[k]
 
 
 @compiled

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pencilmap.mapper.searches.compiling import compiled, inlined
+from pencilmap.mapper.base.compiling import compiled, inlined
 from pencilmap.model.base.arrays import Floats, Ints
 
 Small = NDArray[np.int32]  # halves the memory that a swap reads

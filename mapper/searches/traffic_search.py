@@ -1,6 +1,6 @@
 """The placement of a program whose links are busy for the least time, phase after phase.
 
-Idea: many starts (`pencilmap.mapper.searches.traffic_starts`) are compared by their exact loads. The best are improved by
+Idea: many starts (`pencilmap.mapper.seeds.traffic`) are compared by their exact loads. The best are improved by
 swaps at low temperatures; the best of all is also heated, once or several times. The budget counts changed loads, so a seed
 will give the same placement on every machine.
 """
@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.boards import Swaps, Term, board_of_places, flows_of
-from pencilmap.mapper.searches.digit_climb import climbed
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
-from pencilmap.mapper.searches.scotch_traffic import scotch_starts
-from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
-from pencilmap.mapper.searches.traffic_starts import traffic_starts
+from pencilmap.mapper.seeds.graph import scotch_starts
+from pencilmap.mapper.seeds.traffic import climbed, traffic_starts
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.routing.routes import Routes

@@ -1,9 +1,9 @@
 """Compile the inner loops of all searches, so that no command has to wait for them: ``python -m`` this module."""
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.annealing import search
-from pencilmap.mapper.searches.lattice_search import best_tiling
-from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.traffic_search import search_traffic
+from pencilmap.mapper.seeds.tilings import best_tiling
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site

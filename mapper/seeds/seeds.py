@@ -1,6 +1,7 @@
 """Where the search for a placement begins on a kind of network: the interface."""
 
-from pencilmap.mapper.searches.search import Search
+
+from pencilmap.mapper.base.search import Search
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

@@ -1,4 +1,4 @@
-"""Hill climbing over the generators of a digit basis: the inner loop of `pencilmap.mapper.seeds.twisted_basis`.
+"""Hill climbing over the generators of a digit basis: the inner loop of `pencilmap.mapper.seeds.twisted_torus`.
 
 Idea: the place of a rank is the sum of its digits times their generators, so the row of rank (p, q) is a set A, moved by
 q's part, and its column is a set B, moved by p's part. The load of all rows is the load of the messages inside A, folded
@@ -9,11 +9,18 @@ Needs: routes that look the same from every node, even blocks. Deterministic: th
 """
 
 from collections import namedtuple
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.searches.routed_swaps import compiled, copy_into
+from pencilmap.mapper.base.compiling import compiled, copy_into
+from pencilmap.model.base.factors import prime_factors
+from pencilmap.model.kinds.twisted_routes import routes_of
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.traffic.objective import Objective
 
 Network = namedtuple("Network", "sums differences start first node share worth steps slots")
 Network.__doc__ = """A network whose routes look the same from every node.
@@ -35,6 +42,7 @@ slots : int
 Wanted = namedtuple("Wanted", "count rows columns")
 Wanted.__doc__ = "The terms of an objective: count, share of the row exchange, share of the column exchange; float arrays."
 
+HEAT = 0.01
 FRESH, ADDED, SWAPPED = 0.3, 0.6, 0.8  # of the moves; the rest is a step along a link
 
 
@@ -214,3 +222,34 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node
             else:
                 node[i], slot[i] = old_node, old_slot
     return best_node, best_slot, best, done
+
+
+def climbed(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, start: Any, steps: int,
+            aim: float, number: int) -> tuple[float, list[tuple[int, int]]]:
+    """Return the cost and the generators of the best basis of a climb."""
+    generators = np.array(start, dtype=np.int64).reshape(-1, 2)
+    rows, columns = (prime_factors(n) for n in grid.shape)
+    node, slot, cost, _ = climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
+                                np.array([*rows, *columns], dtype=np.int64), len(rows), generators[:, 0].copy(),
+                                generators[:, 1].copy(), steps, HEAT, aim + 1e-9, number)
+    return cost, list(zip(node.tolist(), slot.tolist()))
+
+
+@lru_cache(maxsize=4)
+def _network(torus: TwistedTorus, tasks_per_node: int) -> Network:
+    """Return the network with its links upwards alone: groups load both directions of a cable alike."""
+    routes, nodes, n = routes_of(torus), np.arange(torus.n_nodes), torus.n_nodes
+    sums = torus.sums(nodes, nodes).astype(np.int32)
+    strength = np.array([float(weight / cables) for weight, cables in zip(link_weights(torus), torus.cables)])
+    steps = np.array([torus.neighbours[i, direction, 0] for i, direction in steps_up_and_down(torus)] or [0])
+    up = routes.channel % 2 == 0
+    start = np.concatenate([[0], np.cumsum(up)])[routes.start]
+    return Network(sums, sums[torus.negative], start, (routes.channel[up] // 2 * n).astype(np.int32),
+                   routes.node[up].astype(np.int32), routes.share[up], strength, steps, tasks_per_node)
+
+
+def _terms(wanted: Objective, grid: ProcessGrid, tasks_per_node: int) -> Wanted:
+    """Return the objective with the factors of the m scale, 4 N / (P R) for rows and 4 N / (P C) for columns."""
+    unit = [4 / (tasks_per_node * size) for size in grid.shape]
+    return Wanted(np.array([float(term.count) for term in wanted.terms]),
+                  *(np.array([float(term.shares[k]) * unit[k] for term in wanted.terms]) for k in range(2)))

@@ -36,3 +36,18 @@ def factorisations(n: int, parts: int, least: int | None = None) -> Iterator[tup
         if least is None or (first >= least and first**parts <= n):
             for rest in factorisations(n // first, parts - 1, None if least is None else first):
                 yield (first, *rest)
+
+
+def prime_factors(n: int) -> list[int]:
+    """Return the prime factors of a number, the smallest first.
+
+    >>> prime_factors(24)
+    [2, 2, 2, 3]
+    """
+    found, k = [], 2
+    while n > 1:
+        while n % k == 0:
+            found.append(k)
+            n //= k
+        k += 1
+    return found

@@ -73,7 +73,7 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     --------
     >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
-    >>> from pencilmap.mapper.searches.product_search import best_product
+    >>> from pencilmap.mapper.seeds.products import best_product
     >>> from pencilmap.model.network.torus import Torus
     >>> ring = Torus((8, 8, 8))
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]

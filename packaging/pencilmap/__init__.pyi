@@ -4,8 +4,8 @@ from .mapper.runs.compare import Comparison as Comparison, compare_records as co
 from .mapper.formats import FORMATS as FORMATS, Job as Job, read_mapping as read_mapping, write_mapping as write_mapping
 from .mapper.graphs import read_graph as read_graph
 from .mapper.placements import PLACEMENTS as PLACEMENTS, as_mapping as as_mapping, place as place
-from .mapper.searches.grids import rank_grids as rank_grids
-from .mapper.searches.product_search import best_product as best_product
+from .mapper.seeds.products import rank_grids as rank_grids
+from .mapper.seeds.products import best_product as best_product
 from .mapper.runs.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
 from .mapper.choose import Choice as Choice, Plan as Plan, plan as plan

@@ -6,11 +6,11 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.search import EFFORTS
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL

@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.ask import WRAPS, ask
 from pencilmap.mapper.base import shell
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.placements import BEST, PLACEMENTS
-from pencilmap.mapper.searches.search import EFFORTS
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL

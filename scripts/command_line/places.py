@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.formats import Job
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.question import Question

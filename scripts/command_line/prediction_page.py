@@ -8,11 +8,11 @@ from pencilmap.mapper.ask import job_of
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.hosts import first_hosts
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.choose import predictions
 from pencilmap.mapper.formats import launch_of
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST as BEST_PLACEMENT, placement_name
-from pencilmap.mapper.searches.search import search_of
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question

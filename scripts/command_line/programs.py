@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
@@ -16,7 +17,6 @@ from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
-from pencilmap.mapper.searches.search import EFFORTS
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.kinds import all_variants

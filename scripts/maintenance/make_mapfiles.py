@@ -15,7 +15,7 @@ from typing import Any
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import Job, mapping_text
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import parse_grid

@@ -20,7 +20,7 @@ from math import ceil, exp, log, log2, prod
 from typing import Any
 
 from pencilmap.mapper.base.progress import say
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import p3dfft_time
 from pencilmap.model.decompositions import PENCIL

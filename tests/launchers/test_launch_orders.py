@@ -7,7 +7,7 @@ import pytest
 from pencilmap.mapper.allocations import look_around
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.launchers import launch_order
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi_5, succeed

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.searches.default_order import default
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site

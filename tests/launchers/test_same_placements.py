@@ -129,7 +129,7 @@ def random_rings(choose):
 
 def random_tiling(choose):
     """Return a lattice tiling with a poor tile that has a single place of every coset."""
-    from pencilmap.mapper.searches.lattice_search import coset_numbers, normal_forms
+    from pencilmap.mapper.seeds.tilings import coset_numbers, normal_forms
 
     torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
     shape = (*torus.shape, tasks)

@@ -10,14 +10,16 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base import search as search_module
 from pencilmap.mapper.base.progress import heard_by
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches import annealing, routed_swaps, search as search_module, starts as starts_module
+from pencilmap.mapper.searches import annealing, routed_swaps
 from pencilmap.mapper.searches.annealing import search, work_of_swap
-from pencilmap.mapper.searches.default_order import default
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.search import Search
-from pencilmap.mapper.searches.starts import boxes, starts, stretched_products
+from pencilmap.mapper.seeds import torus as starts_module
+from pencilmap.mapper.seeds.default_order import default
+from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.torus import boxes, starts, stretched_products
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder

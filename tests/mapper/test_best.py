@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
+from pencilmap.mapper.base.search import BUDGET, Search
 from pencilmap.mapper.choose import plan, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates, is_searched
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.search import BUDGET, Search
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import PENCIL, SLAB

@@ -4,8 +4,7 @@ from itertools import product as cartesian
 
 import pytest
 
-from pencilmap.mapper.searches.product_search import best_product, patterns
-from pencilmap.mapper.searches.uneven_products import best_product_of
+from pencilmap.mapper.seeds.products import best_product, best_product_of, patterns
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.decompositions import SLAB

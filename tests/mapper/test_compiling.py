@@ -9,8 +9,8 @@ import pytest
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
+from pencilmap.mapper.base import compiling
 from pencilmap.mapper.base.progress import heard_by
-from pencilmap.mapper.searches import compiling
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import noting_inputs
 from tests.patience import patience
@@ -36,7 +36,7 @@ def test_if_numba_finds_no_folder_the_cache_is_a_private_folder(monkeypatch, tmp
 
 
 LOOP = """
-from pencilmap.mapper.searches.compiling import compiled
+from pencilmap.mapper.base.compiling import compiled
 
 @compiled
 def loop(x):
@@ -54,7 +54,7 @@ def run_loop(folder, added, call, **more):
 
 @pytest.mark.thorough
 def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path):
-    dies = ("import os; from pencilmap.mapper.searches import compiling; "
+    dies = ("import os; from pencilmap.mapper.base import compiling; "
             "compiling.write_whole = lambda *given: os._exit(7); loop(1)")
     assert run_loop(tmp_path, 1, "print(loop(1))").stdout == "2\n"
     assert run_loop(tmp_path, 2, dies).returncode == 7

@@ -11,7 +11,7 @@ from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, reco
 from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES, PLACEMENT, TARGETS, foreign_format
 from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.searches.scotch_map import network_graph
+from pencilmap.mapper.seeds.graph import network_graph
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.machines.files import package_file
 from pencilmap.model.network.torus import Torus

@@ -6,8 +6,10 @@ from math import prod
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.lattice_search import (
+from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.tilings import (
     _Run,
     best_tiling,
     coordinates,
@@ -16,8 +18,6 @@ from pencilmap.mapper.searches.lattice_search import (
     normal_forms,
     tried_lattices,
 )
-from pencilmap.mapper.searches.product_search import best_product
-from pencilmap.mapper.searches.search import Search
 from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
@@ -144,11 +144,11 @@ def test_of_lattices_that_are_alike_one_is_tried_and_the_least_loads_first(torus
 def test_tiles_that_are_too_large_and_lattices_beyond_the_most_are_not_tried(monkeypatch):
     torus, grid, shape = Torus((6, 6)), ProcessGrid(4, 9), np.array([6, 6, 1])
     assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c", "r"}
-    monkeypatch.setattr("pencilmap.mapper.searches.lattice_search.MOST_TILE", 8)
+    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_TILE", 8)
     assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c"}
-    monkeypatch.setattr("pencilmap.mapper.searches.lattice_search.MOST_TILE", 9)
+    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_TILE", 9)
     first = {letter: next(iter(normal_forms((6, 6, 1), size))) for letter, size in (("c", 4), ("r", 9))}
-    monkeypatch.setattr("pencilmap.mapper.searches.lattice_search.MOST_LATTICES", 1)
+    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_LATTICES", 1)
     assert {one.cosets: one.form for one in tried_lattices(torus, shape, grid)} == first
 
 

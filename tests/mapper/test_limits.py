@@ -96,7 +96,7 @@ CASES = {  # module, constant, its small value, an input at the limit, the call,
         b"[" * n + b"1" + b"]" * n, "m")), "a list is not expected here"),
     "digits in lists": ("mapper.formats.brackets", "MAX_DIGITS", 4, 4, lambda n: leaves(Document(
         b"[" + b"7" * n + b"]", "m")), "77777 is not expected here"),
-    "places of a tiling": ("mapper.searches.lattice_search", "MOST_PLACES", 16, 4, lambda n: place(
+    "places of a tiling": ("mapper.seeds.tilings", "MOST_PLACES", 16, 4, lambda n: place(
         "lattice:seed=1,evaluations=50", Site(Torus((n, 4))), ProcessGrid(n, 4)), "up to 16 slots, and torus 5x4 has 20"),
 }
 

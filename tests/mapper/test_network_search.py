@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.base import progress
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
-from pencilmap.mapper.searches.network_seeds import FEW, seeds
-from pencilmap.mapper.searches.partition import DIVIDERS, dividers, halves
-from pencilmap.mapper.searches.search import Search
+from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
+from pencilmap.mapper.seeds.levels import FEW, seeds
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
@@ -384,8 +384,8 @@ def test_messages_that_leave_units_are_those_of_the_counts(seed, monkeypatch):
 
 
 def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
-    monkeypatch.setattr("pencilmap.mapper.searches.network_seeds.halves", None)
-    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), Search(0)).seed in (
+    monkeypatch.setattr("pencilmap.mapper.seeds.levels.halves", None)
+    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
         "launch order", "transposed")
 
 

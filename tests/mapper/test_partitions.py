@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.compact_groups import _affinity, blobs, distances, hops_apart, matched, spectral
+from pencilmap.mapper.seeds.torus import _affinity, blobs, distances, hops_apart, matched, spectral
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 

@@ -12,11 +12,11 @@ import pytest
 from pencilmap import model
 from pencilmap.mapper import choose, place
 from pencilmap.mapper.ask import partition_for
+from pencilmap.mapper.base import search as search_module
 from pencilmap.mapper.choose import LARGE, _Wanted, least_s, plan
 from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.searches import search as search_module
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.threads import choices
 from pencilmap.model.base.errors import PencilmapError

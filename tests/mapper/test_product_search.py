@@ -6,9 +6,7 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.searches.grids import rank_grids
-from pencilmap.mapper.searches.product_search import best_product, patterns
-from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.mapper.seeds.products import best_product, patterns, rank_grids, ring_maps
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus

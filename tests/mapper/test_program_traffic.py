@@ -8,12 +8,12 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
-from pencilmap.mapper.searches.scotch_traffic import scotch_starts
-from pencilmap.mapper.searches.search import Search
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
-from pencilmap.mapper.searches.traffic_starts import launch_orders
+from pencilmap.mapper.seeds.graph import scotch_starts
+from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.traffic_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing

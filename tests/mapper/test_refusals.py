@@ -16,7 +16,7 @@ from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.records import read_records, transform_of_record
-from pencilmap.mapper.searches import lattice_search, scotch_map as scotch
+from pencilmap.mapper.seeds import graph as scotch, tilings as lattice_search
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import read_points
 from pencilmap.mapper.studies.threads import choices

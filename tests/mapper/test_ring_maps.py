@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.product_search import best_product, patterns
-from pencilmap.mapper.searches.stored_ring_maps import ring_maps
+from pencilmap.mapper.seeds.products import best_product, patterns, ring_maps
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus

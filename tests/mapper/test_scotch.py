@@ -7,12 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches import scotch_map as scotch
 from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.mapper.searches.network_search import judged_routings
-from pencilmap.mapper.searches.scotch_map import network_graph, scotch_is_there, scotch_mapping, task_graph
-from pencilmap.mapper.searches.search import Search
+from pencilmap.mapper.seeds import graph as scotch
+from pencilmap.mapper.seeds.graph import network_graph, scotch_is_there, scotch_mapping, task_graph
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.starts import (
+from pencilmap.mapper.seeds.torus import (
     _boxes_of,
     _corner,
     _nearest_divisors,

@@ -4,14 +4,13 @@
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import PLACEMENTS, place
-from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.search import Search
-from pencilmap.mapper.seeds.twisted_basis import best_basis, generators, prime_factors, work_of_basis
-from pencilmap.mapper.seeds.twisted_pairs import best_pair, subgroups
-from pencilmap.mapper.seeds.twisted_torus import best_twisted
+from pencilmap.mapper.seeds.default_order import launched
+from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups, work_of_basis
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site

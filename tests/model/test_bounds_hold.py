@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.bounds.cut_traffic import Crossing
 from pencilmap.model.bounds.rows_and_columns import (

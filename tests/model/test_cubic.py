@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.searches.default_order import launched
+from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PencilmapError, ScheduleError
 from pencilmap.model.decompositions import CUBIC

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.grids import rank_grids
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product, rank_grids
 from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
 from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass

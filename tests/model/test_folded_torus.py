@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.kinds import kind_of, network_named

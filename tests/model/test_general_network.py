@@ -6,9 +6,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.searches.search import Search
 from pencilmap.model.kinds import KINDS, routing
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.network.coordinates import CoordinateNetwork

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.bounds.chosen_slots import Minimum
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part

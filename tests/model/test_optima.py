@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.kinds.torus_all_to_all import least_factor, may_reach, why_unreachable
 from pencilmap.model.kinds.torus_optima import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder

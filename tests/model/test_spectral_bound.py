@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.annealing import search, work_of_swap
-from pencilmap.mapper.searches.search import Search
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.torus_spectral import WeightedRoutes, _ascent, spectral_bound

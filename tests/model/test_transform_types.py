@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.mapper.searches.grids import rank_grids
+from pencilmap.mapper.seeds.products import rank_grids
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids

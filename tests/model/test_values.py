@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.product_search import patterns
+from pencilmap.mapper.seeds.products import patterns
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import (
     GridError,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site

@@ -7,8 +7,7 @@ from math import prod
 import pytest
 
 from pencilmap.mapper.choose import LONGEST_RING
-from pencilmap.mapper.searches.grids import rank_grids
-from pencilmap.mapper.searches.product_search import best_product
+from pencilmap.mapper.seeds.products import best_product, rank_grids
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import efficiency, rank_shapes, scale, weak_transform
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError

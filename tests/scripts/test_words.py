@@ -281,7 +281,7 @@ def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
 @pytest.mark.parametrize("words", [("plan", "--schedule", "sequence"),
                                    ("predict", "-g", "4x6", "-p", "best", "-p", "search")])
 def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
-    for name in ("choose", "placements.best", "placements.search", "searches.lattice_search"):  # every message is shown
+    for name in ("choose", "placements.best", "placements.search", "seeds.tilings"):  # every message is shown
         monkeypatch.setattr(import_module(f"pencilmap.mapper.{name}"), "now_and_then", lambda say_line: say_line)
     _, _, err = pencilmap(*words, "--network", "5x5", "--failed", "0-0", "--bandwidth", "1 GB/s", "--fft", "50")
     shares = [int(share) for share in re.findall(r"(?m)^\d+ s, (\d+) %: ", err)]

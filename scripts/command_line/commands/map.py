@@ -7,11 +7,11 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, plan
 from pencilmap.mapper.formats import format_named, launch_of, write_mapping
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
-from pencilmap.mapper.searches.search import ONE_GRID, Search, search_of
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words

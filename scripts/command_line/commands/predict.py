@@ -7,10 +7,10 @@ import click
 
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placements import BEST, check_names, placement_name
-from pencilmap.mapper.searches.search import search_of
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
 from pencilmap.model.placement.grid import is_in_words

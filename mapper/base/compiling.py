@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
@@ -121,3 +122,10 @@ def private_folder() -> Path | None:
         return None
     is_private = folder.is_dir() and not folder.is_symlink() and state.st_uid == os.getuid() and not state.st_mode & 0o077
     return folder if is_private else None
+
+
+@compiled
+def copy_into(target: np.ndarray, source: np.ndarray) -> None:
+    """Copy a row of numbers. For ``target[:] = source`` numba would compile messages about shapes, which takes seconds."""
+    for k in range(len(source)):
+        target[k] = source[k]

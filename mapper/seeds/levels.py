@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.searches.default_order import launched
-from pencilmap.mapper.searches.partition import dividers, halves
+from pencilmap.mapper.seeds.default_order import launched
+from pencilmap.mapper.seeds.graph import dividers, halves
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.factors import divisors
 from pencilmap.model.placement.allocation import Site
@@ -56,7 +56,7 @@ class Ground:
 
     site: Site
     grid: ProcessGrid
-    divider: str = "networkx"  #: for a graph without levels, see `pencilmap.mapper.searches.partition`
+    divider: str = "networkx"  #: for a graph without levels, see `pencilmap.mapper.seeds.graph`
     variety: Variety = MANY
 
     @property

@@ -12,29 +12,47 @@ element. So the best beginning with some extents stays the best, whatever follow
 
 The search skips sets of worst lengths that are worth less than any mapping can reach (the composition bound). Lengths are
 whole numbers inside the search, on a scale common to all dimensions.
-
 Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
 milliseconds.
+
+With both exchanges at once digit patterns are seldom the best way to share a dimension. So for rings and lines of up to 32
+nodes the map of rows and columns with the least joint load is stored. For rings of up to 15 nodes and lines of up to 14
+every map was tried. Longer rings and lines were annealed.
+
+With uneven blocks the load in a dimension depends on its own digit pattern, and also on the digits of the dimensions before
+and after. But only the number of these digits for each letter matters (`pencilmap.model.traffic.product_blocks`). So one
+dynamic program over the dimensions, with these numbers as states, still finds the best product. It keeps for every state
+the non-dominated choices: no other choice has a smaller worst length in every exchange. The digits after a dimension follow
+from the grid, and the slots are tried in turn. Choices that already cost more than the best product for even blocks are
+dropped. No message is smaller than a known part of the mean. So the loads for even blocks rule out many choices before
+their real loads are counted.
+Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
+Needs: digit patterns, exchanges in sequence, dimension order.
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from importlib.resources import files
 from itertools import product as cartesian
 from math import ceil, lcm
 from operator import mul
 from typing import NamedTuple
 
-from pencilmap.mapper.searches.stored_ring_maps import ring_maps
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.base.factors import divisors, factorisations
-from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
-from pencilmap.model.placement.product import Pattern, Product, RingMap, ring_load
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, check_tasks, per_node
+from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict import Prediction, predict, predict_product
 from pencilmap.model.predict.lower_bounds import machine_bound
+from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.joint_loads import ring_vectors
 from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
+from pencilmap.model.traffic.product_blocks import first_line, stage_blocks
 
 
 def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None,
@@ -230,3 +248,150 @@ def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
         return [()] if rest == 1 else [tail for other in letters if other != owner for tail in endings(rest, other)]
 
     return tuple(Pattern(digits) for digits in followed(n, None))
+
+
+def ring_maps(n: int, ring: bool) -> list[RingMap]:
+    """Return the maps of a ring (or an open line) of n nodes with a joint load below the load of every digit pattern.
+
+    >>> [str(m) for m in ring_maps(4, True)], ring_maps(4, False), len(ring_maps(12, True))
+    (['1.0/2.3'], [], 4)
+    """
+    return [found for (kind, nodes, _), found in _table().items() if (kind, nodes) == (ring, n)]
+
+
+@lru_cache(maxsize=1)
+def _table():
+    """Return the map of each (ring, nodes, row members). Its transpose has the same joint load."""
+    found = {}
+    for line in (files("pencilmap.mapper.data") / "ring_maps.txt").read_text(encoding="ascii").splitlines():
+        if line.startswith("#"):
+            continue
+        kind, extents, _, _, text = line.split()
+        r, c = map(int, extents.split("x"))
+        if text != "=":
+            rows = parse_ring_map(text).rows
+            found[kind == "ring", r * c, r] = RingMap(rows)
+            found[kind == "ring", r * c, c] = found.get((kind == "ring", r * c, c), RingMap(tuple(zip(*rows))))
+    return found
+
+
+class _Uneven(NamedTuple):
+    """Patterns of the first dimensions, and the worst length of every exchange in them."""
+
+    lengths: tuple[Fraction, ...]
+    chosen: tuple[Pattern, ...]
+
+
+def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transform: Transform | None) -> Product:
+    """Return the fastest product placement of `grid` for the blocks of `transform`, exchanges in sequence.
+
+    Parameters
+    ----------
+    torus : Torus
+    grid : ProcessGrid
+    tasks_per_node : int
+    transform : Transform or None
+        None: even blocks.
+
+    Returns
+    -------
+    Product
+        Among equals the product for even blocks, `best_product`.
+
+    Examples
+    --------
+    >>> torus, grid = Torus((4, 4, 4)), ProcessGrid(8, 8)
+    >>> [str(best_product_of(torus, grid, 1, Transform(n, n, n))) for n in (16, 17)]
+    ['digits:x=r4,y=r2c2,z=c4', 'digits:x=r2c2,y=r2c2,z=r2c2']
+    """
+    even = best_product(torus, grid, tasks_per_node)
+    if transform is None or transform.divides_evenly(grid):
+        return even
+    prediction = predict_product(even, transform)
+    if prediction is None:
+        return even
+    best, least = even, Fraction(prediction.cost)
+    letters = grid.decomposition.letters
+    for extents in factorisations(tasks_per_node, len(letters)):
+        if any(n % k for n, k in zip(grid.shape, extents)):
+            continue
+        slots = dict(zip(letters, extents))
+        found = _best_with(torus, grid, slots, transform, least)
+        if found is not None:
+            least = sum(found.lengths, Fraction(0))
+            best = Product(torus, found.chosen, Pattern(tuple(slots.items())), grid.decomposition)
+    return best
+
+
+def _best_with(torus, grid, slots, transform, least):
+    """Return the best choice for all dimensions that costs less than `least`, or None."""
+    letters, blocks = grid.decomposition.letters, stage_blocks(grid, transform)
+    unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
+    smallest = Crossing(grid, transform).smallest
+    goal = tuple(n // slots[letter] for n, letter in zip(grid.shape, letters))
+    found = {(1,) * len(letters): [_Uneven((Fraction(0),) * len(blocks), ())]}
+    for i, weight in enumerate(weights(torus)):
+        longer: dict[tuple[int, ...], list[_Uneven]] = {}
+        for before, beginnings in found.items():
+            for pattern in patterns(torus.shape[i], letters):
+                total = tuple(b * pattern.extent(letter) for b, letter in zip(before, letters))
+                if any(n % k for n, k in zip(goal, total)):
+                    continue
+                floor = [smallest * weight * ring_load(pattern, some.letters, torus.is_ring(i)).largest for some in blocks]
+                hopeful = [b for b in beginnings if sum(map(max, b.lengths, floor)) < least]
+                if not hopeful:
+                    continue
+                there = dict(zip(letters, before))
+                here = [unit * weight * int(first_line(pattern, torus.is_ring(i), some, there, slots).max())
+                        for some in blocks]
+                for beginning in hopeful:
+                    lengths = tuple(map(max, beginning.lengths, here))
+                    if sum(lengths) < least:
+                        _keep(longer.setdefault(total, []), _Uneven(lengths, (*beginning.chosen, pattern)))
+        found = longer
+    return min(found.get(goal, ()), key=lambda beginning: sum(beginning.lengths), default=None)
+
+
+def _keep(rivals, candidate):
+    """Add a candidate unless a rival is nowhere longer. Drop the rivals that the candidate makes useless."""
+    if any(all(a <= b for a, b in zip(rival.lengths, candidate.lengths)) for rival in rivals):
+        return
+    rivals[:] = [r for r in rivals if not all(a <= b for a, b in zip(candidate.lengths, r.lengths))] + [candidate]
+
+
+def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
+               decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
+    """Rank all grids by their best product placements, the fastest first.
+
+    Grids that leave tasks without data count only if no grid gives data to every task.
+
+    Parameters
+    ----------
+    torus : Torus
+    tasks_per_node : int
+    transform : Transform, optional
+        Without a transform the m scale decides.
+    costs : Costs, optional
+        With the costs of a machine the predicted time decides, else the link time.
+    decomposition : Decomposition
+
+    Returns
+    -------
+    list of (ProcessGrid, Product, Prediction)
+    """
+    found = []
+    for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):
+        product = best_product_of(torus, grid, tasks_per_node, transform)
+        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
+    return sorted(found, key=lambda f: f[2].order)
+
+
+def filled_grids(n_tasks: int, transform: Transform | None = None,
+                 decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
+    """Return the grids on which every task holds a part of the transform, or all grids if there is no such grid.
+
+    >>> [str(grid) for grid in filled_grids(4, Transform(2, 4, 4))], len(filled_grids(4, Transform(1, 1, 1)))
+    (['2x2', '4x1'], 3)
+    """
+    grids = all_grids(n_tasks, decomposition)
+    return [grid for grid in grids if transform is None or transform.fills(grid)] or grids
