@@ -4,7 +4,7 @@
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import BEST, check_name, place as place_at, takes_objective
-from pencilmap.mapper.placements.best import candidates, robust_search
+from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.placements.search import search_of_text, searched
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product_of
@@ -75,17 +75,14 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
                  for uneven in _uneven(question, grid)]
     several = objectives("overlap" if brief and question.schedule == BEST else question.schedule, grid, question.direction)
     several = several if not brief or is_whole else several[:1]
-    steps = parts(len(several) * (1 + question.robust + (question.halo is not None)))
+    steps = parts(len(several) * (1 + (question.halo is not None)))
     for i, wanted in enumerate(several):
         is_first = i == 0 and (brief or question.schedule != BEST)  # the objective of the schedule gets most
         own = within.part(1 if is_first else 0 if brief else 1 / len(several))  # without a search products may be better
         with next(steps):
             found += [placed for uneven in _uneven(question, grid)
-                      for placed in candidates(site, grid, wanted, own.part(1), rules, uneven)
+                      for placed in candidates(site, grid, wanted, own.part(1), rules, uneven, question.robust)
                       if not (placed.is_product and placed in found)]
-        if question.robust:
-            with next(steps):
-                found += robust_search(site, grid, own.part(1), wanted, question.transform)
         if question.halo and question.transform:
             from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
 

@@ -53,7 +53,6 @@ MOST_SWAPPED = 2048            # slots of a torus of rings: above this number ti
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
 PATIENCE = 4                   # rounds without a better tiling
-RULES = 3  # for ties: a robust search routes under each rule
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
@@ -91,7 +90,7 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, within: Search | None = None,
-               rules: Sequence[str] = (), transform: Transform | None = None) -> list[Placement]:
+               rules: Sequence[str] = (), transform: Transform | None = None, robust: bool = False) -> list[Placement]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -106,6 +105,8 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
         On a network that is no torus, the routings that count; all of its routings by default.
     transform : Transform, optional
         Its blocks give the sizes of the messages; without a transform all are equal.
+    robust : bool
+        Whether the local search of a torus minimises the worst cost over the rules for ties.
 
     Returns
     -------
@@ -119,17 +120,17 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
         return [launched(site, grid)]
     if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
         return [replace(_mapping(placed), grid=grid)
-                for placed in candidates(site, *one, within, rules, transform)]
+                for placed in candidates(site, *one, within, rules, transform, robust)]
     if not site.network.has_products:
         return _without_products(site, grid, wanted, within, rules, uneven)
     if is_whole:
-        return _on_whole_torus(site, grid, wanted, within, uneven)
+        return _on_whole_torus(site, grid, wanted, within, uneven, robust)
     if not within.budget or not is_searched(site, grid, transform):
         return _unsearched(site, grid, wanted, within)
     from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
 
     few = within.at_most(MOST_SWAPS * grid.n_tasks * work_of_swap(grid))
-    return [*_filled(site, grid), searched(site, grid, few, wanted, transform=uneven)]
+    return [*_filled(site, grid), searched(site, grid, few, wanted, robust, uneven)]
 
 
 def _is_whole(site, grid):
@@ -145,16 +146,16 @@ def _mapping(placed):
     return placed.mapping("best") if placed.is_product else placed
 
 
-def _on_whole_torus(site, grid, wanted, within, uneven):
+def _on_whole_torus(site, grid, wanted, within, uneven, robust):
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
     tried, cost = _tried(torus, grid, T, wanted) if uneven is None else None, _cost(product, wanted)
-    if tried is not None:
+    if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
     if not within.budget or not is_searched(site, grid, uneven):
         return [product]
-    if uneven is None and _floor(torus, grid, T, wanted) >= cost:
+    if uneven is None and not robust and _floor(torus, grid, T, wanted) >= cost:
         return [product]
     found, begin, swaps = list[Mapping](), 0.0, within.part(1 - OF_TILING)
     if wanted == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
@@ -165,7 +166,7 @@ def _on_whole_torus(site, grid, wanted, within, uneven):
             swaps = swaps.part(AFTER_TILING)
     if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not within.is_over():
         with part(begin, 1):
-            found += _swapped(site, grid, wanted, found, swaps, uneven)
+            found += _swapped(site, grid, wanted, found, swaps, uneven, robust)
     return [product, *found]
 
 
@@ -233,31 +234,6 @@ def _cost(product, wanted):
     return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
 
 
-def robust_search(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None,
-                  transform: Transform | None = None) -> list[Mapping]:
-    """Search for a placement that minimises the worst cost over the rules for ties.
-
-    Parameters
-    ----------
-    site : Site
-    grid : ProcessGrid
-    within : Search
-    wanted : Objective, optional
-        Objective to minimise; by default the exchanges in sequence.
-    transform : Transform, optional
-        Its blocks give the sizes of the messages; without a transform all are equal.
-
-    Returns
-    -------
-    list of Mapping
-        Empty if the local search does not apply.
-    """
-    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
-    if not within.budget or _are_alike(site, grid, uneven) or not site.network.has_products or site.n_slots > MOST_SWAPPED:
-        return []
-    return [searched(site, grid, within.part((1 - OF_TILING) / RULES), wanted, robust=True, transform=uneven)]
-
-
 def _unsearched(site, grid, wanted, within):
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
@@ -318,11 +294,12 @@ def _tiling(torus, grid, tasks_per_node, cost, within):
     return [tiling.mapping(grid)] if tiling else []
 
 
-def _swapped(site, grid, wanted, known, within, transform):
+def _swapped(site, grid, wanted, known, within, transform, robust):
     """Return the result of the local search if it is better than the best product and the known placements."""
     from pencilmap.mapper.searches import annealing
 
     report = now_and_then(lambda line, share=None: say(f"search of grid {grid}: {line}", share))
-    found = annealing.search(site, grid, within, wanted, transform=transform, known=known, report=report)
+    found = annealing.search(site, grid, within, wanted, annealing.TIED if robust else annealing.USUAL, transform, known,
+                             report)
     from_known = found.start == "best product" or found.start.startswith("known")
     return [] if from_known and found.cost > found.start_cost - 1e-9 else [found.mapping]

@@ -57,9 +57,9 @@ ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another pl
         "interrupt": "interrupted, this is the best so far"}
 
 
-def work_of_swap(grid: ProcessGrid) -> int:
+def work_of_swap(grid: ProcessGrid, rules: Sequence[DimensionOrder] = USUAL) -> int:
     """Return the changed loads that take as long as a swap."""
-    return OF_MATE * max(FEWEST_MATES, sum(n for n in grid.shape if n > 1))
+    return OF_MATE * len(rules) * max(FEWEST_MATES, sum(n for n in grid.shape if n > 1))
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,8 @@ class _Run:
 
     def __init__(self, site, grid, within, report, wanted, rules, transform=None, known=()):
         self.site, self.grid, self.within, self.report = site, grid, within, report
-        self.evaluations = within.budget // work_of_swap(grid)
+        self.work = work_of_swap(grid, rules)
+        self.evaluations = within.budget // self.work
         self.wanted, self.rules, self.transform, self.known = wanted, rules, transform, known
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
@@ -211,7 +212,7 @@ class _Run:
         self._know_the_best_product()
         tried = self._try_starts()
         self.used = min(self.used, self._most_for_starts)  # launch orders do not shorten the search
-        self.within.goes_on(self.used * work_of_swap(self.grid))
+        self.within.goes_on(self.used * self.work)
         left = self.evaluations - self.used
         trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
         if trial > 0:
@@ -340,14 +341,14 @@ class _Run:
         state = self.state
         share = max(routed_swaps.energy(state), 1.0) / routed_swaps.links_of(state)
         hot, cold = (part * share for part in between)
-        done, piece, work = 0, min(steps, 100), work_of_swap(self.grid)
+        done, piece = 0, min(steps, 100)
         while done < steps:
             low, high = (hot * (cold / hot) ** (k / steps) for k in (done + piece, done))
             routed_swaps.anneal(state, piece, high, low)
             routed_swaps.refresh(state)
             done += piece
             self.used += piece
-            self.within.goes_on(piece * work)
+            self.within.goes_on(piece * self.work)
             self.report(f"best load {state.best[0]:.4g} (from {name})", self.used / self.evaluations)
             self._look()
             piece = min(steps - done, 1000)

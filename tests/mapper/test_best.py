@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pencilmap.mapper.base.search import BUDGET, Search
+from pencilmap.mapper.base.search import BUDGET, Search, search_of
 from pencilmap.mapper.choose import plan, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.place import best_placement, place as place_of
@@ -287,7 +287,7 @@ def test_a_search_is_told_only_if_one_ran(pencilmap):
 def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
     where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
     names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
-    best, *orders = predictions(where, parse_grid(grid), ["best", *names], effort)
+    best, *orders = predictions(where, parse_grid(grid), ["best", *names], search_of(effort))
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
 
 

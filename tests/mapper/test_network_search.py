@@ -385,7 +385,7 @@ def test_messages_that_leave_units_are_those_of_the_counts(seed, monkeypatch):
 
 def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.seeds.levels.halves", None)
-    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
+    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), Search(0)).seed in (
         "launch order", "transposed")
 
 

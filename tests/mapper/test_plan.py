@@ -268,7 +268,7 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
     where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
     every, tried = [], []
     for grid in all_grids(where.n_slots, where.decomposition):
-        every += [best_placement(where, grid, 0)[1], where.predict(where.place("default", grid))]
+        every += [best_placement(where, grid, search_module.Search(0))[1], where.predict(where.place("default", grid))]
     for module in (model.predict, choose, place):
         monkeypatch.setattr(module, "answer", lambda question, placed, name=None, known=model.predict.answer:
                             tried.append((placed.grid, question.routing)) or known(question, placed, name))
