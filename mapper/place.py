@@ -84,11 +84,11 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
                       for placed in candidates(site, grid, wanted, own.part(1), rules, uneven, question.robust)
                       if not (placed.is_product and placed in found)]
         if question.halo and question.transform:
-            from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
+            from pencilmap.mapper.searches.traffic_search import search_transform  # few questions have halos
 
             with next(steps):  # a brief search would spend more on its starts than on its swaps
-                found += with_halo(site, grid, question.transform, wanted, question.halo,
-                                   own.part(0 if brief or i else 1))
+                found += search_transform(site, grid, question.transform, wanted, question.halo,
+                                          own.part(0 if brief or i else 1), [placed.mapping(BEST) for placed in found])
     best = min(((placed, answer(question, placed, BEST)) for placed in found), key=lambda each: each[1].order)
     return best if alone else or_launch(question, *best)
 

@@ -131,19 +131,9 @@ def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, trans
 def annealed(swaps: Any, slots: Ints, within: Search, hot: float = HOT, cold: float = COLD, fading: float = PATIENT,
              enough: float = 0.0) -> Ints:
     """Return a placement that costs no more, found by swaps; they end early at a cost that is `enough`."""
-    swaps.begin(slots, fading)
-    ratio, before, each = (cold / hot) ** (1 / len(SLICES)), 0, swaps.work_of_swap
-    for i, doublings in enumerate(SLICES):
-        if swaps.least <= enough or within.is_over():
-            break
-        if doublings != before:
-            swaps.refresh()
-        before = doublings
-        steps = max(1, int((within.budget - within.spent) / (len(SLICES) - i) / each))
-        used = swaps.run(steps, swaps.least * hot * ratio**i, swaps.least * hot * ratio**(i + 1), doublings)
-        within.goes_on(used)
-        each = max(used / steps, 1.0)
-    return swaps.best
+    ratio = (cold / hot) ** (1 / len(SLICES))
+    slices = [(hot * ratio**i, hot * ratio**(i + 1), doublings) for i, doublings in enumerate(SLICES)]
+    return swaps.anneal(slots, within, slices, fading=fading, enough=enough)
 
 
 def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
