@@ -30,8 +30,8 @@ from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer, interval
-from pencilmap.model.predict.lower_bounds import machine_bound
-from pencilmap.model.predict.question import Case, Question
+from pencilmap.model.predict.certificates import machine_bound
+from pencilmap.model.predict.question import Case, Question, closed_form, worst
 from pencilmap.model.predict.ranking import (
     BY,
     TRANSFORM,
@@ -43,11 +43,9 @@ from pencilmap.model.predict.ranking import (
     unknown_costs,
     worth,
 )
-from pencilmap.model.predict.stages import closed_form, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.timing import TIE, local_terms, local_work
-from pencilmap.model.traffic.loads import m_time
-from pencilmap.model.traffic.objective import in_sequence
+from pencilmap.model.traffic.loads import in_sequence, m_time
 
 ALL_ROUTINGS = "all"
 DEFAULT = "default"

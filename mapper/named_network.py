@@ -10,8 +10,8 @@ from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import MachineError, NetworkError, near
 from pencilmap.model.kinds import KINDS, is_network, network_named, with_bandwidth
 from pencilmap.model.machines.machine import Machine
-from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import is_folded
 
 SHAPE = re.compile(r"[0-9]{1,6}w?(x[0-9]{1,6}w?)+(:mesh|:torus)?|[0-9]{1,6}(x[0-9]{1,6})*:box=[0-9wx]+")
 USAGE = "a shape such as 8x8x8, 8x8x8:mesh or 6 (a ring), or a file of its cables"

@@ -51,31 +51,34 @@ MPIRUN = "mpirun"
 _in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
 
 
-def _told(file, *prefixes):
+def _told(place, *prefixes):
     """Return the reader of an environment in a file, which is imported if a variable with one of the prefixes is set."""
-    read = late(f"{__name__}.{file}:from_environment")
+    file, _, name = place.partition(":")
+    read = late(f"{__name__}.{file}:from_environment{name and '_' + name}")
     return lambda environ: read(environ) if any(name.startswith(prefixes) for name in environ) else None
 
 
 READERS = {  # environments are read and files are tried in this order
     "slurm": Reader("Slurm: SLURM_JOB_NODELIST; slurm.conf, topology.conf, topology.yaml, scontrol show",
                     _told("slurm", "SLURM_"), *_in("slurm", "looks_like", "find"), format="slurm"),
-    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", _told("fujitsu", "PJM_"), format="vcoordfile"),
-    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", _told("flux", "FLUX_"), format="flux"),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, PJM_NODE, ...", _told("batch:fujitsu", "PJM_"),
+                      format="vcoordfile"),
+    "flux": Reader("Flux: FLUX_JOB_NNODES, FLUX_JOB_SIZE; flux hostlist local", _told("batch:flux", "FLUX_"), format="flux"),
     "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE",
-                       _told("bluegene", "RUNJOB_", "COBALT_", "LOADL_"), format="bgq"),
+                       _told("batch:bluegene", "RUNJOB_", "COBALT_", "LOADL_"), format="bgq"),
     "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())",
                   _told("tpu", "TPU_"), *_in("tpu", "looks_like", "find"), format="jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, *_in("hwloc", "looks_like", "find")),
-    "netloc": Reader("netloc export: GraphML or XML", None, *_in("netloc", "looks_like", "find")),
+    "netloc": Reader("netloc export: GraphML or XML", None, *_in("network_file", "looks_like_netloc", "find_netloc")),
     "network": Reader("network: ibnetdiscover, NVIDIA topograph, SimGrid, DOT, METIS, netloc",
                       None, *_in("network_file", "looks_like", "find")),
-    "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, *_in("scotch", "looks_like", "find")),
-    "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, *_in("cray", "looks_like", "find")),
+    "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None,
+                     *_in("network_file", "looks_like_scotch", "find_scotch")),
+    "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, *_in("table", "looks_like_cray", "find_cray")),
     "lsf": Reader("LSF: LSB_DJOB_HOSTFILE, LSB_MCPU_HOSTS, affinity file",
-                  _told("lsf", "LSB_"), *_in("lsf", "looks_like", "find"), format=MPIRUN),
+                  _told("batch:lsf", "LSB_"), *_in("batch", "looks_like_lsf", "find_lsf"), format=MPIRUN),
     "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE, a host in each line",
-                  _told("pbs", "PBS_"), *_in("pbs", "looks_like", "find"), format=MPIRUN),
+                  _told("batch:pbs", "PBS_"), *_in("batch", "looks_like_pbs", "find_pbs"), format=MPIRUN),
     "table": Reader("plain table: x y z, with or without a name", None, *_in("table", "looks_like", "find")),
 }
 
@@ -94,7 +97,7 @@ def job_format(environ: Mapping[str, str]) -> tuple[str | None, str] | None:
             continue
         with suppress(MapfileError):  # on a host without the job's files
             if reader.from_environment(environ):
-                return late(f"{__name__}.mpirun:format_of_launcher")(environ), reader.title
+                return late(f"{__name__}.batch:format_of_launcher")(environ), reader.title
     return None
 
 

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
-from pencilmap.mapper.graphs.processor_sets import allowed, allowed_memory, closest, unit_of_tasks
+from pencilmap.mapper.graphs.hwloc import allowed, allowed_memory, closest, looks_like as looks_like, unit_of_tasks
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import parse_xml, reading
 from pencilmap.model.base.units import counted

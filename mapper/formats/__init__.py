@@ -11,12 +11,19 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places
-from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
+from pencilmap.mapper.formats.foreign import PLACEMENT, named_format, refuse_foreign, why_not_a_placement
+from pencilmap.mapper.formats.format import (
+    Format,
+    Job,
+    Launch,
+    Places,
+    check_count,
+    check_slots,
+    job_of_hosts,
+    mapping_to_hosts,
+    places_on_nodes,
+)
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
-from pencilmap.mapper.formats.resources import why_not_a_placement
-from pencilmap.mapper.formats.slots import check_count, check_slots
 from pencilmap.model.base.errors import MapfileError, MappingError, near
 from pencilmap.model.base.late import LateTable
 from pencilmap.model.base.reading import reading
@@ -29,16 +36,16 @@ __all__ = ["FORMATS", "PRINTED", "READABLE", "Document", "Format", "Job", "Launc
            "recognise", "write_mapping", "write_whole"]
 
 _PLACES = {  # file:name; if no format is named, the first that recognises the file is used
-    "bgl": "bgl:FORMAT",
-    "bgq": "bgq:FORMAT",
+    "bgl": "bluegene:BGL",
+    "bgq": "bluegene:BGQ",
     "vcoordfile": "fujitsu:VCOORDFILE",
     "rankmap": "fujitsu:RANKMAP",
     "scotch": "scotch:FORMAT",
     "cray": "cray:FORMAT",
     "openmpi4": "rankfile:OPENMPI4",
     "openmpi5": "rankfile:OPENMPI5",
-    "hydra": "machinefile:HYDRA",
-    "intel": "machinefile:INTEL",
+    "hydra": "hostfile:HYDRA",
+    "intel": "hostfile:INTEL",
     "hostfile": "hostfile:HOSTFILE",
     "slurm": "hostfile:SLURM",
     "jax": "jax:FORMAT",

@@ -14,10 +14,10 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
+from pencilmap.mapper.formats.flux import PMI_LIMIT, pmi_process_mapping
+from pencilmap.mapper.formats.foreign import names_hosts
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.resources import names_hosts
-from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping

@@ -1,19 +1,28 @@
-"""The interface of a placement format, and the values that its functions take and return."""
+"""The interface of a placement format, and rules for all files.
 
+Ranks of a node are in order, every rank comes once, every slot once.
+
+Several hosts may be at each node, as the two compute nodes at a Gemini router: launchers see each host as a node. A format
+that names or counts hosts gets a network with a node for each host. Host k of a node has slots k T to (k + 1) T - 1, if T is
+the number of its tasks. Formats that name coordinates know only the nodes.
+"""
+
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.base.hosts import Hosts, check_name
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import LaunchOrder, Site
-from pencilmap.model.placement.grid import per_node
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Allocation, LaunchOrder, Site
+from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.mapping import Mapping
 
 
@@ -211,3 +220,141 @@ def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, in
     _ranks, node, slot, numbers = zip(*entries)
     slots = None if None in slot else np.array(slot, dtype=np.int64)
     return Places(np.array(node, dtype=np.int64), slots, list(numbers))
+
+
+class HostNames:
+    """Nodes of the hosts of one document.
+
+    If only the coordinates in their names identify hosts, all names must be alike except for their numbers, and a node
+    has a single name. The launcher would not find a misspelt host.
+    """
+
+    def __init__(self, document: Document, job: Job) -> None:
+        self._document, self._hosts = document, job.hosts
+        self._first: dict[int | str, tuple[str, tuple[str, int]]] = {}  # of the letters, and of each node
+
+    def node(self, name: str, number: int, column: int) -> int:
+        """Return the node of a host in a line. Raises MapfileError if the job has no such host."""
+        try:
+            node = self._hosts.node(check_name(name))
+        except MapfileError as error:
+            raise self._document.refuse(str(error), number, column) from error
+        if node is None:
+            raise self._document.refuse(self._hosts.why_not(name), number, column)
+        if self._hosts.is_default:
+            self._check_alike(name.partition(".")[0], node, number, column)
+        self._document.named.setdefault(node, name)
+        return node
+
+    def _check_alike(self, name, node, number, column):
+        letters = re.sub("[0-9]+", "0", name)
+        for key, what, problem in (("", letters, "has other letters than"), (node, name, "ends in the coordinates of")):
+            known, (first, line) = self._first.setdefault(key, (what, (name, number)))
+            if known != what:
+                raise self._document.refuse(f"host {name[:40]} {problem} host {first[:40]} in line {line}; correct the "
+                                            "name, or name the nodes with `hosts`", number, column)
+
+
+_FIT = "give the grid of the file, or another file"
+
+
+def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
+    """Refuse a file with more or fewer ranks than the grid."""
+    P, found = grid.n_tasks, len(places.line)
+    if found > P:
+        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}: {_FIT}",
+                              places.line[P])
+    if found < P:
+        raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks, the file places {found}: {_FIT}")
+
+
+def _place(document, job, node):
+    """Return a node in the words of the file if it names hosts."""
+    return f"host {document.named[node]}" if node in document.named else job.hosts.place(int(node))
+
+
+def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> None:
+    """Refuse a slot outside its node, or a slot with two ranks."""
+    node, number, T = places.node, places.line, job.site.tasks_per_node
+    outside = np.flatnonzero((slot < 0) | (slot >= T))
+    if outside.size:
+        r = outside[0]
+        raise document.refuse(f"{_place(document, job, node[r])} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; "
+                              "correct the line, give more `tasks_per_node`, or name the hosts of the job with `nodes`",
+                              number[r])
+    place = node * T + slot
+    order = np.argsort(place, kind="stable")
+    twice = order[1:][place[order][1:] == place[order][:-1]]
+    if twice.size:
+        second = int(twice.min())
+        first = int(np.flatnonzero(place == place[second])[0])
+        where = _place(document, job, node[second])
+        raise document.refuse(f"rank {second} takes {where} slot {slot[second]}, which rank {first} in line "
+                              f"{number[first]} already has; every slot takes one rank: correct one of both lines",
+                              number[second])
+
+
+@dataclass(frozen=True)
+class HostNetwork(Torus):
+    """A torus whose last dimension counts the hosts of a node."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.nodes.title} with {self.shape[-1]} hosts at each node"
+
+    @property
+    def nodes(self) -> Torus:
+        """Return the torus without the hosts."""
+        return Torus(self.shape[:-1], self.wrap[:-1], axes=self.axes[:-1])
+
+
+def tasks_of_host(tasks_per_node: int, hosts: Hosts) -> int:
+    """Return the tasks of each host. Raises MapfileError unless the tasks of a node divide evenly among its hosts."""
+    if tasks_per_node % hosts.per_node:
+        raise MapfileError(f"{tasks_per_node} tasks per node are not the same number on each of its {hosts.per_node} hosts; "
+                           f"give a multiple of {hosts.per_node} as `tasks_per_node`")
+    return tasks_per_node // hosts.per_node
+
+
+def job_of_hosts(job: Job) -> Job:
+    """Return the job with each host as a node; the same job if each node has one host."""
+    hosts = job.hosts
+    if hosts.per_node == 1 or hosts.hosts is None:
+        return job
+    torus, tasks = as_torus(job.network), tasks_of_host(job.site.tasks_per_node, hosts)
+    letter = next(c for c in "hklmnopqr" if c not in torus.axes)
+    network = HostNetwork((*torus.shape, hosts.per_node), (*torus.wrap, False), axes=torus.axes + letter)
+    numbered, count = dict[str, int](), dict[int, int]()
+    for name, node in hosts.hosts.items():
+        numbered[name] = node + torus.n_nodes * count.get(node, 0)
+        count[node] = count.get(node, 0) + 1
+    allocation = Allocation(network, _order(job, numbered), listed=job.site.allocation.listed)
+    site = replace(job.site, network=network, tasks_per_node=tasks, allocation=allocation)
+    names = Hosts(network, table={node: name for name, node in numbered.items()})
+    return replace(job, site=site, hosts=names, cores=job.cores[:tasks])
+
+
+def _order(job, numbered):
+    """Return the hosts of the usable nodes in the launcher's order.
+
+    This is the order of the list if the list has the nodes in their order, else node by node.
+    """
+    n, nodes = job.network.n_nodes, job.site.allocation.nodes
+    usable = set(nodes.tolist())
+    listed = [number for number in numbered.values() if number % n in usable]
+    if list(dict.fromkeys(number % n for number in listed)) == nodes.tolist():
+        return np.array(listed, dtype=np.int64)
+    return (nodes[:, None] + n * np.arange(job.hosts.per_node)).ravel()
+
+
+def mapping_to_hosts(mapping: Mapping, job: Job) -> Mapping:
+    """Return the mapping with each host as a node; `job` comes from `job_of_hosts`."""
+    host, slot = np.divmod(mapping.slot_of_rank, job.site.tasks_per_node)
+    return replace(mapping, network=job.network, tasks_per_node=job.site.tasks_per_node,
+                   node_of_rank=mapping.node_of_rank + mapping.network.n_nodes * host, slot_of_rank=slot)
+
+
+def places_on_nodes(places: Places, slot: Ints, job: Job, of_hosts: Job) -> tuple[Places, Ints]:
+    """Return the places and slots on the nodes: the inverse of `mapping_to_hosts`."""
+    host, node = np.divmod(places.node, job.network.n_nodes)
+    return places._replace(node=node), host * of_hosts.site.tasks_per_node + slot

@@ -1,4 +1,6 @@
-"""Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
+"""Hostfiles and machinefiles: a host for each rank.
+
+Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
 
 Hosts without given names have the coordinates as their last numbers, ``node-3-0-7``, like the hosts of the simulated
 torus. Slots are filled in the order of the lines. The launchers are SimGrid (``smpirun -hostfile FILE``), Open MPI
@@ -7,21 +9,27 @@ Without ``-N`` srun takes the nodes of the file; from 23.11 on it refuses the op
 src/common/slurm_opt.c), and 26.05 refuses topology/block (CHANGELOG/slurm-26.05.md).
 SimGrid reads counts, and Open MPI reads comments. Slurm reads comments, ``host*k``, and several hosts between commas, but
 takes a list in brackets for a single host. tests/launchers/test_verdicts.py runs each launcher.
+
+Machinefile: ``host:k`` in rank order, k consecutive ranks on that host; a host may appear again further down.
+
+MPICH's Hydra reads the file with ``-f``, and accepts ``user@host``, ``binding=`` and ``user=`` after the host. Intel MPI
+needs ``-machinefile``, because its ``-f`` uses a repeated host only once. Sources: MPICH wiki, "Using the Hydra Process
+Manager"; MPICH, src/pm/hydra/utils/args/args.c; Intel MPI developer reference, "Global Hydra options".
 """
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from os import PathLike
 
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.shell import path as shell
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, sbatch
-from pencilmap.mapper.formats.host_names import HostNames
+from pencilmap.mapper.formats.foreign import names_hosts, why_not_a_placement
+from pencilmap.mapper.formats.format import MORE_SLOTS, Format, HostNames, Job, Launch, Places, sbatch
 from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
-from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.resources import names_hosts, why_not_a_placement
+from pencilmap.mapper.formats.lines import Document, words
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, by_name
 from pencilmap.model.placement.mapping import Mapping
@@ -190,3 +198,88 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                                         "srun(1), --distribution: block is the default; run with 22.05.8: nodes are sorted "
                                         "by name; from 26.05 on by switch and then by name (CR_NO_DIST_TOPO_BLOCK: by name)",
                                         reason="format slurm"))
+
+
+_HOST_AND_COUNT = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)
+_HEAD = re.compile(r"\s*(\S+@)?[A-Za-z0-9_][\w.-]*(:[0-9]+|(:[0-9]+)?(\s+(binding|user)=\S*)+)\s*", re.ASCII)
+_USER = re.compile(r"[A-Za-z0-9_][\w.-]*@", re.ASCII)
+_OPTION = re.compile(r"user=[A-Za-z0-9_][\w.-]*|binding=(?:none|rr|user:[0-9]+(?:[,+][0-9]+)*|"
+                     r"(?:board|machine|numa|socket|core|hwthread|l[1-5]cache)(?::[0-9]+)?)", re.ASCII)
+
+
+def write_machinefile(mapping: Mapping, job: Job) -> str:
+    """Write consecutive ranks on a host as one line."""
+    return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
+
+
+def read_hydra(document: Document, job: Job) -> Places:
+    """Return the places as Hydra reads the file. Hydra has no lists of hosts."""
+    document.refuse_marks("Hydra", returns=False)
+    lone = re.search("\r(?!\n)", document.text)
+    if lone:
+        raise document.refuse("a carriage return, which Hydra does not take for an end of line; write a line feed",
+                              document.text.count("\n", 0, lone.start()) + 1)
+    return _read(document, job, options=True)
+
+
+def read_intel(document: Document, job: Job) -> Places:
+    """Return the places as Intel MPI reads the file."""
+    document.refuse_marks("Hydra", returns=False)
+    return _read(document, job, options=False)
+
+
+def _read(document, job, options):
+    entries, before, given = [], None, set[str]()
+    for number, line in document.lines():
+        (word, column), *more = words(line)
+        user = _USER.match(word) if options else None
+        host = word[user.end():] if user else word
+        if not _HOST_AND_COUNT.fullmatch(host) or (more and not options):
+            raise document.refuse(why_not_a_placement(line) or
+                                  f"{line.strip()[:40]!r} is not HOST or HOST:COUNT, one in each line", number, column)
+        name, count = count_of(document, number, column, host)
+        if word.partition(":")[0] != before:
+            before, given = word.partition(":")[0], set()
+        for option, at in more:
+            if not _OPTION.fullmatch(option):
+                raise document.refuse(why_not_a_placement(line) or
+                                      f"{option[:40]!r} is no option of a host; binding=core, binding=user:0,1 and "
+                                      "user=NAME are allowed, each once", number, at)
+            what = option.partition("=")[0]
+            if what in given:
+                raise document.refuse(f"a second {what}= of {name}, at which Hydra stops; lines of a host that follow each "
+                                      "other have one", number, at)
+            given.add(what)
+        entries.append((number, column, name, count))
+    return placed(document, job, entries)
+
+
+def looks_like_machinefile(lines: list[tuple[int, str]]) -> bool:
+    return bool(_HEAD.fullmatch(lines[0][1]))
+
+
+def launch_hydra(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
+    return Launch(f"mpiexec -f {shell(path)} -n {mapping.n_tasks} {job.program}",
+                  (*job.names_needed,
+                   "ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
+                   "no -ppn: it would override the file"))
+
+
+def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
+    return Launch(f"mpiexec.hydra -machinefile {shell(path)} -n {mapping.n_tasks} {job.program}",
+                  (*job.names_needed, "-machinefile, not -f: -f uses a repeated host only once",
+                   "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
+
+
+HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write_machinefile, read_hydra, looks_like_machinefile,
+               launch_hydra, says_slots=False, launcher="MPICH 4.0",
+               proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py",
+               launch_order=LaunchOrder(("tn",), "Hydra's order",
+                                        "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",
+                                        reason="format hydra"))
+INTEL = Format("Intel MPI machinefile: host:count in rank order", write_machinefile, read_intel, looks_like_machinefile,
+               launch_intel, says_slots=False, launcher="Intel MPI 2021",
+               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py",
+               launch_order=LaunchOrder(("tn",), "Intel MPI's order",
+                                        "Intel MPI developer reference, I_MPI_PERHOST=allcores",
+                                        reason="format intel"))

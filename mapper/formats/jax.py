@@ -12,9 +12,8 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, check_json, leaves
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping

@@ -13,8 +13,7 @@
 import re
 from collections.abc import Iterator
 
-from pencilmap.mapper.formats.format import Format, Job, Places, by_rank
-from pencilmap.mapper.formats.host_names import HostNames
+from pencilmap.mapper.formats.format import Format, HostNames, Job, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 
 _HOST = r"([A-Za-z0-9_][\w.-]*)"

@@ -1,4 +1,6 @@
-"""Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
+"""Rankfiles of Open MPI.
+
+Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
 
 Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2``
 (package 1, its cores 0 to 2) and ``1:*``. ``+n2`` is the third host of the allocation, and ``user@host`` names the user
@@ -7,22 +9,26 @@ option. Sources: help file, mpirun(1) and rmaps_rank_file_lex.l of Open MPI 4.1;
 rmaps_rank_file_lex.l of openpmix/prrte for version 5.
 
 The reader refuses every text that the named version of Open MPI refuses or misunderstands. tests/launchers/test_verdicts.py
-compares it with Open MPI 4.1.4 and 5.0.11. `processors` has the syntax of ``slot=``.
+compares it with Open MPI 4.1.4 and 5.0.11. The end of this file has the syntax of ``slot=``.
 
 The reader finds slots from the processors. If the processors of every task are a slot of the job, each task gets that
 slot. Otherwise the ranks of a node are numbered in the order of their first processors.
+
+Processors of a rank as Open MPI's ``slot=`` lists them.
+
+A list has parts between semicolons. A part names cores of the node (``2``, ``0-3``, ``0,2``), or cores of a package after a
+colon: ``1:2``, ``1:0-2`` or ``1:*``. ``*`` alone is core 0, because both versions read it with ``atoi``. In a part with a
+colon, a comma is followed by another package in version 4, and by another core of the same package in version 5.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
-from pencilmap.mapper.formats import processors
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
-from pencilmap.mapper.formats.host_names import HostNames
+from pencilmap.mapper.formats.format import Format, HostNames, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder
@@ -62,7 +68,7 @@ def _read(document, job, version):
         if version == 4 and not found[3]:
             raise document.refuse("no slot=, without which Open MPI 4 does not start (5 does: format openmpi5); write "
                                   "rank 0=HOST slot=CPUS", number)
-        problem = found[3] and processors.problem(found[3], version)
+        problem = found[3] and why_unbound(found[3], version)
         if problem:
             raise document.refuse(f"slot={found[3][:30]!r} {problem}", number, at)
         if rank == 0 and found[3] and 0 not in cpus and any(cpus.values()):
@@ -151,7 +157,7 @@ def _refuse_shared(document, places, texts, column_of):
         if texts[rank]:
             of_node.setdefault(node, []).append(rank)
     for ranks in of_node.values():
-        shared = processors.shared([texts[rank] for rank in ranks])
+        shared = shared_by([texts[rank] for rank in ranks])
         if shared:
             first, second = sorted((ranks[i] for i in shared), key=lambda rank: places.line[rank])
             raise document.refuse(
@@ -185,7 +191,7 @@ def verdicts_4(document: Document) -> dict[str, str]:
     names_relative = any(map(_RELATIVE.fullmatch, hosts))
     verdicts = {"Open MPI 4.1" + (" inside a batch job (+n counts its hosts)" if names_relative else ""): ""}
     for host, ranks in hosts.items():
-        if both := processors.shared([cpus for _, cpus in ranks]):
+        if both := shared_by([cpus for _, cpus in ranks]):
             (a, cpus), (b, _) = (ranks[i] for i in both)
             verdicts["Open MPI 5.0"] = (f"ranks {a} and {b} share slot={cpus} of {host}, one core under Open MPI 4; "
                                         "give each its own")
@@ -231,3 +237,73 @@ OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "prte, docs/placement; run with 5.0.11",
                                            reason="format openmpi5"))
+
+
+_N = "[0-9]{1,9}"
+_ONES = rf"(?:\*|{_N}(?:-{_N})?)"
+_OF_NODE = rf"{_ONES}(?:,{_ONES})*"
+_PART = {4: re.compile(rf"{_OF_NODE}|{_N}:{_ONES}(?:,{_N}:{_ONES})*"),
+         5: re.compile(rf"{_OF_NODE}|{_N}:(?:\*|{_N}-{_N}|{_N}(?:,{_N})*)")}
+_BEYOND = 1 << 30  # more cores than a package has
+
+
+def why_unbound(text: str, version: int) -> str:
+    """Return the reason why that version does not bind a rank to these processors, or "".
+
+    >>> why_unbound("0-3", 4), why_unbound("1:0,1", 5), why_unbound("a", 5)
+    ('', '', 'names no processors; 2, 0-3, 0,2, 1:2, 1:0-2 and 1:* are allowed')
+    """
+    for part in text.split(";"):
+        if _PART[version].fullmatch(part):
+            backwards = [found[0] for found in re.finditer(rf"({_N})-({_N})", part) if int(found[1]) > int(found[2])]
+            if backwards:
+                return f"has the range {backwards[0]}, which runs backwards and binds to nothing"
+        elif any(pattern.fullmatch(part) for pattern in _PART.values()):
+            return _OTHER_VERSION[version]
+        else:
+            return "names no processors; 2, 0-3, 0,2, 1:2, 1:0-2 and 1:* are allowed"
+    return ""
+
+
+_OTHER_VERSION = {
+    4: "lists cores of a package by commas, of which Open MPI 4 takes all but the first for packages (5 reads them: format "
+       "openmpi5); write 1:0;1:1",
+    5: "lists packages by commas, which Open MPI 5 takes for cores of the first one; put a semicolon between packages"}
+
+
+def shared_by(lists: Iterable[str]) -> tuple[int, int] | None:
+    """Return the positions in `lists` of two ranks of a node that share a processor, or None.
+
+    Core 2 of package 0 is core 2 of the node. Cores of other packages are compared only with cores of that package,
+    because a rankfile does not say how many cores a package has.
+
+    >>> shared_by(["0-1", "2", "1"]), shared_by(["0:2", "2"]), shared_by(["1:*", "1:3"]), shared_by(["0", "1:0"])
+    ((0, 2), (0, 1), (0, 1), None)
+    """
+    ranges: dict[str, list[tuple[int, int, int]]] = {}
+    for rank, text in enumerate(lists):
+        for where, first, last in _ranges(text):
+            ranges.setdefault(where, []).append((first, last, rank))
+    for of_one in ranges.values():
+        end, owner = -1, -1
+        for first, last, rank in sorted(of_one):
+            if first <= end and rank != owner:
+                return min(owner, rank), max(owner, rank)
+            if last > end:
+                end, owner = last, rank
+    return None
+
+
+def _ranges(text):
+    """Return (package, first core, last core) for each range of a list; the package is "node" for cores of the node."""
+    for part in text.split(";"):
+        package = ""
+        for one in part.split(","):
+            before, colon, cores = one.rpartition(":")
+            package = str(int(before)) if colon else package
+            every = cores == "*" and package
+            numbers = [int(n) for n in cores.split("-")] if cores != "*" else [0]
+            if package:
+                yield package, numbers[0], _BEYOND if every else numbers[-1]
+            if package in ("", "0"):
+                yield "node", numbers[0], numbers[-1]

@@ -14,8 +14,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.foreign import GRAPH, named_format, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs.attributes import refuse_one_way, refuse_unmarked_switches
-from pencilmap.mapper.graphs.parts import PartsError, parts_of
+from pencilmap.mapper.graphs.parts import PartsError, parts_of, refuse_one_way, refuse_unmarked_switches
 from pencilmap.mapper.graphs.switch_tree import OPTIONS, option, without_implied
 from pencilmap.model.base.errors import GraphError, near
 from pencilmap.model.base.late import late_of
@@ -62,7 +61,7 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
                            *_in("simgrid", "looks_like", "read")),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", *_in("netloc", "looks_like_ndat", "read_ndat")),
     "topograph": GraphFormat("NVIDIA topograph, JSON of the engine graph",
-                             *_in("topograph", "looks_like", "read"), options=OPTIONS),
+                             *_in("switch_tree", "looks_like", "read"), options=OPTIONS),
     "ibnetdiscover": GraphFormat("ibnetdiscover: an InfiniBand fabric",
                                  *_in("ibnetdiscover", "looks_like", "read")),
     "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", *_in("netloc", "looks_like_text", "read_text")),
@@ -71,8 +70,8 @@ GRAPHS = {  # if no format is named, the first format that recognises the file i
     "slurm-addresses": GraphFormat("SLURM_TOPOLOGY_ADDR of each node, one in each line",
                                    *_in("slurm", "looks_like_addresses", "read_addresses"), options=OPTIONS),
     "scotch": GraphFormat("Scotch target: torus3D 4 4 2, hcub, cmplt, tleaf",
-                          *_in("scotch_target", "looks_like", "read"), options=OPTIONS),
-    "metis": GraphFormat("METIS graph, every vertex a host", *_in("metis", "looks_like", "read")),
+                          *_in("scotch", "looks_like", "read"), options=OPTIONS),
+    "metis": GraphFormat("METIS graph, every vertex a host", *_in("scotch", "looks_like_metis", "read_metis")),
     "dot": GraphFormat("DOT (Graphviz)", *_in("dot", "looks_like", "read")),
     "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it",
                              *_in("edge_list", "looks_like", "read")),

@@ -17,7 +17,7 @@ import re
 from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs.attributes import EDGE, refuse_bare_number, refuse_other_numbers
+from pencilmap.mapper.graphs.parts import EDGE, refuse_bare_number, refuse_other_numbers
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.reading import MOST_DEPTH
 

@@ -19,7 +19,7 @@ from collections import Counter
 from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
-from pencilmap.mapper.graphs.attributes import EDGE, note_weights, refuse_bare_number
+from pencilmap.mapper.graphs.parts import EDGE, note_weights, refuse_bare_number
 from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS, parse_literal
 from pencilmap.model.base.units import parse

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs.attributes import note_weights, refuse_bare_number, refuse_other_numbers
+from pencilmap.mapper.graphs.parts import note_weights, refuse_bare_number, refuse_other_numbers
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.reading import parse_xml
 

@@ -1,15 +1,136 @@
-"""Parts of a network file that no cable joins, such as leaves without a common top.
+"""What a network file must say of vertices and edges, and parts of a network that no cable joins.
+
+Attributes of vertices and edges that a file must give, because a guess would change the answer.
+
+Parts of a network file that no cable joins, such as leaves without a common top.
 
 Sites leave the switches above out on purpose, for example if no job crosses them. A job whose nodes lie in one part has this
 part as its network. Any other question needs all hosts to reach each other, and the file is refused.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.base.units import counted
+
+EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
+_DEVICE = re.compile(r"switch|router|host|server|compute|leaf|spine", re.IGNORECASE)
+_RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b|duplex|shar(ed|ing)|oversubscri|one.?way",
+                   re.IGNORECASE)
+
+
+def refuse_unmarked_switches(document: Document, graph: Any) -> None:
+    """Raise GraphError if no vertex has a kind, although leaves hang on other vertices, which may be switches.
+
+    A leaf has one neighbour. If at least one vertex has a kind, the vertices without a kind are hosts.
+
+    >>> import networkx as nx
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> refuse_unmarked_switches(Document(b"", "ring"), nx.cycle_graph(4))
+    >>> try:
+    ...     refuse_unmarked_switches(Document(b"", "star"), nx.star_graph(3))
+    ... except GraphError as error:
+    ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
+    star does not say which vertices are switches, but '0' carries the leaf '1' and 2 other neighbours; give '0' the kind
+    switch, or, if all vertices are hosts, give it the kind host
+    """
+    if any("kind" in data for _, data in graph.nodes(data=True)):
+        return
+    def near(vertex):
+        return {*graph.adj[vertex], *(graph.pred[vertex] if graph.is_directed() else ())} - {vertex}
+
+    for leaf in graph:
+        neighbours = near(leaf)
+        for vertex in neighbours if len(neighbours) == 1 else ():
+            others = len(near(vertex)) - 1
+            if others:
+                raise GraphError(f"{document.label} does not say which vertices are switches, but {str(vertex)[:40]!r} "
+                                 f"carries the leaf {str(leaf)[:40]!r} and {others} other neighbour{'s' * (others > 1)}; "
+                                 f"give {str(vertex)[:40]!r} the kind switch, or, if all vertices are hosts, give it the "
+                                 f"kind host{_types(graph)}")
+    if (types := _types(graph)) and _DEVICE.search(types.partition(": write")[0]):
+        raise GraphError(f"{document.label} does not say which vertices are switches{types}")
+
+
+def refuse_one_way(document: Document, graph: Any) -> None:
+    """Raise GraphError if edges of a directed graph have no edge back and some host does not reach another, as from yEd.
+
+    The attribute ``both_ways`` of the graph says how to write edges of both directions.
+    """
+    import networkx as nx  # slow to import, and only graphs need networkx
+
+    if not graph.is_directed():
+        return
+    hosts = [vertex for vertex, kind in graph.nodes(data="kind", default="host") if kind != "switch"]
+    single = next(((a, b) for a, b in graph.edges() if not graph.has_edge(b, a)), None)
+    if single and not any(part.issuperset(hosts) for part in nx.strongly_connected_components(graph)):
+        a, b = (str(end)[:40] for end in single)
+        raise GraphError(f"{document.label}: the graph is directed, and edge {a!r} -> {b!r} has no edge back; if each edge "
+                         f"is a cable that carries both directions, "
+                         f"{graph.graph.get('both_ways', 'list each edge from both ends')}")
+
+
+def _types(graph):
+    """Return a sentence about other attributes that may tell hosts from switches; "" if there are none."""
+    for key in ("type", "role", "node_type", "device_type", "device", "class", "category"):
+        found = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
+        if len(found) > 1:
+            told = ", ".join(f"{name[:20]} ({count})" for name, count in found.most_common(4))
+            return f"; its vertices have {key} {told}{', ...' * (len(found) > 4)}: write kind=host or kind=switch for each"
+    return ""
+
+
+def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:
+    """Raise GraphError if a bandwidth is a number without a unit.
+
+    >>> try:
+    ...     refuse_bare_number("net line 2", {"bandwidth": 100})
+    ... except GraphError as error:
+    ...     print(error)
+    net line 2: bandwidth 100 has no unit; write text with a unit, e.g. '12.5 GB/s' or '100 Gbit/s'
+    """
+    given = attributes.get("bandwidth")
+    if isinstance(given, (int, float)):
+        raise GraphError(f"{where}: bandwidth {str(given)[:40]} has no unit; write text with a unit, e.g. '12.5 GB/s' or "
+                         "'100 Gbit/s'")
+
+
+def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
+    """Raise GraphError if an unread attribute of an edge is a number or seems to be a bandwidth, or how it is shared.
+
+    >>> refuse_other_numbers("net", {"cables": 2, "label": "east"})
+    >>> try:
+    ...     refuse_other_numbers("net: edge 'a' - 'b'", {"LinkSpeed": "10"})
+    ... except GraphError as error:
+    ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
+    net: edge 'a' - 'b' has 'LinkSpeed', which is not one of the attributes bandwidth, cables, weight; rename or remove it
+    """
+    for name, value in attributes.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if name not in EDGE and (number or _RATE.search(str(name))):
+            raise GraphError(f"{where} has {str(name)[:40]!r}, which is not one of the attributes {', '.join(EDGE)}; rename "
+                             "or remove it")
+
+
+def note_weights(document: Document, graph: Any, weights: Collection[Any]) -> None:
+    """Add a note to a graph whose edges have different weights, which are not read.
+
+    >>> import networkx as nx
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> graph = nx.Graph()
+    >>> note_weights(Document(b"", "net"), graph, {1.0, 2.5})
+    >>> graph.graph["notes"]
+    ['weights of edges in net are passed over: bandwidth and cables say how strong an edge is']
+    """
+    if len(set(weights)) > 1:
+        graph.graph.setdefault("notes", []).append(f"weights of edges in {document.label} are passed over: bandwidth and "
+                                                   "cables say how strong an edge is")
+
 
 SHOWN = 3  # parts and hosts in a sentence
 

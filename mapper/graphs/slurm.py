@@ -1,4 +1,16 @@
-"""Slurm's topology.conf, topology.yaml, and the output of ``scontrol show topology``, as a tree of switches.
+"""Networks in the files of Slurm.
+
+Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, and the output of ``scontrol show``.
+
+The first key of a line is its kind; the other keys of the line belong to that key. Sources: slurm.conf(5) and
+topology.conf(5); src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for
+levels; 22.05, run by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
+
+topology.yaml of Slurm: a list of topologies, each block, flat, ring, torus3d or tree.
+
+Sources: topology.yaml(5) and the topology guide.
+
+Slurm's topology.conf, topology.yaml, and the output of ``scontrol show topology``, as a tree of switches.
 
 A block (topology/block) is a leaf, and the network between blocks one switch. Slurm names one switch for all spines of a
 level, and neither cables nor speeds: see `pencilmap.mapper.graphs.switch_tree`.
@@ -10,22 +22,423 @@ of Slurm 22.05 to 25.05.
 
 import itertools
 import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pencilmap.mapper.base.hosts import check_name
-from pencilmap.mapper.formats.hostlist import BLOCKS, BY_SWITCH
-from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs import slurm_yaml
-from pencilmap.mapper.graphs.slurm_conf import read_configuration
-from pencilmap.mapper.graphs.slurm_yaml import children_of, hosts_of, line_of, topologies, units_of
+from pencilmap.mapper.formats.foreign import SLURM_UNITS
+from pencilmap.mapper.formats.hostlist import BLOCKS, BY_SWITCH, box_coordinates, expand_hosts
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.switch_tree import TOP, Switch, tree
+from pencilmap.model.base.errors import AllocationError, MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS, in_a_line, parse_yaml
+
+UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
+KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
+MOST_INCLUDES = 8
+MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together
+_PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-*+/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
+_RECORD = re.compile(r"^(NodeName|PartitionName)=.*(\n[ \t].*)*?[ \t](CPUAlloc|TotalNodes)=", re.MULTILINE)
+
+
+class Statement(NamedTuple):
+    """A line with the lines that continue it: its document and number, its kind (the first key), and its other keys.
+
+    Keys have lower case, because Slurm ignores case. If a key appears twice, the last value counts.
+    """
+
+    document: Document
+    line: int
+    kind: str
+    value: str
+    keys: dict[str, str]
+
+    def refuse(self, message: str) -> MapfileError:
+        return self.document.refuse(message, self.line)
+
+    def hosts(self, text: str, most: int = MOST_HOSTS) -> list[str]:
+        """Return names of a list, between commas or blanks."""
+        try:
+            return [check_name(name) for name in expand_hosts(re.sub(r"[\s,]+", ",", text).strip(","), most)]
+        except MapfileError as error:
+            raise self.refuse(str(error)) from error
+
+
+@dataclass
+class Unit:
+    """A switch, a block or a ring: its hosts, the level of a switch above its hosts, the switches below, and its line."""
+
+    hosts: tuple[str, ...]
+    level: int = 0
+    children: tuple[str, ...] = ()
+    line: int = 0
+
+
+@dataclass
+class Configuration:
+    """The values in the lines.
+
+    Parameters
+    ----------
+    hosts : dict of str to None
+        Names of NodeName lines, in order.
+    places : dict of str to tuple of int
+        Coordinates of names in box notation.
+    units : dict
+        Units of the network by kind (``switchname``, ...) and name.
+    partitions : dict of str to tuple of str
+        Hosts by name of the partition.
+    settings : dict of str to str
+        Values of the other lines.
+    torus : str, optional
+        Shape of the torus that ``scontrol show topology`` prints.
+    members : int
+        Hosts of all units and partitions so far, up to `MOST_MEMBERS`.
+    """
+
+    hosts: dict[str, None] = field(default_factory=dict)
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    units: dict[str, dict[str, Unit]] = field(default_factory=dict)
+    partitions: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    torus: str | None = None
+    members: int = 0
+
+    def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return hosts of a unit or a partition. Raises MapfileError if the total exceeds `MOST_MEMBERS`."""
+        self.members += len(hosts)
+        if self.members > MOST_MEMBERS:
+            raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
+        return hosts
+
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """Return each host once: of NodeName lines, else of the network, else of the partitions."""
+        of_units = {name: None for units in self.units.values() for unit in units.values() for name in unit.hosts}
+        return tuple(self.hosts or of_units or {name: None for names in self.partitions.values() for name in names})
+
+
+def read_configuration(document: Document) -> Configuration:
+    """Return the configuration in a document. Raises MapfileError with the line that cannot be read."""
+    told = list(_records(document) if _RECORD.search(document.text) else statements(document))
+    found, features = Configuration(), dict[str, set[str]]()
+    for each in told:
+        if each.kind == "nodename":
+            _node(each, found, features)
+        elif each.kind == "torusname" and "dims" in each.keys:
+            found.torus = each.keys["dims"]
+            _add_hosts(each, found, each.keys.get("nodes", ""))
+        elif each.kind not in KINDS:
+            found.settings[each.kind] = each.value
+    _read_units(told, found)
+    _partitions(told, found, features)
+    return found
+
+
+# ---- lines ----------------------------------------------------------------------------------------------------------------
+
+
+def statements(document: Document, depth: int = 0) -> Iterator[Statement]:
+    """Yield the statements of a configuration file, with lines joined as Slurm joins them."""
+    cluster = ""
+    for number, text in _joined(document):
+        include = re.match(r"\s*include\s+(\S+)\s*$", text, re.IGNORECASE)
+        if include:
+            yield from _included(document, number, include[1].replace("%c", cluster), depth)
+            continue
+        statement = _statement(document, number, text)
+        cluster = statement.value if statement.kind == "clustername" else cluster
+        yield statement
+
+
+def _joined(document: Document) -> Iterator[tuple[int, str]]:
+    """Yield number and text of lines without comments and escapes, joined with the lines that continue them."""
+    start, parts = 0, list[str]()
+    lines = document.text.split("\n")
+    for number, raw in enumerate(lines, 1):
+        line = _uncommented(raw)
+        start = start if parts else number
+        stripped = line.rstrip()
+        slashes = len(stripped) - len(stripped.rstrip("\\"))
+        if slashes % 2 and number < len(lines):
+            parts.append(stripped[:-1])
+            continue
+        text = re.sub(r"\\(.?)", r"\1", "".join([*parts, line]))
+        parts = []
+        if text.strip():
+            yield start, text
+
+
+def _uncommented(line: str) -> str:
+    """Return the line up to a ``#`` that no backslash escapes."""
+    for found in re.finditer("#", line):
+        before = line[:found.start()]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            return before
+    return line
+
+
+def _statement(document, number, text) -> Statement:
+    pairs, at = list[tuple[str, str]](), 0
+    while found := _PAIR.match(text, at):
+        pairs.append((found[1].lower(), found[2] if found[2] is not None else found[3]))
+        at = found.end()
+    rest = text[at:].strip()
+    if rest or not pairs:
+        raise document.refuse(f"{rest[:40]!r} is not KEY=VALUE, which Slurm reads", number)
+    (kind, value), *others = pairs
+    if again := next((key for key, _ in others if key in KINDS), None):
+        raise document.refuse(f"{again} is not a key of {kind}; begin a line with it", number)
+    return Statement(document, number, kind, value, dict(others))
+
+
+def _included(document, number, name, depth):
+    if depth == MOST_INCLUDES:
+        raise document.refuse(f"Include {name[:80]}: files include one another more than {MOST_INCLUDES} deep", number)
+    try:
+        inside = read_document(Path(document.label).parent / name, AllocationError)
+    except AllocationError as error:
+        raise document.refuse(f"Include: {error}; put that file beside this one", number) from error
+    yield from statements(inside, depth + 1)
+
+
+def _records(document: Document) -> Iterator[Statement]:
+    """Yield the records of ``scontrol show nodes`` and ``... partitions``, whose values may have blanks and ``#``."""
+    current: Statement | None = None
+    for number, line in enumerate(document.text.split("\n"), 1):
+        if not line.strip():
+            continue
+        begin = re.match(r"(NodeName|PartitionName)=(\S+)", line)
+        if not begin and (current is None or not re.match(r"\s+[A-Za-z/]+[=:]", line)):
+            raise document.refuse(f"{line.strip()[:40]!r} is not part of a record that scontrol shows", number)
+        if begin:
+            if current:
+                yield current
+            current = Statement(document, number, begin[1].lower(), begin[2], {})
+        nodes = re.search(r"(?<=\s)Nodes=(\S*)", line)
+        if nodes and current and current.kind == "partitionname":
+            current.keys["nodes"] = "" if nodes[1] == "(null)" else nodes[1]
+    if current:
+        yield current
+
+
+# ---- kinds of lines -------------------------------------------------------------------------------------------------------
+
+
+def _node(each, found, features):
+    told = each.keys.get("features", each.keys.get("feature"))
+    if each.value.upper() == "DEFAULT":
+        features[""] = set() if told is None else set(told.split(","))  # of all lines below
+        return
+    for name in _add_hosts(each, found, each.value):
+        for feature in features.get("", ()) if told is None else told.split(","):
+            features.setdefault(feature, set()).add(name)
+
+
+def _add_hosts(each, found, text):
+    """Add the hosts of a list to the configuration."""
+    names = each.hosts(text, MOST_HOSTS - len(found.hosts)) if text else []
+    for name in names:
+        if name in found.hosts:
+            raise each.refuse(f"host {name} is already in a line above; Slurm refuses a node that is defined twice")
+        found.hosts[name] = None
+    found.places |= box_coordinates(text) if "x" in text else {}
+    return names
+
+
+def _read_units(told, found):
+    """Read switches, blocks and rings. Switches above others get the hosts below."""
+    waiting: list[Statement] = []
+    for each in told:
+        if each.kind not in UNITS:
+            continue
+        kind = UNITS[each.kind]
+        known, shown = found.units.setdefault(each.kind, {}), each.keys.get("level", "").isdecimal()
+        if each.value in known:
+            raise each.refuse(f"{kind} {each.value[:40]} has already been defined")
+        if "switches" in each.keys and "nodes" in each.keys and not shown:
+            raise each.refuse(f"switch {each.value[:40]} has both Nodes= and Switches=; Slurm takes one of them")
+        names = _unit_hosts(each, found, each.keys["nodes"]) if "nodes" in each.keys else ()
+        children = tuple(each.hosts(each.keys["switches"])) if "switches" in each.keys else ()
+        known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0, children, each.line)
+        if "switches" in each.keys and not shown:
+            waiting.append(each)
+    _resolve(waiting, found)
+
+
+def _unit_hosts(each, found, text):
+    names = tuple(dict.fromkeys(each.hosts(text)))
+    if strange := next((n for n in names if n.upper() == "ALL" or (found.hosts and n not in found.hosts)), None):
+        raise each.refuse(f"{strange[:40]} is not a host; name the hosts of {each.kind}={each.value[:40]}")
+    return found.within(each, names)
+
+
+def _resolve(waiting, found):
+    """Set hosts and levels of switches above switches, once the children are known."""
+    switches = found.units.get("switchname", {})
+    children = {each.value: switches[each.value].children for each in waiting}
+    for each in waiting:
+        if strange := next((c for c in children[each.value] if c not in switches or c == each.value), None):
+            raise each.refuse(f"switch {each.value[:40]} has an invalid child {strange[:40]}")
+    told = {each.value: each for each in waiting}
+    try:
+        order = [name for name in TopologicalSorter(children).static_order() if name in children]
+    except CycleError as error:
+        first = next(each for each in waiting if each.value in error.args[1])
+        raise first.refuse(f"switch {first.value[:40]} is below itself") from error
+    for name in order:
+        below = [switches[child] for child in children[name]]
+        hosts = below[0].hosts if len(below) == 1 else tuple(dict.fromkeys(host for unit in below for host in unit.hosts))
+        level = 1 + max(unit.level for unit in below)
+        switches[name] = replace(switches[name], hosts=found.within(told[name], hosts), level=level)
+
+
+def _partitions(told, found, features):
+    sets, default = dict[str, tuple[str, ...]](), ""
+    for each in told:
+        if each.kind == "nodeset":
+            members = features.get(each.keys.get("feature") or " ", set())
+            listed = _members(each, found, sets, each.keys.get("nodes", ""))
+            sets[each.value] = tuple(dict.fromkeys([*listed, *(n for n in found.hosts if n in members)]))
+    for each in told:
+        if each.kind != "partitionname":
+            continue
+        if each.value.upper() == "DEFAULT":
+            default = each.keys.get("nodes", default)
+            continue
+        if each.value in found.partitions:
+            raise each.refuse(f"partition {each.value[:40]} has already been defined")
+        found.partitions[each.value] = _members(each, found, sets, each.keys.get("nodes", default))
+
+
+def _members(each, found, sets, text):
+    """Return hosts of a partition: each once, in the order of the nodes if the nodes are known."""
+    if text.strip().upper() == "ALL":
+        return found.within(each, tuple(found.hosts))
+    names = dict[str, None]()
+    for name in each.hosts(text) if text.strip() else []:
+        inside = sets.get(name, (name,))
+        if name not in sets and found.hosts and name not in found.hosts:
+            raise each.refuse(f"{name[:40]} is neither a host nor a NodeSet of this file")
+        names |= dict.fromkeys(inside)
+    return found.within(each, tuple(n for n in found.hosts if n in names) if found.hosts else tuple(names))
+
+
+UNITS_YAML = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": ("rings", "ring"),
+         "torus3d": ("toruses", "name")}  # of a plugin: the key of its list, and the key of a name in this list
+PLUGINS = (*UNITS_YAML, "flat")
+_NAME = re.compile(r"\btopology[ \t]*:[ \t]*[^\s#{\[]")
+_PLUGIN = re.compile(rf"(^|[{{,])[ \t]*(-[ \t]+)?({'|'.join(PLUGINS)})[ \t]*:", re.MULTILINE)
+
+
+def looks_like_yaml(document: Document) -> bool:
+    """Return whether a file has a topology with a name and a plugin, or a plugin with its units.
+
+    Other tools have a list below ``topology:``.
+    """
+    text = document.text
+    return bool((_NAME.search(text) and _PLUGIN.search(text)) or SLURM_UNITS.search(text))
+
+
+def topologies(document: Document) -> list[tuple[dict[str, Any], str]]:
+    """Return each topology and the name of its plugin, the default topology first."""
+    found = [_topology(document, entry) for entry in _entries(document)]
+    found.sort(key=lambda each: each[0].get("cluster_default") != "true")  # a stable sort: the default is the first
+    return found
+
+
+def _entries(document: Document) -> list[Any]:
+    try:
+        data = parse_yaml(document.text)
+    except Exception as error:  # errors of PyYAML, with the place of the fault, or for a file too deep or large
+        mark = getattr(error, "problem_mark", None)
+        raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or in_a_line(error)}",
+                              mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
+    entries = data if isinstance(data, list) else [data]
+    if not entries:
+        raise document.refuse("lists no topology")
+    return entries
+
+
+def _topology(document, entry):
+    """Return an entry, and the name of its plugin."""
+    found = [key for key in entry if key in PLUGINS] if isinstance(entry, dict) else []
+    if len(found) != 1:
+        raise document.refuse(f"a topology has one of {', '.join(PLUGINS)}, but {_named(entry, 'topology')} has "
+                              f"{' and '.join(found) or 'none'}", _line(document, entry, "topology"))
+    return entry, found[0]
+
+
+def units_of(document: Document, inside: Any, plugin: str) -> dict[str, Any]:
+    """Return the switches, blocks, rings or toruses of a topology by name."""
+    listed, key = UNITS_YAML[plugin]
+    units = inside.get(listed) if isinstance(inside, dict) else None
+    if not isinstance(units, list) or not units:
+        raise document.refuse(f"{plugin} needs a list of {listed}", line_of(document, f"{plugin}:"))
+    found = {}
+    for unit in units:
+        name = unit.get(key) if isinstance(unit, dict) else None
+        if not isinstance(name, str) or name in found:
+            problem = f"{short_name(name)} twice" if isinstance(name, str) else f"no {key}"
+            raise document.refuse(f"{plugin}: {problem} in {listed}; each needs its own {key}", _line(document, unit, key))
+        found[name] = unit
+    return found
+
+
+def all_hosts(document: Document, units: dict[str, Any]) -> tuple[str, ...]:
+    """Return each host once, in order."""
+    return tuple(dict.fromkeys(host for unit in units.values() if "nodes" in unit
+                               for host in hosts_of(document, unit["nodes"], unit, "nodes")))
+
+
+def children_of(document: Document, switches: dict[str, Any], name: str) -> list[str]:
+    """Return the switches below a switch."""
+    if not (children := switches[name].get("children")):
+        return []
+    below = hosts_of(document, children, switches[name], "children")
+    if strange := next((child for child in below if child not in switches or child == name), None):
+        raise document.refuse(f"switch {short_name(name)} has an invalid child {short_name(strange)}",
+                              line_of(document, name))
+    return below
+
+
+def hosts_of(document: Document, text: Any, unit: Any, key: str) -> list[str]:
+    """Return the names of a list of hosts or switches."""
+    try:
+        return [check_name(name) for name in expand_hosts(text if isinstance(text, str) else "", MOST_HOSTS)]
+    except MapfileError as error:
+        raise document.refuse(f"{key} of {_named(unit, *('switch', 'block', 'ring', 'name'))}: {error}",
+                              line_of(document, str(text))) from error
+
+
+def _named(entry, *keys):
+    name = next((entry[key] for key in keys if isinstance(entry.get(key), str)), None) if isinstance(entry, dict) else None
+    return short_name(name) if name else "an entry without a name"
+
+
+def short_name(name: str) -> str:
+    """Shorten a name for a message line."""
+    return in_a_line(name)[:40]
+
+
+def _line(document, entry, key):
+    return line_of(document, entry[key]) if isinstance(entry, dict) and isinstance(entry.get(key), str) else None
+
+
+def line_of(document: Document, text: str) -> int | None:
+    """Return the first line with a text, None if no line has the same spelling."""
+    return next((number for number, line in enumerate(document.text.split("\n"), 1) if text and text in line), None)
+
 
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|AggregatedBlock|NodeName|PartitionName|TopologyPlugin)[ \t]*=",
                    re.MULTILINE | re.IGNORECASE)
 
 
 def looks_like(document: Document) -> bool:
-    return _CONF.search(document.text) is not None or slurm_yaml.looks_like(document)
+    return _CONF.search(document.text) is not None or looks_like_yaml(document)
 
 
 def read(document: Document, **cables: int) -> Any:

@@ -9,7 +9,7 @@ import tomli_w
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import CalibrationError, MachineError
-from pencilmap.model.machines.files import Figure
+from pencilmap.model.machines import Figure
 from pencilmap.model.machines.machine import COSTS, RATIO, Machine, read_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted

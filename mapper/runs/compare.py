@@ -21,13 +21,11 @@ from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site, spoken
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
-from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.stages import predict_messages
+from pencilmap.model.predict.question import Question, predict_messages
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import Cell, bluegene_l_512
-from pencilmap.model.traffic.halo import HALO, halo
-from pencilmap.model.traffic.remap import REMAPS
+from pencilmap.model.traffic.exchange import HALO, REMAPS, halo
 
 TOPOLOGY = "topology"  # label of a run on another network than a torus: its text, or the file of its cables
 UNNAMED = ("default", "launcher")  # placements whose names do not tell their order

@@ -9,7 +9,7 @@ from typing import Any
 from pencilmap.mapper.runs.calibrated import BY, text_with_unit
 from pencilmap.model.base.errors import CalibrationError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
-from pencilmap.model.machines.files import Figure
+from pencilmap.model.machines import Figure
 from pencilmap.model.machines.machine import MESSAGES, Machine
 from pencilmap.model.machines.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 from pencilmap.model.network.torus import Torus, parse_torus

@@ -30,7 +30,7 @@ from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
@@ -39,10 +39,9 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.lower_bounds import objective_bound
+from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
 POLISH = 3                # the swaps under static routes are one in so many
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without a budget; compared by all loads

@@ -6,7 +6,7 @@ from pencilmap.model.decompositions import SLAB
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.objective import Objective, objective
+from pencilmap.model.traffic.loads import Objective, objective
 
 
 def as_slab(grid: ProcessGrid, wanted: Objective,
@@ -22,7 +22,7 @@ def as_slab(grid: ProcessGrid, wanted: Objective,
 
     Examples
     --------
-    >>> from pencilmap.model.traffic.objective import in_sequence
+    >>> from pencilmap.model.traffic.loads import in_sequence
     >>> slab, wanted = as_slab(ProcessGrid(1, 6), in_sequence(2))
     >>> str(slab), wanted == in_sequence(1), as_slab(ProcessGrid(2, 3), in_sequence(2))
     ('6', True, None)

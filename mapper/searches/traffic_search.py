@@ -26,11 +26,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.routes import Routes
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import Halo
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.exchange import Halo, bricks_of, exchanges
+from pencilmap.model.traffic.loads import Objective
 from pencilmap.model.traffic.program import Traffic
-from pencilmap.model.traffic.remap import bricks_of
 
 REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)

@@ -39,19 +39,18 @@ from math import ceil, lcm
 from operator import mul
 from typing import NamedTuple
 
+from pencilmap.model.base.arrays import divisors, factorisations
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.base.factors import divisors, factorisations
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, check_tasks, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, predict, predict_product
-from pencilmap.model.predict.lower_bounds import machine_bound
+from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.traffic.joint_loads import ring_vectors
-from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
+from pencilmap.model.traffic.loads import Objective, at_once, in_sequence, ring_vectors  # noqa: F401  (doctest)
 from pencilmap.model.traffic.product_blocks import first_line, stage_blocks
 
 

@@ -34,7 +34,7 @@ from pencilmap.mapper.base.compiling import compiled, copy_into
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_MEMBER, Search
 from pencilmap.mapper.seeds.products import weights
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.compiling import compiled, copy_into
-from pencilmap.model.base.factors import prime_factors
-from pencilmap.model.kinds.twisted_routes import routes_of
+from pencilmap.model.base.arrays import prime_factors
+from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 Network = namedtuple("Network", "sums differences start first node share worth steps slots")
 Network.__doc__ = """A network whose routes look the same from every node.
@@ -29,7 +29,7 @@ Parameters
 ----------
 sums, differences : int32 array, shape (N, N)
     Node of the sum of two nodes; node of the second minus the first.
-start, first, node, share : arrays of `pencilmap.model.kinds.twisted_routes.Routes`
+start, first, node, share : arrays of `pencilmap.model.kinds.twisted_torus.Routes`
     Of the links upwards; `first` is the dimension times N.
 worth : float array, shape (d,)
     Factor of a load on the weighted m scale.

@@ -11,8 +11,8 @@ from os.path import exists
 
 from pencilmap.mapper.formats.foreign import TRAFFIC, foreign_format, named_format
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.traffic_files import dense, matrix_market, monitoring, sparse, traced
-from pencilmap.mapper.traffic_files.columns import without_head
+from pencilmap.mapper.traffic_files import matrices, monitoring, traced
+from pencilmap.mapper.traffic_files.matrices import without_head
 from pencilmap.model.base.errors import TrafficError, near
 from pencilmap.model.base.reading import reading
 from pencilmap.model.traffic.program import Traffic
@@ -34,12 +34,12 @@ class TrafficFormat:
 TRAFFIC_FILES = {
     "trace": TrafficFormat("as pencilmap trace writes it", traced.looks_like, traced.read),
     "monitoring": TrafficFormat("Open MPI's monitoring, PREFIX.RANK.prof", monitoring.looks_like, monitoring.read),
-    "matrix-market": TrafficFormat("Matrix Market, as scipy.io.mmwrite writes it", matrix_market.looks_like,
-                                   matrix_market.read),
+    "matrix-market": TrafficFormat("Matrix Market, as scipy.io.mmwrite writes it", matrices.looks_like_market,
+                                   matrices.read_market),
     "dense": TrafficFormat("line i has the bytes of rank i to each rank, as fft_runner --byte-matrix writes it",
-                           dense.looks_like, dense.read),
+                           matrices.looks_like_dense, matrices.read_dense),
     "sparse": TrafficFormat("from to bytes [messages] in each line, or a table whose head names these columns",
-                            sparse.looks_like, sparse.read),
+                            matrices.looks_like_sparse, matrices.read_sparse),
 }
 TABLES = ("dense", "sparse")  # formats whose numbers may have commas between them and a head above
 _KNOWN = "; ".join(f"{name}: {form.title}" for name, form in TRAFFIC_FILES.items())

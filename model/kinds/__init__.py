@@ -12,9 +12,8 @@ from pencilmap.model.base.errors import NetworkError, RoutingError, near
 from pencilmap.model.base.late import LateTable, late
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.kinds.reading import Rates, bandwidths
-from pencilmap.model.network.folded_torus import is_folded
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.twisted_torus import is_twisted
+from pencilmap.model.network.twisted_torus import is_folded, is_twisted
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name; a text without the name of a kind is a torus
@@ -22,7 +21,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "twisted-torus": "twisted_torus:KIND",
     "folded-torus": "torus:FOLDED",
     "graph": "graph:KIND",
-    "torus-graph": "torus_graph:KIND",
+    "torus-graph": "graph:TORUS",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",

@@ -17,10 +17,9 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL, Dragonfly, DragonflyPlus, dragonfly
 from pencilmap.model.kinds.dragonfly_routes import IDEAL_ADAPTIVE, MINIMAL, VALIANT
-from pencilmap.model.kinds.levels import LevelKind
+from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Rates, check_size, hosts_of, numbers, whole
-from pencilmap.model.kinds.switches import ROUTINGS
-from pencilmap.model.network.switched import HOST
+from pencilmap.model.network.graph import HOST
 
 USAGE = "dragonfly:a=8,p=4,h=4"
 PLUS_USAGE = "dragonfly-plus:leaves=4,spines=4,hosts=4,groups=9"

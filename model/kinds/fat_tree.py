@@ -21,11 +21,10 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import NetworkError, RoutingError
-from pencilmap.model.kinds.levels import LevelKind
+from pencilmap.model.kinds.levels import LevelKind, OnSwitches, host_of_end, loads_with_hosts
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, check_size, hosts_of, numbers, whole
-from pencilmap.model.kinds.switches import OnSwitches, host_of_end, loads_with_hosts
+from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.network.switched import HOST, SwitchedNetwork
 from pencilmap.model.routing.routes import Legs, joined
 from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.routing.shortest_path import SHORTEST_PATH

@@ -15,10 +15,9 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.kinds.levels import LevelKind
+from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, check_size, hosts_of, numbers, whole
-from pencilmap.model.kinds.switches import ROUTINGS
-from pencilmap.model.network.switched import HOST, SwitchedNetwork
+from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.torus import MAX_DIMENSIONS, default_axes
 
 USAGE = "hyperx:4x4,hosts=4"

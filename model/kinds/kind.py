@@ -18,11 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.bounds.chosen_slots import Cut, Room, cuts_of_graph
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, whole_bound
-from pencilmap.model.bounds.rows_and_columns import MOST_STEPS, across_cuts
-from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_cuts, cuts_of_graph
+from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -195,7 +192,7 @@ class Kind:
         return _sorted_hops(site.network, site.allocation.nodes.tobytes())
 
     def program_bound(self, site: Site, traffic: Traffic) -> float:
-        """Return the least that any program needs, see `pencilmap.model.bounds.traffic_cuts.program_bound`."""
+        """Return the least that any program needs, see `pencilmap.model.bounds.graph_cuts.program_bound`."""
         return program_bound(site, traffic)
 
     # ---- what is known of some kinds ---------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import numpy as np
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
 from pencilmap.model.kinds.reading import bandwidths
+from pencilmap.model.network.graph import TorusGraph
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.network.torus_graph import TorusGraph
 
 MOST_FACTORS = 2 * MAX_DIMENSIONS
 MOST_CABLES = 2 * MOST_FACTORS  # of a host

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import torus_cuts
 from pencilmap.model.kinds.kind import Bound, Kind, Optima, is_full
 from pencilmap.model.kinds.reading import Rates, bandwidths
 from pencilmap.model.kinds.torus_adaptive import MINIMAL_ADAPTIVE
-from pencilmap.model.kinds.torus_all_to_all import least_factor, why_unreachable
-from pencilmap.model.kinds.torus_floors import floor_of
-from pencilmap.model.kinds.torus_optima import optima
+from pencilmap.model.kinds.torus_cuts import least_factor, why_unreachable
+from pencilmap.model.kinds.torus_floors import floor_of, optima
 from pencilmap.model.kinds.torus_routes import DIMENSION_ORDER, OPTIMAL
-from pencilmap.model.network.folded_torus import FoldedTorus, parse_folded
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus, as_torus, parse_torus
+from pencilmap.model.network.twisted_torus import FoldedTorus, parse_folded
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
@@ -80,7 +79,7 @@ class TorusKind(Kind):
 
     def spectral(self, site: Site, sizes: tuple[int, int], routing_name: str, known: float) -> Bound | None:
         """Return the bound by weights on links."""
-        from pencilmap.model.kinds.torus_spectral import spectral_bound
+        from pencilmap.model.kinds.torus_floors import spectral_bound
 
         return spectral_bound(site, sizes, routing_name, known)
 

@@ -1,22 +1,4 @@
-"""Cuts of a torus or mesh: bounds for any routing, and for any placement.
-
-Any routing. Planes cut the torus in two: a ring twice, a line once. The cut links evenly share the traffic that must cross
-the cut, at the best position of the cut.
-
-Moving cuts. Let a cutting plane move through a dimension, one plane of nodes at a time. The number of tasks behind the
-cutting plane rises from 0 to P in steps of at most the slots of a plane of nodes. So at some position this number is within
-half a plane of P/2.
-
-Blocks. Cut the machine into blocks of equal sides. Some block has at least its share of the tasks. A single node is the
-smallest block; this is the injection of a node.
-
-Sums of both lengths. Rows that send little across a cut make the columns send more
-(`pencilmap.model.bounds.rows_and_columns`), across each cut and, on full tori, in the mean over all translations
-(`pencilmap.model.kinds.torus_translations`). Neither length is below its floor (`pencilmap.model.kinds.torus_floors`).
-
-Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the rest is ours, with proofs in
-docs/theory.md.
-"""
+"""Bounds of tori by planes, slabs and blocks of nodes, and of one all-to-all."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -25,10 +7,9 @@ from math import ceil, gcd, prod
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
-from pencilmap.model.bounds.chosen_slots import Minimum
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.rows_and_columns import across, least_total
+from pencilmap.model.base.arrays import Ints, divisors
+from pencilmap.model.bounds.cuts import Crossing, Minimum, across, least_other, least_total
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds.kind import MOST_NODES, Bound, is_full, nearest
 from pencilmap.model.kinds.torus_floors import floor_of, hops_between
 from pencilmap.model.kinds.torus_translations import translation_bound
@@ -38,6 +19,25 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import Exchange
+
+# Cuts of a torus or mesh: bounds for any routing, and for any placement.
+#
+# Any routing. Planes cut the torus in two: a ring twice, a line once. The cut links evenly share the traffic that must
+# cross the cut, at the best position of the cut.
+#
+# Moving cuts. Let a cutting plane move through a dimension, one plane of nodes at a time. The number of tasks behind the
+# cutting plane rises from 0 to P in steps of at most the slots of a plane of nodes. So at some position this number is
+# within half a plane of P/2.
+#
+# Blocks. Cut the machine into blocks of equal sides. Some block has at least its share of the tasks. A single node is the
+# smallest block; this is the injection of a node.
+#
+# Sums of both lengths. Rows that send little across a cut make the columns send more
+# (`pencilmap.model.bounds.cuts`), across each cut and, on full tori, in the mean over all translations
+# (`pencilmap.model.kinds.torus_translations`). Neither length is below its floor (`pencilmap.model.kinds.torus_floors`).
+#
+# Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the rest is ours, with proofs
+# in docs/theory.md.
 
 MOST_BOXES = 1 << 21     # above this number only planes cut
 MOST_BLOCK_WORK = 1 << 24
@@ -315,3 +315,102 @@ def _distances(part):
     yield part.hop_length(nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
     to_partners = sum(P // size * nearest(hops, size, part.T, P) for size in sizes)
     yield part.hop_length(to_partners, capacity), "distances to the nearest tasks over all links"
+
+
+# A test if both exchanges at once can load the links as little as one all-to-all of a whole torus or mesh.
+#
+# No placement of any grid has less joint load. A grid reaches this load only if every balanced cut of every binding
+# dimension keeps whole rows or whole columns on a side (proof in docs/theory.md). So each of these dimensions needs factors
+# of R and of C:
+#
+# - A ring or an odd line of n nodes needs the factor n in R or in C: the rows or the columns are whole lines along it.
+# - A ring of 4 needs the same, or the factor 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.
+# - An even line, or two nodes, needs the factor 2 in R or in C.
+#
+# On a torus with equal extents these factors suffice: for n = 3 and n >= 5 the grids have R = n^j t', where t' divides the
+# number of tasks on a node.
+#
+# If R and C do not have these factors, the joint load exceeds the load of the all-to-all by a factor that `least_factor`
+# gives (proof there too).
+
+MOST_LISTED = 8
+
+
+def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
+    """Return why no placement has the joint load of the all-to-all for even blocks, or None if a placement may have it.
+
+    None also if no reason is known.
+
+    >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(16, 32))
+    'rows or columns have to be whole along every ring of 8, so only R = 1, 8, 64, 512 can'
+    >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
+    (None, None)
+    """
+    if grid.decomposition is not PENCIL or not is_full(site, grid):
+        return None
+    torus = as_torus(site.network)
+    if may_reach(torus, *grid.shape):
+        return None
+    kinds = {f"{'ring' if torus.is_ring(i) else 'line'} of {torus.shape[i]}": None for i in _binding(torus)
+             if _factors(torus, i)[0][0] > 2}
+    able = [R for R in divisors(grid.n_tasks) if may_reach(torus, R, grid.n_tasks // R)]
+    listed = f"only R = {', '.join(map(str, able))} can" if len(able) <= MOST_LISTED else f"R = {grid.shape[0]} cannot"
+    return f"rows or columns have to be whole along every {' and '.join(kinds)}, so {listed}"
+
+
+def may_reach(torus: Torus, R: int, C: int) -> bool:
+    """Return whether R and C have the factors that the binding dimensions need.
+
+    >>> [R for R in (1, 2, 3, 4, 6, 12, 36) if may_reach(Torus((6, 6)), R, 72 // R)]      # two tasks on a node
+    [1, 2, 6, 12, 36]
+    """
+    choices = [_factors(torus, i) for i in _binding(torus)]
+    return any(R % prod(r for r, _ in chosen) == 0 and C % prod(c for _, c in chosen) == 0 for chosen in cartesian(*choices))
+
+
+def least_factor(torus: Torus, R: int, C: int) -> Fraction:
+    """Return a lower bound on the joint load of even blocks on all slots, over the load of the all-to-all.
+
+    Parameters
+    ----------
+    torus : Torus
+    R, C : int
+        Extents of the grid.
+
+    Returns
+    -------
+    Fraction
+        1 if nothing better is proved: if a binding dimension is no ring, if the binding dimensions differ, and on rings
+        of 4.
+
+    Examples
+    --------
+    >>> print(least_factor(Torus((8, 8, 8)), 16, 32), least_factor(Torus((8, 8, 8)), 8, 64))
+    127/120 1
+    """
+    binding = _binding(torus)
+    n = torus.shape[binding[0]]
+    if any(torus.shape[i] != n or not torus.is_ring(i) for i in binding):
+        return Fraction(1)
+    share = Fraction(n // 2, n)
+    least = abs(share * (1 - share) - Fraction(1, n)) / 2     # rows nearly whole across one cut, columns across the next
+    for rows in range(len(binding) + 1):                      # dimensions along which rows nearly stay on one coordinate
+        least = min(least, max((1 - Fraction(groups, n**some)) / (n * some) if some else Fraction(0)
+                               for groups, some in ((C, rows), (R, len(binding) - rows))))
+    if least <= 0:
+        return Fraction(1)
+    return (least + least_other(least, share)) / (share * (1 - share))
+
+
+def _binding(torus):
+    """Return the dimensions in which the all-to-all takes longest."""
+    lengths = [Fraction(length) * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
+    return [i for i, length in enumerate(lengths) if length == max(lengths)]
+
+
+def _factors(torus, i):
+    """Return the factors that dimension `i` may need in R and in C."""
+    n = torus.shape[i]
+    if not torus.is_ring(i) and n % 2 == 0:
+        n = 2
+    return [(n, 1), (1, n), *([(2, 2)] if n == 4 and torus.is_ring(i) else [])]

@@ -1,10 +1,4 @@
-"""The traffic of any program: who sends how many bytes and messages to whom, phase by phase.
-
-Phases follow one another, so the time on the links is the sum over the phases of their busiest links. Total bytes hide
-that. The messages of one phase are in flight together. Those of point-to-point and one-sided calls are exact. Collectives
-either state their pairs (alltoall, gather, scatter, neighbourhood collectives), or get the messages of a common algorithm,
-which the MPI library may send otherwise. If the MPI library has counted the messages inside collectives, these replace both.
-"""
+"""The traffic of any program: bytes between ranks by phase; and the traffic of a transform in this form."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,6 +10,14 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.exchange import Exchange
+
+# The traffic of any program: who sends how many bytes and messages to whom, phase by phase.
+#
+# Phases follow one another, so the time on the links is the sum over the phases of their busiest links. Total bytes hide
+# that. The messages of one phase are in flight together. Those of point-to-point and one-sided calls are exact. Collectives
+# either state their pairs (alltoall, gather, scatter, neighbourhood collectives), or get the messages of a common
+# algorithm, which the MPI library may send otherwise. If the MPI library has counted the messages inside collectives, these
+# replace both.
 
 POINT, ONE_SIDED, STATED, MODELLED, MEASURED = range(5)
 KINDS = ("point-to-point", "one-sided", "collective", "collective, modelled", "collective, measured")
@@ -272,3 +274,6 @@ def check_ranks(n_ranks: int) -> None:
     """Raise TrafficError if a number of ranks is impossible."""
     if not 1 <= n_ranks <= MOST_RANKS:
         raise TrafficError(f"traffic of {n_ranks} ranks; 1 to {MOST_RANKS} are possible")
+
+
+FINEST = 1000  # greatest denominator of a weight

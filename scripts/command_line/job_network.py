@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import replace
 from typing import Any
 
-from pencilmap.mapper.allocations import READERS, flux, job_hosts, look_around, read_description
+from pencilmap.mapper.allocations import READERS, batch, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.found import Fact, Picture, uneven
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.allocations.slurm import topology_files
@@ -42,7 +42,7 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     with temporary_folder() as folder:
         in_job = bool(look_around(os.environ).facts)
         asked = _hardware(folder, hardware and in_job) | _slurm_network(folder, bool(files or network))
-        hosts = _kept(folder / "hosts", flux.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
+        hosts = _kept(folder / "hosts", batch.COMMAND) if os.environ.get("FLUX_JOB_ID") else {}
         is_file = network and names_file(network)
         text, file = (None, network) if is_file else (network, None)
         picture = look_around(os.environ, [*files, *asked], text, hosts, file)

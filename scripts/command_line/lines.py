@@ -9,8 +9,8 @@ import click
 
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds, parse
-from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.lines.names import ALGORITHMS, ORDERS
+from pencilmap.model.decompositions import bricks_named
+from pencilmap.model.lines import ALGORITHMS, ORDERS
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.plain_options import Name, with_options

@@ -2,7 +2,7 @@
 
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted
-from pencilmap.model.machines.files import machine_names, package_figures
+from pencilmap.model.machines import machine_names, package_figures
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
 
 NETWORK = 20  # characters of a line of a network, so that the list of machines fits a terminal

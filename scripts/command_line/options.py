@@ -16,8 +16,7 @@ from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.placements import BEST, PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError
-from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.placement.grid import decomposition_of
 from pencilmap.model.predict.question import Question

@@ -43,7 +43,7 @@ def _networks() -> Iterator[tuple[str, str]]:
 
 
 def _machines() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.machines.files import machine_names, package_figures
+    from pencilmap.model.machines import machine_names, package_figures
 
     for name in machine_names():
         yield name, package_figures(name)[0]

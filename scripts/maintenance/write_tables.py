@@ -14,7 +14,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.kinds import KINDS, ROUTINGS
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES

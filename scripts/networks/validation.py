@@ -21,18 +21,14 @@ from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.stages import ExchangePrediction, predict_messages
+from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.model.times.timing import exchange_terms
-from pencilmap.model.traffic.exchange import Exchange, exchanges
-from pencilmap.model.traffic.halo import halo
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.loads import m_time
-from pencilmap.model.traffic.remap import remaps
+from pencilmap.model.traffic.exchange import Exchange, exchanges, halo, remaps
+from pencilmap.model.traffic.loads import m_time, routed_joint
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, Simulation, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import SEQUENCE, Case
 

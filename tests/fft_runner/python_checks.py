@@ -34,12 +34,11 @@ from pencilfft import (
 )
 from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian, solenoidal
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.lines.brick_lines import brick_line_stages
 from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.lines.line_problem import brick_line_stages
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform, transform_of
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import halo as model_halo
+from pencilmap.model.traffic.exchange import exchanges, halo as model_halo
 
 comm = MPI.COMM_WORLD
 LAST = comm.rank == comm.size - 1

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.graphs.slurm_conf import read_configuration
+from pencilmap.mapper.graphs.slurm import read_configuration
 from pencilmap.model.base.errors import PencilmapError
 from tests.launchers.conftest import needs, succeed
 from tests.launchers.slurm_cluster import NoCluster, configure, start, stop, wait_for

@@ -27,12 +27,11 @@ from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, overlapped
+from pencilmap.model.traffic.loads import at_once, overlapped, routed_joint
 from tests.model.test_switched_networks import RANDOM
 
 

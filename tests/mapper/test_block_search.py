@@ -6,7 +6,7 @@ import pytest
 
 from pencilmap.mapper.seeds.products import best_product, best_product_of, patterns
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids

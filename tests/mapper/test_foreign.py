@@ -13,7 +13,7 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.seeds.graph import network_graph
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

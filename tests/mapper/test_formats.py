@@ -9,9 +9,9 @@ import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
+from pencilmap.mapper.formats.flux import pmi_process_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.formats.taskmap import pmi_process_mapping
 from pencilmap.mapper.named_network import given_network
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.kinds import network_named

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, mapping_text, parse_mapping
-from pencilmap.mapper.formats.taskmap import blocks, expand
+from pencilmap.mapper.formats.flux import blocks, expand
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site

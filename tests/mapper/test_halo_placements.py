@@ -12,9 +12,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import halo
-from pencilmap.model.traffic.objective import in_sequence
+from pencilmap.model.traffic.exchange import exchanges, halo
+from pencilmap.model.traffic.loads import in_sequence
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 

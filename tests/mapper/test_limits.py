@@ -9,10 +9,9 @@ import pytest
 
 from pencilmap.mapper.allocations import hwloc, look_around
 from pencilmap.mapper.base.hosts import check_name
-from pencilmap.mapper.formats.brackets import leaves
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, leaves
 from pencilmap.mapper.graphs import parse_graph
-from pencilmap.mapper.graphs.processor_sets import bits
+from pencilmap.mapper.graphs.hwloc import bits
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.given import MOST_SOURCE_BYTES
 from pencilmap.mapper.runs.records import mapping_of_record, read_records
@@ -86,15 +85,15 @@ CASES = {  # module, constant, its small value, an input at the limit, the call,
     "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(TorusOptimum().loads, n // 5 * 2 + 4),
               "6 flows, more than 4"),
     "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
-    "processors": ("mapper.graphs.processor_sets", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),
+    "processors": ("mapper.graphs.hwloc", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),
                    "a set of 96 processors; at most 64"),
     "shapes": ("mapper.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
                "24 nodes have more than 3 shapes of 2 dimensions"),
     "dimensions of shapes": ("mapper.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n),
                              "4 dimensions; a torus"),
-    "lists in lists": ("mapper.formats.brackets", "MAX_DEPTH", 3, 3, lambda n: leaves(Document(
+    "lists in lists": ("mapper.formats.lines", "MAX_DEPTH", 3, 3, lambda n: leaves(Document(
         b"[" * n + b"1" + b"]" * n, "m")), "a list is not expected here"),
-    "digits in lists": ("mapper.formats.brackets", "MAX_DIGITS", 4, 4, lambda n: leaves(Document(
+    "digits in lists": ("mapper.formats.lines", "MAX_DIGITS", 4, 4, lambda n: leaves(Document(
         b"[" + b"7" * n + b"]", "m")), "77777 is not expected here"),
     "places of a tiling": ("mapper.seeds.tilings", "MOST_PLACES", 16, 4, lambda n: place(
         "lattice:seed=1,evaluations=50", Site(Torus((n, 4))), ProcessGrid(n, 4)), "up to 16 slots, and torus 5x4 has 20"),

@@ -4,8 +4,7 @@ from itertools import product
 
 import pytest
 
-from pencilmap.mapper.allocations.name_rules import NAME_RULES, named_places
-from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.allocations.table import NAME_RULES, named_places, parse_table
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import MapfileError

@@ -376,7 +376,7 @@ def test_what_cannot_be_planned_is_told(pencilmap, words, part):
 
 @pytest.mark.parametrize("network", ["dragonfly:a=2,p=1,h=1", "hypercube:3", "2x4:twisted"])
 def test_a_first_answer_needs_no_cuts_of_its_exchanges(monkeypatch, network):
-    monkeypatch.setattr("pencilmap.model.predict.stages.cut_bound", None)
+    monkeypatch.setattr("pencilmap.model.predict.question.cut_bound", None)
     assert plan(setting(fft="64", network=network, bandwidth="1 GB/s"), effort="quick").best.seconds
 
 

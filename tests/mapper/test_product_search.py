@@ -7,13 +7,13 @@ from math import prod
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product, patterns, rank_grids, ring_maps
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict_product
-from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
 
 
 def exhaustive(torus, tasks_per_node):

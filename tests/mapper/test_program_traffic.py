@@ -15,7 +15,7 @@ from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.seeds.graph import scotch_starts
 from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.mapper.setting import setting
-from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.bounds.graph_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.placement.allocation import Site
@@ -23,7 +23,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
-from pencilmap.model.traffic.grid_factors import grid_of
+from pencilmap.model.traffic.patterns import grid_of
 from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
 from tests.documents import run_by
 from tests.patience import patience

@@ -19,10 +19,9 @@ from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict.lower_bounds import lower_bound
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import in_sequence
+from pencilmap.model.traffic.loads import in_sequence, routed_joint
 
 NETWORKS = {  # text: words of the note
     "fat-tree:leaves=4,hosts=4,taper=2": "fat tree, 4 leaves of 4, taper 2",

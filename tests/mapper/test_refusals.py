@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.allocations import combine, hwloc, netloc, slurm
+from pencilmap.mapper.allocations import combine, hwloc, network_file, slurm
 from pencilmap.mapper.allocations.found import Found, _nodes
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.ask import partition_for
@@ -38,8 +38,8 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, parse_pattern
+from pencilmap.model.schedules.rows import two_way as course
 from pencilmap.model.schedules.schedule import Schedule
-from pencilmap.model.schedules.two_way import course
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import Point, fit
 
@@ -99,8 +99,8 @@ CASES = {  # the error in the input: the call, the exception, words of its sente
                                     "node (0, 1, 2) has 3 coordinates, but torus 4x4 has 2 dimensions"),
     "a node outside": (lambda: _nodes(SQUARE, [(0, 1), (0, 4)]), AllocationError, "node (0, 4) is outside torus 4x4"),
     "no cores": (lambda: hwloc.find(document("<topology/>")), MapfileError, "has no object of type Core"),
-    "no hosts of netloc": (lambda: netloc.find(document("<network><node type='switch'/></network>")), MapfileError,
-                           "has no node of type host"),
+    "no hosts of netloc": (lambda: network_file.find_netloc(document("<network><node type='switch'/></network>")),
+                           MapfileError, "has no node of type host"),
     "names without coordinates": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\nNodeName=n_\n")),
                                   MapfileError, "host n_ does not end in the three characters"),
     "no names": (lambda: slurm.find(document("TopologyPlugin=topology/3d_torus\n")), MapfileError, "names no hosts"),

@@ -15,7 +15,7 @@ from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence
 
 ONCE = at_once(2)
 

@@ -9,16 +9,15 @@ from pencilmap.mapper.placements import PLACEMENTS, place
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups, work_of_basis
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 
 REACHED = [("4x4x8", "2x64", 3.63), ("4x4x8", "4x32", 4.17), ("4x4x8", "8x16", 4.00), ("4x8x8", "2x128", 4.27),
            ("4x8x8", "4x64", 4.81), ("4x8x8", "8x32", 4.98), ("4x8x8", "16x16", 5.48), ("8x8x16", "8x128", 8.67),

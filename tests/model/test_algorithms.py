@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.algorithms import ALGORITHMS, algorithm_named, partner_order
+from pencilmap.model import algorithms
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.base.errors import ExchangeError, GridError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.graph import from_networkx
@@ -209,5 +210,5 @@ def test_partners_of_rank_0_are_those_that_the_library_prints(torus, slots, R, C
     """Data that stays on a node ends in its own phase; partners_test.c prints the same."""
     network, rank = parse_torus(torus), np.arange(R * C)
     for group, expected in ((rank // R, rows), (rank % R, columns)):
-        found = partner_order.phases(network, network.coordinates(rank // slots), group, 0)
+        found = algorithms.phases(network, network.coordinates(rank // slots), group, 0)
         assert [sorted(phase[:, 0].tolist()) for phase in found] == expected

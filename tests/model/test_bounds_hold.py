@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import linprog
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.rows_and_columns import (
+from pencilmap.model.base.arrays import divisors
+from pencilmap.model.bounds.cuts import (
+    Crossing,
     exact_frontier,
     exact_total,
     least_other,
@@ -20,7 +20,7 @@ from pencilmap.model.bounds.rows_and_columns import (
     rounded_down,
 )
 from pencilmap.model.decompositions import CUBIC
-from pencilmap.model.kinds import torus_floors as floors, torus_translations as translations
+from pencilmap.model.kinds import torus_floors, torus_translations as translations
 from pencilmap.model.kinds.torus_floors import _least_ends, _most_groups, floor_of
 from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
@@ -30,9 +30,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
-from pencilmap.model.predict.stages import worst
+from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
+from pencilmap.model.predict.question import worst
 from tests.model.brute_force import messages
 
 
@@ -223,7 +222,7 @@ def test_uneven_blocks_have_the_bound_of_their_smallest_messages():
     ((4, 4, 4), 8, Fraction(5, 4)), ((3, 3, 3), 9, Fraction(4, 3)), ((8, 8, 8), 8, Fraction(4, 3))])
 def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
     """2 - d/n for rows too large for a line; on 3x3x3 only the first hops count, and lines of 8 may be whole."""
-    monkeypatch.setattr(floors, "spread_floor", lambda *of: of[-1])
+    monkeypatch.setattr(torus_floors, "spread_floor", lambda *of: of[-1])
     torus = Torus(shape)
     found = floor_of(Site(torus), [Fraction(1)] * len(shape), size, torus.n_nodes, True)
     assert floor - Fraction(1, 10_000) <= found <= floor
@@ -232,7 +231,7 @@ def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
 @pytest.mark.parametrize("shape, size", [((3, 3), 3), ((3, 4), 2), ((3, 5), 3)])
 def test_most_of_a_group_on_one_coordinate_of_a_ring_is_no_room_below_a_length_of_one(shape, size):
     """The other tasks are neighbours, one hop away on either side."""
-    floor = floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
+    floor = torus_floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
     assert 1 - Fraction(1, 100_000) <= floor <= 1
 
 

@@ -9,8 +9,7 @@ import pytest
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.products import best_product, rank_grids
 from pencilmap.model.base.errors import GridError, PlacementError
-from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
-from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass
+from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, PENCIL, SLAB, ExchangeStage, LocalPass, decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
+from pencilmap.model.lines.line_problem import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

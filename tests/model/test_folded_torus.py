@@ -16,8 +16,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.machines.machine import load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.network.twisted_torus import FoldedTorus, fold, folds
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping

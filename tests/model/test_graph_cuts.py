@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.model.bounds import graph_cuts, rows_and_columns
+from pencilmap.model.bounds import cuts, graph_cuts
 from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
 from pencilmap.model.kinds import kind
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.network import host_hops
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict.lower_bounds import lower_bound
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges, node_totals, node_traffic
 
 SEEDS = range(6)
@@ -224,5 +224,5 @@ def test_a_brief_bound_makes_no_long_frontier(monkeypatch):
     whole, brief = (lower_bound(Site(graph), grid, brief=brief).value for brief in (False, True))
     assert whole == brief > 0
     monkeypatch.setattr(kind, "BRIEF_STEPS", 0)
-    monkeypatch.setattr(rows_and_columns, "exact_frontier", lambda *given: pytest.fail("long"))
+    monkeypatch.setattr(cuts, "exact_frontier", lambda *given: pytest.fail("long"))
     assert 0 < lower_bound(Site(graph), grid, brief=True).value <= whole

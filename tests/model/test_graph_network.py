@@ -22,14 +22,13 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
+from pencilmap.model.predict.certificates import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import even_ways
 from pencilmap.model.routing.optimal_minimal import OptimalMinimal
 from pencilmap.model.routing.shortest_path import ShortestPath, exact_loads
-from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.exchange import Traffic, exchanges
 from pencilmap.model.traffic.loads import as_fraction
-from pencilmap.model.traffic.pairs import Traffic
 from pencilmap.scripts.networks.routes import routes_on
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable

@@ -11,8 +11,7 @@ from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint, undominated
-from pencilmap.model.traffic.objective import at_once, in_sequence, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, overlapped, routed_joint, undominated
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, products, random_mapping, random_torus, random_transform, repeatable
 

@@ -17,7 +17,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
+from pencilmap.model.predict.certificates import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads

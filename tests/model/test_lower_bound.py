@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.bounds.chosen_slots import Minimum
-from pencilmap.model.decompositions.pencil import least_crossing
+from pencilmap.model.bounds.cuts import Minimum
+from pencilmap.model.decompositions import least_crossing
 from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
@@ -19,7 +19,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict.certificates import lower_bound, together_bound
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):

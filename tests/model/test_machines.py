@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.model.base.errors import MachineError, PartitionError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
@@ -38,8 +38,8 @@ def test_the_usual_shape_is_a_partition_that_closes_as_the_file_says(machine):
     assert machine.doubts(machine.torus) == ()
 
 
-HOSTS = {"duke-beowulf": 16, "frontera": 8008, "frontier": 74 * 128, "ibm-sp2": 32, "leonardo": 3420, "lumi-c": 8 * 256,
-         "lumi-g": 24 * 128}
+HOSTS = {"archer": 384, "archer2": 128, "athena": 513, "duke-beowulf": 16, "frontera": 8008, "frontier": 74 * 128,
+         "ibm-sp2": 32, "leonardo": 3420, "lumi-c": 8 * 256, "lumi-g": 24 * 128, "polaris": 56, "theta": 384}
 
 
 def test_machines_of_switches_have_the_published_numbers_of_nodes():
@@ -110,8 +110,9 @@ def test_machines_of_the_package_follow_the_schema(name):
     assert read_machine(package_file(name), name).title == load_machine(name).title
 
 
-PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "k-computer": 10,
-         "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4, "trainium2-ultraserver": 6}
+PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "hector-xt4": 6,
+         "fx10": 10, "k-computer": 10, "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4,
+         "trainium2-ultraserver": 6}
 
 
 @pytest.mark.parametrize("name", PORTS)
@@ -120,7 +121,8 @@ def test_every_node_uses_the_ports_that_its_router_has(name):
     assert 2 * torus.n_cables == PORTS[name] * torus.n_nodes
 
 
-NODES = {"bluegene-l": 512, "bluegene-p": 512, "bluegene-q": 512, "cray-xt5": 19200, "k-computer": 88128, "fugaku": 158976,
+NODES = {"bluegene-l": 512, "bluegene-p": 512, "bluegene-q": 512, "cray-xt5": 19200, "fx10": 98304,
+         "hector-xt4": 33 * 96, "k-computer": 88128, "fugaku": 158976,
          "tpu-v2": 256, "tpu-v3": 1024, "tpu-v4": 64, "tpu-v5p": 64, "trainium2": 16, "trainium2-ultraserver": 64}
 
 

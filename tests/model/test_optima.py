@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.kinds.torus_all_to_all import least_factor, may_reach, why_unreachable
-from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus_cuts import least_factor, may_reach, why_unreachable
+from pencilmap.model.kinds.torus_floors import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -16,11 +16,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import EXHAUSTION, Bounds
-from pencilmap.model.predict.lower_bounds import together_bound
+from pencilmap.model.predict.certificates import EXHAUSTION, Bounds, together_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 
 CASES = every_case()
 EQUAL = (120, 135)  # number of optimal products, in sequence and joint

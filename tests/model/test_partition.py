@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import MachineError, PartitionError, TorusError
 from pencilmap.model.machines.machine import load_machine, machine_partitions, read_machine
-from pencilmap.model.network.folded_torus import FoldedTorus
 from pencilmap.model.network.partition import RULES, Partitions, parse_extents, parse_partition, subbox
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import FoldedTorus
 from tests.model.cases import repeatable
 
 

@@ -11,7 +11,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.remap import remaps
+from pencilmap.model.traffic.exchange import remaps
 
 
 def block_of(n, parts):

@@ -19,7 +19,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product, parse_pattern
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.predict.lower_bounds import cut_bound
+from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.optimal_minimal import OptimalMinimal, first_kinds
 from pencilmap.model.routing.shortest_path import exact_loads

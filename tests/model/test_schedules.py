@@ -23,16 +23,13 @@ from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
-from pencilmap.model.schedules import SCHEDULES, parse_schedule
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
+from pencilmap.model.schedules.rows import best_shares, best_sizes, default_planes, overlap_length
 from pencilmap.model.schedules.schedule import DIRECTIONS, beside, cut
-from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
-from pencilmap.model.schedules.two_way import default_planes
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped, routed_joint
 from tests.model.cases import drawn, products, random_full_mapping, random_mapping, random_torus, repeatable
 from tests.model.flights import flights, walk
 

@@ -8,20 +8,19 @@ import pytest
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.annealing import search, work_of_swap
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.torus_spectral import WeightedRoutes, _ascent, spectral_bound
+from pencilmap.model.kinds.torus_floors import WeightedRoutes, _ascent, spectral_bound
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_routed
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.loads import routed_joint
 from tests.model import brute_force
 from tests.model.test_bounds_hold import machine
 

@@ -7,8 +7,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from pencilmap.model.kinds.torus_floors import _dimensions, floor_of
-from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus_floors import _dimensions, every_case, floor_of, optima
 from pencilmap.model.kinds.torus_spread import _Program, spread_floor
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site

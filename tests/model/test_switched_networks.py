@@ -17,14 +17,13 @@ from hypothesis import given
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.kinds import KINDS, default_routing, kind_of, network_named, routing, with_bandwidth
 from pencilmap.model.kinds.levels import units_of
+from pencilmap.model.network.graph import SwitchedNetwork
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import cut_bound
+from pencilmap.model.predict.certificates import Bounds, cut_bound
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.traffic.counted import crossing

@@ -15,19 +15,17 @@ from hypothesis import given
 from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.kinds.twisted_routes import routes_of
+from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import cut_bound, lower_bound, machine_bound, together_bound
+from pencilmap.model.predict.certificates import Bounds, cut_bound, lower_bound, machine_bound, together_bound
 from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.loads import m_scale
+from pencilmap.model.traffic.loads import m_scale, routed_joint
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_transform, repeatable
 

@@ -12,7 +12,7 @@ import pytest
 from pencilmap.mapper.formats import FORMATS, mapping_text
 from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.setting import setting
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.mapping import Mapping

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from pencilmap.model.lines import ALGORITHMS
 from pencilmap.model.lines.line_plan import line_stages
-from pencilmap.model.lines.names import ALGORITHMS
 from pencilmap.scripts.command_line.result_files import read_result, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.lines import (

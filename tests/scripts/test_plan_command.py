@@ -115,7 +115,7 @@ def test_the_reference_documents_statuses_commands_and_the_schema():
 
 def test_a_quick_plan_asks_for_no_eigenvalues(pencilmap, monkeypatch):
     asked = []
-    monkeypatch.setattr("pencilmap.model.kinds.torus_spectral.spectral_bound", lambda *_: asked.append(1))
+    monkeypatch.setattr("pencilmap.model.kinds.torus_floors.spectral_bound", lambda *_: asked.append(1))
     words = ("plan", "--network", "4x4x4", "--failed", "0-0-0,1-1-1", "--bandwidth", "1 GB/s", "--fft", "32")
     assert pencilmap(*words, *QUICK)[0] == 0 and not asked
     assert pencilmap(*words)[0] == 0 and asked

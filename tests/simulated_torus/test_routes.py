@@ -11,8 +11,7 @@ import pytest
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds import KINDS, network_named, routing, routings_of
 from pencilmap.model.kinds.recognition import recognised
-from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.switched import SwitchedNetwork
+from pencilmap.model.network.graph import SwitchedNetwork, from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping

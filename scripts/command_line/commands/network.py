@@ -2,7 +2,7 @@
 
 import click
 
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
 

@@ -17,7 +17,7 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
-from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
