@@ -1,4 +1,4 @@
-"""The traffic of any program: bytes between ranks by phase; and the traffic of a transform in this form."""
+"""The traffic of any program: bytes between ranks by phase."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -274,6 +274,3 @@ def check_ranks(n_ranks: int) -> None:
     """Raise TrafficError if a number of ranks is impossible."""
     if not 1 <= n_ranks <= MOST_RANKS:
         raise TrafficError(f"traffic of {n_ranks} ranks; 1 to {MOST_RANKS} are possible")
-
-
-FINEST = 1000  # greatest denominator of a weight
