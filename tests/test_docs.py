@@ -13,8 +13,7 @@ from importlib import import_module
 import pytest
 
 from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
-from pencilmap.scripts.command_line.documents import between
-from pencilmap.scripts.command_line.result_files import read_result
+from pencilmap.scripts.command_line.documents import between, read_result
 from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples

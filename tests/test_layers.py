@@ -76,11 +76,9 @@ def test_only_kinds_and_seeds_know_the_kind_of_a_network():
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/__init__.py",
     "mapper/seeds/products.py", "mapper/seeds/graph.py",
-    "scripts/command_line/memory.py", "scripts/command_line/folder.py", "scripts/command_line/pages.py",
-    "scripts/pictures/report/page.py",
+    "scripts/command_line/commands/simulate.py", "scripts/command_line/pages.py", "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py",
-    "scripts/networks/namespaces/box.py", "scripts/networks/namespaces/programs.py",
-    "scripts/networks/namespaces/inside.py"}
+    "scripts/networks/namespaces/experiment.py", "scripts/networks/namespaces/inside.py"}
 OWN_CALLS = {("model/machines/machine.py", "read_text"), ("model/machines/machine.py", "loads"),  # schemas
              ("mapper/runs/records.py", "read_text"), ("mapper/runs/probes.py", "read_text"),
              ("mapper/runs/records.py", "json.loads")}
@@ -240,8 +238,8 @@ def traced(run):
 
 
 @pytest.mark.parametrize("words, most_files, most_levels", [
-    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 67, 21),
-    ("map --network 4x4:mesh --bandwidth 1GB/s -n 64 -g 4x4 -f bgl -o FILE", 81, 20)])
+    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 63, 21),
+    ("map --network 4x4:mesh --bandwidth 1GB/s -n 64 -g 4x4 -f bgl -o FILE", 73, 20)])
 def test_a_command_passes_few_files_and_levels(words, most_files, most_levels, tmp_path):
     """A reader follows an answer through these files. The aims are 60 files and 14 levels, for `map` 70 and 18."""
     from pencilmap.scripts.command_line.cli import pencilmap

@@ -1,6 +1,6 @@
 """Progress messages of long steps, for any listener.
 
-The command line listens (`pencilmap.scripts.command_line.progress`); a library call has no listener and prints nothing.
+The command line listens (`pencilmap.scripts.command_line.tables`); a library call has no listener and prints nothing.
 """
 
 from collections.abc import Callable, Iterator

@@ -95,7 +95,7 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     options : mapping, optional
         ``taper`` or ``up`` for files that tell no numbers of cables, see `pencilmap.mapper.graphs.switch_tree`.
     plain : bool, optional
-        Whether the network stays a graph, even if its cables form a kind (`pencilmap.model.kinds.recognition`).
+        Whether the network stays a graph, even if its cables form a kind (`pencilmap.model.kinds.recognised`).
 
     Returns
     -------

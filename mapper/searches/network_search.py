@@ -54,7 +54,7 @@ SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to t
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-# seed by its rank, temperature, if patient: patient rounds find the best on trees, eager ones 7.25 on HyperX 4x4 with 4 hosts
+# seed by its rank, temperature, if patient: patient rounds are best on trees, eager ones find 7.25 on HyperX 4x4, 4 hosts
 ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
           (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with

@@ -69,6 +69,10 @@ class Kind:
         The rules of routing that work on it, the default first.
     bracket : tuple of str
         Routings that stand for adaptive routers, from the best case to the worst; none if routers do not adapt.
+    recognise : callable, optional
+        Cabling of a file -> network of this kind with exactly these cables. Raises NotThisKind if there is none.
+    described : callable
+        Network -> its numbers in words, for the note of a recognised file.
     """
 
     name: str
@@ -79,6 +83,8 @@ class Kind:
     parse: Callable[..., Network]
     rules: tuple[RoutingRule, ...]
     bracket: tuple[str, ...] = ()
+    recognise: Callable[..., Any] | None = None
+    described: Callable[[Any], str] = str
 
     @property
     def routings(self) -> tuple[str, ...]:

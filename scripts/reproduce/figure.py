@@ -41,7 +41,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Compared:
-    """A published value beside ours, for the pages in docs/publications.
+    """A published value beside ours, for the pages in docs/results/publications.
 
     Parameters
     ----------

@@ -236,7 +236,7 @@ def test_unknown_published_measurements_are_refused():
 
 
 def test_the_cost_of_a_copy_predicts_no_size_that_is_left_out():
-    """The cost of a copy describes 64^3 but predicts 64^3 worse, as docs/time-model.md says with these figures."""
+    """The cost of a copy describes 64^3 but predicts 64^3 worse."""
     machine = load_machine("bluegene-l")
     as_it_is = [s for s in published_samples("bluegene-l", machine.torus) if s.phase == "local"]
     simpler = [replace(s, work=replace(s.work, copies=0)) for s in as_it_is]

@@ -38,7 +38,7 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.schedules import parse_schedule
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.command_line.network_picture import network_lines
+from pencilmap.scripts.command_line.job_network import network_lines
 from tests.mapper import run_records
 
 

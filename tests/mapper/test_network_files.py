@@ -15,11 +15,11 @@ from pencilmap.mapper.graphs import GRAPHS, parse_graph
 from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
+from pencilmap.model.kinds import recognised
 from pencilmap.model.kinds.fat_tree import FatTree, parse
-from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.network.torus import Torus
-from pencilmap.scripts.command_line.network_picture import level_lines
+from pencilmap.scripts.command_line.job_network import level_lines
 from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"

@@ -12,10 +12,9 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import parse_graph, read_named
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.kinds import kind_of, network_named, routing, routings_of
+from pencilmap.model.kinds import kind_of, network_named, recognised, routing, routings_of
 from pencilmap.model.kinds.fat_tree import FatTree, fat_tree
 from pencilmap.model.kinds.reading import Hosts
-from pencilmap.model.kinds.recognition import recognised
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid

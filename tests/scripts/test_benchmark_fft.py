@@ -23,6 +23,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
     PEERS,
     PRECISIONS,
     TYPES,
+    VARIABLE,
     Case,
     WrongResult,
     expected,
@@ -30,7 +31,6 @@ from pencilmap.scripts.maintenance.benchmarks import (
     places,
     refusal,
 )
-from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
 

@@ -14,7 +14,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.pictures.figures import image, loads
+from pencilmap.scripts.pictures.figures import image, links
 from tests.answers import faults
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -170,20 +170,19 @@ def row_loads(torus, grid, name="dimension-order", placement=None):
 @pytest.mark.parametrize("torus, grid", TORI)
 def test_every_link_has_one_cell_and_nothing_else_has(torus, grid):
     shape = parse_torus(torus)
-    values = loads.link_values(row_loads(torus, grid), False)
+    values = links.link_values(row_loads(torus, grid), False)
     for i in range(shape.n_dimensions):
-        blocks = loads.Blocks(shape, i)
+        blocks = links.Blocks(shape, i)
         right, up = blocks.place()
         assert len(set(zip(right.tolist(), up.tolist()))) == shape.n_nodes
         assert right.max() + 1 == blocks.extent[0] and up.max() + 1 == blocks.extent[1]
-        links = shape.lines(i) * shape.cable_positions(i)
-        assert np.isfinite(values[i]).sum() == 2 * links
+        assert np.isfinite(values[i]).sum() == 2 * shape.lines(i) * shape.cable_positions(i)
 
 
 def test_cells_show_the_load_of_one_cable_on_either_scale():
     found = row_loads("8x8", "8x8", placement="default")
-    assert np.nanmax(loads.link_values(found, False)) == 4.0     # the paper's m of a full ring of 8
-    assert np.nanmax(loads.link_values(found, True)) == pytest.approx(float(max(found.largest())) / 1e6)
+    assert np.nanmax(links.link_values(found, False)) == 4.0     # the paper's m of a full ring of 8
+    assert np.nanmax(links.link_values(found, True)) == pytest.approx(float(max(found.largest())) / 1e6)
 
 
 def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):
@@ -201,7 +200,7 @@ def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):
 def test_bars_have_the_height_of_their_lengths(captured):
     torus = Torus((8, 8, 8))
     found = [predict(place(p, Site(torus), ProcessGrid(8, 64)), name=p) for p in ("default", "box:2x2x2")]
-    drawn = captured(loads, lambda: loads.draw_lengths(found, "a.svg", "title"))["axes"]
+    drawn = captured(links, lambda: links.draw_lengths(found, "a.svg", "title"))["axes"]
     bars = {(k, bar.get_gid(), round(bar.get_x() + bar.get_width() / 2)): bar.get_height()
             for k, axes in enumerate(drawn) for bar in axes.patches}
     assert {key: height for key, height in bars.items() if key[2] == 1} == {
@@ -218,10 +217,10 @@ TITLE = "a rather long title that has to be broken into lines for narrow picture
 def test_no_text_of_a_picture_lies_on_another_or_beside_the_page(torus, grid, captured, check_texts):
     mapping, names = mapping_of(torus, grid), ("default", "digits:" + "a=r2c2," * 6, "box:2x2x2x2", "best", "plane:xy")
     check_texts(captured(image, lambda: image.draw_image(mapping, FIRST, "a.svg", TITLE)))
-    check_texts(captured(loads, lambda: loads.draw_loads(row_loads(torus, grid), "a.svg", TITLE, False)))
+    check_texts(captured(links, lambda: links.draw_loads(row_loads(torus, grid), "a.svg", TITLE, False)))
     for count in (1, 5, 12):
         found = [predict(mapping, name=names[k % 5]) for k in range(count)]
-        check_texts(captured(loads, lambda found=found: loads.draw_lengths(found, "a.svg", TITLE)))
+        check_texts(captured(links, lambda found=found: links.draw_lengths(found, "a.svg", TITLE)))
 
 
 # small pictures in a terminal, graphs, and the default picture

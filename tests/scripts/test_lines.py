@@ -6,9 +6,9 @@ import pytest
 
 from pencilmap.model.lines import ALGORITHMS
 from pencilmap.model.lines.line_plan import line_stages
-from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.scripts.command_line.documents import read_result, result_file
 from pencilmap.scripts.networks import validation
-from pencilmap.scripts.networks.lines import (
+from pencilmap.scripts.networks.validation import (
     MOST_RANKS,
     BrickCase,
     LineCase,

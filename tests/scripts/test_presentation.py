@@ -20,8 +20,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.cli import pencilmap as group
-from pencilmap.scripts.command_line.pages import EXAMPLES, MOST_LINES, WIDTH
-from pencilmap.scripts.command_line.topics import TOPICS
+from pencilmap.scripts.command_line.pages import EXAMPLES, MOST_LINES, TOPICS, WIDTH
 from tests.answers import COLUMNS, faults
 from tests.documents import ROOT, Command, commands, run
 from tests.mapper.run_records import record

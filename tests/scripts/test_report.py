@@ -18,11 +18,10 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.pictures.figures import runs as phases
+from pencilmap.scripts.pictures.figures import runs
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
-from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page
-from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
+from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, bandwidth_pictures, page, phase_pictures
 from tests.mapper.run_records import record
 from tests.model import brute_force
 from tests.scripts.browser import browser, missing, screenshot, window
@@ -348,7 +347,7 @@ def run_of(record, sync="none", seed=0, **changes):
 
 PHASE_NAMES = ["fft_z", "fft_y", "fft_x", "total", *(
     f"{part}_{stage}" for part in ("pack", "exchange", "unpack", "wait") for stage in ("row", "column"))]
-KINDS = phases.kinds_of(["row", "column"])
+KINDS = runs.kinds_of(["row", "column"])
 
 
 def test_every_phase_that_a_record_can_hold_is_drawn_once():
@@ -362,21 +361,21 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     typical = int(np.argsort(ranks["total"].max(axis=0))[1])
     total = ranks["total"][:, typical].mean()
     waited = sum(ranks[name][:, typical].mean() for name in ("wait_row", "wait_column") if name in ranks)
-    drawn = captured(phases, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
+    drawn = captured(runs, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
     legend = [text for text, _, _ in drawn["boxes"] if text in (*KINDS, "slowest rank")]
     first, *apart = drawn["axes"]
     assert sum(bar.get_width() for bar in first.patches) == pytest.approx(1e3 * total)
     assert [(bar.get_x(), bar.get_width()) for other in apart for bar in other.patches] == (
         [(0.0, pytest.approx(1e3 * waited))] if sync == "barrier" else [])
-    assert legend == [kind for kind in KINDS if kind != phases.WAITING] + ["slowest rank"] + (
-        [phases.WAITING] if sync == "barrier" else [])
+    assert legend == [kind for kind in KINDS if kind != runs.WAITING] + ["slowest rank"] + (
+        [runs.WAITING] if sync == "barrier" else [])
     mark = next(line for line in drawn["axes"][0].lines if line.get_gid() == "slowest")
     assert mark.get_xdata() == pytest.approx([1e3 * ranks["total"][:, typical].max()])
 
     rows = Outline(written([record]).read_text("utf-8")).rows
     heads, cells = next((rows[k], rows[k + 1]) for k, row in enumerate(rows) if row[:2] == ["ms", "FFT"])
     shown = dict(zip(heads[1:], map(float, cells[1:])))
-    assert sum(shown[kind] for kind in KINDS if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
+    assert sum(shown[kind] for kind in KINDS if kind != runs.WAITING) == pytest.approx(shown["total"], abs=4e-5)
     assert shown["total"] == pytest.approx(1e3 * total, abs=1e-5)
     assert shown["slowest rank"] == pytest.approx(mark.get_xdata()[0], abs=1e-5)
     assert heads[-1] == NOT_IN_TOTAL if sync != "none" else NOT_IN_TOTAL not in shown
@@ -397,9 +396,9 @@ def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, 
 
 def test_runs_of_bricks_pencils_and_slabs_are_in_one_picture(captured):
     """Bricks have four exchanges: two remaps, rows and columns."""
-    kinds = phases.kinds_of(["remap_in", "row", "column", "remap_out", "slab", "x-line"])
-    run = phases.Bar("run", dict.fromkeys(kinds, 1.0), 8.0)
-    drawn = captured(phases, lambda: phases.draw_phases([run], "a.svg", "runs"))
+    kinds = runs.kinds_of(["remap_in", "row", "column", "remap_out", "slab", "x-line"])
+    run = runs.Bar("run", dict.fromkeys(kinds, 1.0), 8.0)
+    drawn = captured(runs, lambda: runs.draw_phases([run], "a.svg", "runs"))
     bars = drawn["axes"][0].patches
     assert len(bars) == len(kinds) - 1 and len({bar.get_facecolor() for bar in bars[:-1]}) == len(bars) - 1
 
@@ -513,7 +512,7 @@ def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, p
 
 
 def test_published_points_stand_beside_the_records(cubes):
-    from pencilmap.scripts.pictures.report.pictures import published_cells
+    from pencilmap.scripts.pictures.report.page import published_cells
 
     text = page(entries_of(cubes[:1], "r.jsonl"), ["pencilmap"], published_cells())
     assert text.count("<td>published</td>") == len(published_cells())

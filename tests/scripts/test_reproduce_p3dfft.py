@@ -86,7 +86,7 @@ def test_strong_scaling_has_the_operations_over_the_time():
 
 
 def test_4096_is_near_the_curve_that_was_fitted_to_it():
-    """The numbers of docs/publications/p3dfft.md: 0.86 to 1.27 of the curve."""
+    """The numbers of docs/results/publications/p3dfft.md: 0.86 to 1.27 of the curve."""
     rows = p3dfft.strong_scaling(4096).rows
     assert all(0.85 < row[4] < 1.28 for row in rows) and rows[-1][7] > p3dfft_2012()["communication_share"]
 

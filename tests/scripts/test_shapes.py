@@ -18,7 +18,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.pictures.figures import scaling as figures
+from pencilmap.scripts.pictures.figures import runs
 
 COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=1e9)
@@ -251,9 +251,9 @@ def test_no_text_of_a_plot_lies_on_another_or_beside_the_page(draw, machine, cap
     points = scale(lambda n: partition_shapes(described, n), counts, Transform(1024, 1024, 1024), "strong", top=4, grids=1,
                    costs=described.costs)
     title = "a title that is long enough to be broken into more than one line, for that is what titles of pictures are"
-    check_texts(captured(figures, lambda: figures.draw_scaling(points, "strong", "a.svg", title)
+    check_texts(captured(runs, lambda: runs.draw_scaling(points, "strong", "a.svg", title)
                          if draw == "scaling" else
-                         figures.draw_shapes([s for s in points[-1].shapes if s.best], "a.svg", title)))
+                         runs.draw_shapes([s for s in points[-1].shapes if s.best], "a.svg", title)))
 
 
 BAD = {

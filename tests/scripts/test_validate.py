@@ -11,8 +11,7 @@ import pytest
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import bluegene_l_512
 from pencilmap.model.traffic.loads import m_time
-from pencilmap.scripts.command_line.documents import END, marker
-from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.scripts.command_line.documents import END, marker, read_result, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of

@@ -17,7 +17,8 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
-from pencilmap.scripts.command_line import cli, memory
+from pencilmap.scripts.command_line import cli
+from pencilmap.scripts.command_line.commands import simulate
 from pencilmap.scripts.command_line.plain_options import spelled
 from tests.documents import ROOT
 from tests.patience import patience
@@ -256,13 +257,13 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
     asked = []
     monkeypatch.setattr(simulate, "simulate_all", lambda runs, **more: asked.extend(runs) or [])
     words = ("simulate", "-m", "bluegene-l", "--network", "2x2x2:torus", "-g", "2x4", "--fft", "1024", "-p", "default")
-    monkeypatch.setattr(memory, "available", lambda: 16 * 2**30)
+    monkeypatch.setattr(simulate, "available", lambda: 16 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note: transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free; the ranks share" in err
     assert [run.timing_only for run in asked] == [True]
     status, _, err = pencilmap(*words, "--verify")
     assert status in (1, 2) and "--verify needs all of the data" in err and len(asked) == 1
-    monkeypatch.setattr(memory, "available", lambda: 128 * 2**30)
+    monkeypatch.setattr(simulate, "available", lambda: 128 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note" not in err and [run.timing_only for run in asked] == [True, False]
 
@@ -298,11 +299,11 @@ def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):
     (tmp_path / "proc").mkdir()
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
-    assert memory.available(tmp_path) is None
+    assert simulate.available(tmp_path) is None
     (tmp_path / "proc/meminfo").write_text("MemTotal: 100 kB\nMemAvailable:   64 kB\n")
-    assert memory.available(tmp_path) == 65536
+    assert simulate.available(tmp_path) == 65536
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
-    assert memory.available(tmp_path) == 65536
+    assert simulate.available(tmp_path) == 65536
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("10000\n")
     (tmp_path / "sys/fs/cgroup/memory.current").write_text("4000\n")
-    assert memory.available(tmp_path) == 6000
+    assert simulate.available(tmp_path) == 6000

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.kinds import KINDS, network_named, routing, routings_of
-from pencilmap.model.kinds.recognition import recognised
+from pencilmap.model.kinds import KINDS, network_named, recognised, routing, routings_of
 from pencilmap.model.network.graph import SwitchedNetwork, from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
