@@ -41,7 +41,7 @@ def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
         return place_at(text, question.site, grid)
     name, _, argument = text.partition(":")
     found: list[Placement] = []
-    within = search_of_text(argument, question.site, grid) if name == "search" else Search()
+    within = search_of_text(argument, question.site, grid, question.robust) if name == "search" else Search()
     for wanted in objectives(question.schedule, grid, question.direction):
         if name == "search":
             found += [searched(question.site, grid, within.part(1), wanted, question.robust, uneven)

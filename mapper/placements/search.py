@@ -44,21 +44,21 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     return searched(site, grid, search_of_text(argument, site, grid), wanted)
 
 
-def search_of_text(argument: str, site: Site, grid: ProcessGrid) -> Search:
+def search_of_text(argument: str, site: Site, grid: ProcessGrid, robust: bool = False) -> Search:
     """Return the search that the text after ``search:`` describes. Raises PlacementError if it is not understood."""
     try:
-        return parse_search(argument, _work_of_evaluation(site, grid))
+        return parse_search(argument, _work_of_evaluation(site, grid, robust))
     except ValueError as error:
         raise PlacementError(f"search:{argument}: {error}; write search, or e.g. search:seed=1,evaluations=200000,"
                              "seconds=30") from None
 
 
-def _work_of_evaluation(site, grid):
+def _work_of_evaluation(site, grid, robust):
     if not site.network.has_products:
         return OF_EVALUATION
-    from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only when a search is requested
+    from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested
 
-    return work_of_swap(grid)
+    return annealing.work_of_swap(grid, annealing.TIED if robust else annealing.USUAL)
 
 
 def searched(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None, robust: bool = False,
