@@ -17,8 +17,7 @@ from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
 from pencilmap.mapper.place import best_placement, or_launch, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.one_group import as_slab
-from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import Decomposition

@@ -22,10 +22,9 @@ import numpy as np
 from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
 from pencilmap.mapper.placements.search import searched
-from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
-from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_EVALUATION, Search, parse_search
-from pencilmap.mapper.searches.one_group import as_slab
+from pencilmap.mapper.seeds.products import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Site

@@ -26,7 +26,6 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import Search
-from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -40,6 +39,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import objective_bound
+from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
@@ -101,7 +101,7 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 @lru_cache(maxsize=2)
 def _routes(network, ends, directed):
-    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
+    return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
 def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
