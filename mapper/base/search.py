@@ -5,8 +5,8 @@ before and after. Other work is counted as so many changed loads as take the sam
 
 | constant | unit | measured |
 | --- | --- | --- |
-| BUDGET | changed loads of a question about one grid, twice | 1 to 3 s of CPU time for half of it on every network |
-| ONE_GRID | part of BUDGET | the half above; all of it gains less than 1 % on the networks of docs/placement-search.md |
+| BUDGET | changed loads of a search | 1 to 5 s of CPU time on the networks of docs/placement-search.md |
+| ONE_GRID | part of BUDGET for a question about one grid | 1 to 2 s of CPU time |
 | OF_MATE | changed loads of a swap on a torus, for each rank in the groups of a rank | 10,400,000 mates take as long as \
 BUDGET / 2: 8x8x8 with 8x64, 16x16 with 16x16 |
 | FEWEST_MATES | ranks in the groups of a rank | below, a swap on a torus takes as long as with so many |
@@ -16,8 +16,10 @@ BUDGET / 2: 8x8x8 with 8x64, 16x16 with 16x16 |
 tori |
 | OF_EVALUATION | changed loads of an evaluation that a text names, on networks without products | 2,000,000 evaluations \
 take as long as BUDGET |
-| MOST_SWAPS | swaps for each rank of a torus | on jobs with holes up to 200 ranks, four times as many gain nothing |
-| OF_TILING, AFTER_TILING | part of a budget for tilings of a torus; part of the rest for swaps after a better one | TODO |
+| MOST_SWAPS | swaps for each rank of a job with holes | four times as many gain nothing on 8x8, 6x6 and 4x4x4, three \
+seeds each |
+| OF_TILING | part of a budget for tilings of a torus; the rest is for swaps | each wins on some tori of 25 to 512 slots |
+| AFTER_TILING | part of the swaps that is left after a better tiling | all of them gain nothing on 7x7, 10x10, 9x6, 5x5x5 |
 | SECONDS | seconds of a search that names no number of evaluations | a limit for slow machines alone |
 """
 
