@@ -19,7 +19,7 @@ from time import monotonic
 
 import numpy as np
 
-from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.base.progress import by_signal
 from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, Search
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of

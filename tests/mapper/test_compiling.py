@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 
+import numba
 import pytest
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
 from pencilmap.mapper.base import compiling
@@ -99,3 +101,11 @@ def test_numba_is_not_loaded_before_a_search(words):
             "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["False", "False"], "")
+
+
+def test_the_first_compilation_of_a_process_is_reported_once():
+    said = []
+    with heard_by(said.append), event.install_listener("numba:compile", compiling._Told()):
+        for factor in (2, 3):
+            assert numba.njit(lambda x, factor=factor: x * factor)(5) == 5 * factor
+    assert said.count(compiling.COMPILING) >= 1 and len(said) <= 2  # the listener of the process may report it, too

@@ -11,7 +11,7 @@ from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds.torus_routes import dimension_order_loads
 from pencilmap.model.network.torus import TIES, Torus
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.product import product_of
+from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.certificates import cut_bound, machine_bound
@@ -158,3 +158,11 @@ def test_a_product_is_recognised_by_its_rows_and_columns_and_nothing_else_is(pro
     assert found is None or groups(found.mapping()) == groups(swapped)
     if groups(swapped) == groups(mapping):
         assert found is not None
+
+
+def test_uneven_blocks_of_a_million_nodes_take_one_line_of_each_dimension():
+    """The loads do not fit into 64 bits; routing of every message would take minutes."""
+    cubes = Product(Torus((100, 100, 100)), (parse_pattern("r10c10"),) * 3, Pattern(()))
+    even, uneven = (predict(cubes, Transform(n, n, n)) for n in (40_000_000, 40_000_100))
+    for a, b in zip(even.stages, uneven.stages):
+        assert max(a.load) <= max(b.load) < max(a.load) * Fraction(10_001, 10_000)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pencilmap.model.decompositions import least_crossing
-from pencilmap.model.kinds.torus import _blocks, _distances, _fixed_cuts, _moving_planes, _Part
+from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cuts, _moving_planes, _Part
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
@@ -198,3 +198,11 @@ def test_every_argument_is_as_strong_as_when_it_is_counted_by_hand(where, grid):
     assert found == expected
     best = together_bound(where, grid)
     assert best.value == max(expected.values()) == expected[best.argument]
+
+
+def test_the_emptier_side_of_a_cut_has_what_has_no_room_on_the_other():
+    for S, P in combinations(range(1, 13), 2):
+        S, P = max(S, P), min(S, P)
+        for inside in range(S + 1):
+            either = [min(k, P - k) for k in range(P + 1) if k <= inside and P - k <= S - inside]
+            assert _fewest(P, S, inside) == min(either), (S, P, inside)

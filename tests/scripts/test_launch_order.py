@@ -55,6 +55,8 @@ MACHINES = {  # the possible orders of the launcher, and the options of a small 
                                                                                "--network 4x4x4:torus -t 1 -g 4x16"),
     "cray-xt5": ([FILLS], "--network 4x4x4:torus -t 2 -g 8x16"), "fugaku": ([FILLS, ROUND],
                                                                             "--network 4x6x4:torus -t 2 -g 8x24"),
+    "fx10": ([FILLS, ROUND], "--network 4x6x4:torus -t 2 -g 8x24"),
+    "hector-xt4": ([FILLS], "--network 4x4x4:torus -t 2 -g 8x16"),
     "k-computer": ([FILLS, ROUND], "--network 4x4x4:torus -t 2 -g 8x16"), "tpu-v2": ([JAX],
                                                                                      "--network 8x4:torus -t 2 -g 8x8"),
     "tpu-v3": ([JAX], "--network 8x8:torus -t 2 -g 8x16"), "tpu-v4": ([JAX], "--network 4x4x4:torus -t 1 -g 4x16"),
