@@ -276,3 +276,13 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
         place(f"search:{argument}", *SITES[0])
+
+
+def test_lengths_of_very_slow_links_remain_numbers():
+    site = Site(Torus((4, 4, 2), bandwidth=(1.0, 1e6, 1e6)), idle=True)
+    found = search(site, ProcessGrid(5, 6), within(ProcessGrid(5, 6)))
+    assert found.cost < found.launcher_cost
+    run = annealing._Run(site, ProcessGrid(5, 6), Search(), lambda line: None, in_sequence(2), annealing.USUAL)
+    for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
+        run.state.top[:] = top
+        assert run._most_doublings() == doublings

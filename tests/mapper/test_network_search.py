@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from time import process_time
 
 import networkx as nx
@@ -13,7 +13,7 @@ from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import seeds
+from pencilmap.mapper.seeds.levels import FEW, seeds
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
@@ -269,3 +269,23 @@ def test_49152_tasks_on_scattered_hosts_are_placed_within_a_tenth_of_the_bound_i
     assert process_time() - began < patience(60)
     assert found.costs["shortest-path"] <= Fraction("1.1") * lower_bound(site, grid).value
     assert found.costs["shortest-path"] < Fraction("0.93") * launched_costs(site, grid)[0][0]
+
+
+def cost_of(ground, slots, rule):
+    mapping = Mapping(ground.network, ground.grid, 1, ground.node[slots], ground.slot[slots], "seed")
+    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends,
+                                                routing(rule, ground.network)))
+
+
+@pytest.mark.parametrize("text, grid", [
+    ("dragonfly:a=4,p=2,h=2", ProcessGrid(8, 9)), ("hyperx:4x4,hosts=4", ProcessGrid(8, 8)),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=5", ProcessGrid(5, 6))])
+def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_once(text, grid, monkeypatch):
+    site = site_of(text)
+    ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
+    some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
+    found = search(site, grid, evaluations=0)
+    assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
+    monkeypatch.setattr(network_search, "FIRST", 1000)
+    every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
+    assert search(site, grid, evaluations=0).costs[rule] == min(every.values())
