@@ -284,8 +284,8 @@ def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_onc
     site = site_of(text)
     ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
     some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
-    found = search(site, grid, evaluations=0)
+    found = search(site, grid, Search(0))
     assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
     monkeypatch.setattr(network_search, "FIRST", 1000)
     every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
-    assert search(site, grid, evaluations=0).costs[rule] == min(every.values())
+    assert search(site, grid, Search(0)).costs[rule] == min(every.values())
