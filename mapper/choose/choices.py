@@ -448,7 +448,7 @@ def _problem(choice):
     return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
-def floor_of(here):
+def floor_of(here: Question) -> float | Fraction:
     """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
     bound = machine_bound(here.network)
     seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
