@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from pencilmap.mapper.base.limit import EFFORTS, UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
-from pencilmap.mapper.place import best_placement, or_launch, place, share
+from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
+from pencilmap.mapper.place import best_placement, or_launch, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.seeds.products import as_slab, best_product
@@ -59,9 +59,9 @@ MOST_LAUNCHED, MOST_TIED = 1024, 4  # tasks, and equally good grids, up to which
 EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
-ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
-ROUNDS_ON_SWITCHES = ((2, 36), (1, 12))      # the same for networks without products, whose first answers are close
+ROUNDS = ((4, 1 / 96), (2, 1 / 36), (1, 1 / 9))  # grids, and the part of the budget for each of them: about 3 s
+ROUNDS_WITH_HOLES = ((8, 1 / 128), (2, 1 / 36), (1, 1 / 8))  # the same if no product fills the usable nodes
+ROUNDS_ON_SWITCHES = ((2, 1 / 36), (1, 1 / 12))  # the same for networks without products, whose first answers are close
 MANY_NODES = 512  # from which each routing rule of several is reported
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
@@ -219,7 +219,7 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
          placements: Sequence[str] | None = None,
          exchanges: Sequence[str] | None = None, schedules: Sequence[str] = (SEQUENCE,),
          shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
+         seconds: float | None = None, top: int | None = None, within: Search | None = None) -> Plan:
     """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
     decompositions those of the setting, and of schedules the sequence.
 
@@ -251,7 +251,7 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     top : int, optional
         Number of shapes to rank at least; shapes whose bound is worse than all of these will be left out. By default 3, 10
         or 30 by effort.
-    limit : Limit, optional
+    within : Search, optional
         In place of seed and seconds, to be shared with other searches.
 
     Returns
@@ -280,7 +280,7 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     others = where.shapes if shapes is None else [_on(where, torus) for torus in shapes]
     wanted = _Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
                      placements=placements, exchanges=exchanges, schedules=schedules)
-    limit = limit or Limit(seed, seconds)
+    within = within or search_of(effort, seed, seconds)
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
         found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
             if others else (wanted.first(first), ())
@@ -290,8 +290,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
              *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
-            found = wanted.searched(found, limit)
-    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, limit.cut_short, left_out)
+            found = wanted.searched(found, within)
+    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, within.cut_short, left_out)
 
 
 def best_grid(question: Question) -> ProcessGrid:
@@ -300,7 +300,7 @@ def best_grid(question: Question) -> ProcessGrid:
 
 
 def predictions(question: Question, grid: ProcessGrid | None = None, placements: Sequence[str] = (BEST,),
-                effort: str = "normal", limit: Limit = UNLIMITED, exchange: str | None = None) -> list[Prediction]:
+                within: Search | None = None, exchange: str | None = None) -> list[Prediction]:
     """Return the predictions of all placements.
 
     Without a grid return those of all grids on which a placement exists, ranked by `plan`. With routing `ALL_ROUTINGS`
@@ -311,8 +311,8 @@ def predictions(question: Question, grid: ProcessGrid | None = None, placements:
     question : Question
     grid : ProcessGrid, optional
     placements : sequence of str
-    effort, limit
-        Of the search for placement ``best`` on a grid.
+    within : Search, optional
+        For placement ``best`` on a grid, which takes half of it. Without a budget the routers do not adapt.
     exchange : str, optional
         Without a grid the only exchange to try; by default all.
 
@@ -321,7 +321,7 @@ def predictions(question: Question, grid: ProcessGrid | None = None, placements:
     GridError, PlacementError, ScheduleError
         If a placement or its schedule is not possible; without a grid if it is not possible on any grid.
     """
-    is_all = question.routing == ALL_ROUTINGS
+    is_all, within = question.routing == ALL_ROUTINGS, within or Search()
     check_names(placements)
     if question.routing is not None and not is_all:
         routing_rule(question.routing, question.network)  # before a search, which may be long
@@ -337,13 +337,13 @@ def predictions(question: Question, grid: ProcessGrid | None = None, placements:
     searched = replace(question, routing=None) if is_all else question
     for text, step in zip(placements, parts(len(placements))):
         with step:
-            placed = best_placement(searched, grid, share(effort), limit)[0] if text == BEST \
+            placed = best_placement(searched, grid, within.part(ONE_GRID))[0] if text == BEST \
                 else place(searched, text, grid)
             if is_all:
                 found += under_every_rule(question, placed, text)
             else:
                 p = answer(question, placed, text)
-                found.append(p if EFFORTS[effort] else quick(p))
+                found.append(p if within.budget else quick(p))
     return found
 
 
@@ -588,7 +588,7 @@ class _Wanted:
             placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
                                   in_sequence(len(grid.decomposition.exchanges)))
             return self.choice(here, placed, BEST)
-        return self._of(here, *best_placement(here, grid, 0, alone=True))
+        return self._of(here, *best_placement(here, grid, Search(0), alone=True))
 
     # the fastest grids with other schedules and exchanges
 
@@ -614,7 +614,8 @@ class _Wanted:
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= LARGE and name == BEST:
-                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, 0, alone=True)[0])
+                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, Search(0),
+                                             alone=True)[0])
             for each in placed:
                 for text in some:
                     try:
@@ -652,32 +653,32 @@ class _Wanted:
         """Whether placements are searched."""
         return EFFORTS[self.effort] > 0 and (self.placements is None or BEST in self.placements)
 
-    def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
+    def searched(self, found: list[Choice], within: Search) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
         network, is_one = self.where.network, len({choice.kind for choice in found}) == 1
         has_holes = network.has_products and not self.where.site.allocation.is_complete
-        rounds: Sequence[tuple[int, Fraction | int]] = (
-            ((1, share("normal")),) if is_one else
+        rounds: Sequence[tuple[int, float]] = (
+            ((1, ONE_GRID),) if is_one else
             ROUNDS_ON_SWITCHES if not network.has_products else
             ROUNDS_WITH_HOLES if has_holes else ROUNDS)
         found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
-        done, work = 0.0, sum(count / divisor for count, divisor in rounds)
-        for number, (count, divisor) in enumerate(rounds, start=1):
+        done, work = 0.0, sum(count * fraction for count, fraction in rounds)
+        for number, (count, fraction) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
-                if not limit.is_over():
-                    divided, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
-                    with part(done / work, (done + 1 / divisor) / work):
-                        some = [self._searched(each, divided, limit, has_holes or not last)
+                if not within.is_over():
+                    last = number == len(rounds)
+                    with part(done / work, (done + fraction) / work):
+                        some = [self._searched(each, within.part(fraction), has_holes or not last)
                                 for each in (leader, *_twins(found, leader))]
-                    done += 1 / divisor
+                    done += fraction
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
-    def _searched(self, leader, divided, limit, brief):
+    def _searched(self, leader, within, brief):
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
         question = replace(leader.where, schedule=schedule, exchange=leader.exchange)
-        return self._of(leader.where, *best_placement(question, leader.grid, divided, limit, brief=brief))
+        return self._of(leader.where, *best_placement(question, leader.grid, within, brief=brief))
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""

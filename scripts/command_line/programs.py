@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job

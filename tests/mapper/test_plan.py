@@ -2,13 +2,13 @@
 
 import random
 from dataclasses import replace
-from importlib import import_module
 from itertools import product as cartesian
 
 import pytest
 
 from pencilmap import model
 from pencilmap.mapper import choose, place
+from pencilmap.mapper.base import search as search_module
 from pencilmap.mapper.choose import _Wanted, least_s, plan
 from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
@@ -80,10 +80,7 @@ def drawn_question(draw):
 @pytest.fixture
 def brief(monkeypatch):
     """Searches of few evaluations."""
-    families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(import_module("pencilmap.mapper.searches.network_search"), "EVALUATIONS", 4000)
-    for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
-        monkeypatch.setattr(families, name, value)
+    monkeypatch.setattr(search_module, "BUDGET", 500_000)
 
 
 @pytest.mark.usefixtures("brief")
@@ -169,7 +166,7 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
     where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
     every, tried = [], []
     for grid in all_grids(where.n_slots, where.decomposition):
-        every += [best_placement(where, grid, 0)[1], where.predict(where.place("default", grid))]
+        every += [best_placement(where, grid, search_module.Search(0))[1], where.predict(where.place("default", grid))]
     for module in (model.predict, choose, place):
         monkeypatch.setattr(module, "answer", lambda question, placed, name=None, known=model.predict.answer:
                             tried.append((placed.grid, question.routing)) or known(question, placed, name))

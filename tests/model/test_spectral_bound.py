@@ -5,7 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.torus_floors import spectral_bound, weighted_routes
@@ -75,7 +76,7 @@ def test_no_placement_is_below(seed):
     found = [placed(site, grid, slots) for slots in (np.arange(site.n_slots), *(rng.permutation(site.n_slots)
                                                                                  for _ in range(4)))]
     if not site.allocation.is_complete:
-        found.append(search(site, grid, seed, Budget(3000, None)).mapping)
+        found.append(search(site, grid, Search(3000 * work_of_swap(grid), seed)).mapping)
     for mapping in found:
         cost = predict_routed(mapping, transform, Question(name), site=site).cost
         assert bounds.in_sequence.value <= cost, (str(site), str(grid))

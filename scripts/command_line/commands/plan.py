@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from pencilmap.mapper.ask import named_grid
-from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS, DEFAULT, SO_FAR, Choice, Plan, plan
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.placements import BEST
