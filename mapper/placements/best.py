@@ -28,10 +28,7 @@ from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
-from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
-from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
-from pencilmap.model.kinds.torus_floors import optima
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
 from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
@@ -146,7 +143,7 @@ def _on_whole_torus(site, grid, wanted, within, uneven, robust):
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
-    tried, cost = _tried(torus, grid, T, wanted) if uneven is None else None, _cost(product, wanted)
+    tried, cost = _tried(site, grid, wanted) if uneven is None else None, _cost(product, wanted)
     if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
     if not within.budget or not is_searched(site, grid, uneven):
@@ -178,8 +175,8 @@ def _floor(torus, grid, tasks_per_node, wanted):
 def _without_products(site, grid, wanted, within, rules, uneven):
     """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
     network = site.network
-    if network.recognised and not network.levels:
-        return _on_torus_graph(network, site, grid, wanted, within, rules, uneven)
+    if twin := seeds_of(network).twin(site):
+        return _on_twin(twin, site, grid, wanted, within, rules, uneven)
     if not network.has_coordinates:
         return [_by_routes(site, grid, wanted, within, rules, uneven)]
     found = [*_filled(site, grid), launched(site, grid)]
@@ -198,31 +195,31 @@ def _by_routes(site, grid, wanted, within, rules, uneven):
     return network_search.best_mapping(site, grid, within, wanted, rules, uneven if within.budget else None)
 
 
-def _on_torus_graph(graph, site, grid, wanted, within, rules, uneven):
-    """Return the best placements of the torus and of the graph, by the routing that counts first, the best last."""
-    rule = routing((*rules, *judged_routings(graph))[0], graph)
+def _on_twin(twin, site, grid, wanted, within, rules, uneven):
+    """Return the best placements of the twin and of the network, by the routing that counts first, the best last."""
+    rule = routing((*rules, *judged_routings(site.network))[0], site.network)
     parts = exchanges(grid, uneven)
 
     def cost(mapping):
-        return wanted.of_loads(routed_joint(graph, parts, mapping.ends, rule))
+        return wanted.of_loads(routed_joint(site.network, parts, mapping.ends, rule))
 
-    found = [launched(site, grid), *(on_graph(_mapping(placed), graph) for placed in candidates(
-        of_torus(site), grid, wanted, within.part(1), transform=uneven))]
+    found = [launched(site, grid), *(twin.back(_mapping(placed)) for placed in candidates(
+        twin.site, grid, wanted, within.part(1), transform=uneven))]
     enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
     if min(map(cost, found)) > enough * (1 + TOLERANCE):
-        found.append(on_graph(_by_routes(in_order(site), grid, wanted, within.part(1), rules, uneven), graph))
+        found.append(twin.back(_by_routes(twin.in_order, grid, wanted, within.part(1), rules, uneven)))
     return sorted(found, key=cost, reverse=True)
 
 
-def _tried(torus, grid, tasks_per_node, wanted):
+def _tried(site, grid, wanted):
     """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
-    known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition == PENCIL else None
+    known = kind_of(site.network).optima(site, grid)
     if known is None or wanted not in (in_sequence(2), at_once(2)):
         return None
     least, rows = (known.joint, known.rows_joint) if wanted == at_once(2) else (known.sequence, known.rows_sequence)
     nodes = np.array(rows).ravel()
     slots = np.array([np.count_nonzero(nodes[:rank] == node) for rank, node in enumerate(nodes)])
-    return least, Mapping(torus, grid, tasks_per_node, nodes, slots, "best")
+    return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
 
 
 def _cost(product, wanted):

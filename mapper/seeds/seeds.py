@@ -1,5 +1,7 @@
 """Where the search for a placement begins on a kind of network: the interface."""
 
+from collections.abc import Callable
+from typing import NamedTuple
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -7,8 +9,20 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.traffic.loads import Objective
 
 
+class Twin(NamedTuple):
+    """A network as another one on which more placements are known; costs of placements are the same there."""
+
+    site: Site
+    in_order: Site  #: the same site on its own network, with the nodes in the order of the twin
+    back: Callable[[Mapping], Mapping]  #: a mapping of either site -> on the nodes of the network
+
+
 class Seeds:
     """What is known of the best placements on a kind of network: here nothing."""
+
+    def twin(self, site: Site) -> Twin | None:
+        """Return the twin of a site, None if there is none."""
+        return None
 
     def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
         """Return placements of a family that is searched by itself, the best last; none if the family does not apply.

@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from pencilmap.mapper.base.search import BUDGET, Search, search_of
-from pencilmap.mapper.choose import plan, predictions
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.choose import faster_schedule, plan, predictions
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates

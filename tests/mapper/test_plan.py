@@ -9,7 +9,8 @@ import pytest
 from pencilmap import model
 from pencilmap.mapper import choose, place
 from pencilmap.mapper.base import search as search_module
-from pencilmap.mapper.choose import _Wanted, least_s, plan
+from pencilmap.mapper.choose import plan
+from pencilmap.mapper.choose.choices import Wanted, least_s
 from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
@@ -108,7 +109,7 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
 
 def test_nothing_is_searched_if_the_first_choice_takes_the_least_that_any_grid_takes(monkeypatch):
     asked = []
-    monkeypatch.setattr(_Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
+    monkeypatch.setattr(Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
     plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"))
     assert not asked
     plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"), grids=[all_grids(64)[3]], schedules=["sequence"])

@@ -8,8 +8,7 @@ import click
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import search_of
-from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.choose import ALL_ROUTINGS, faster_schedule, predictions
 from pencilmap.mapper.placements import BEST, check_names, placement_name
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
