@@ -9,9 +9,8 @@ from pencilmap.mapper.placements.search import search_of_text, searched
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Placement
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Placement
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth

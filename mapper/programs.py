@@ -16,9 +16,8 @@ from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.kinds import default_routing, kind_of, network_named, routing as routing_named
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic

@@ -22,9 +22,8 @@ from pencilmap.model.base.errors import GridError, PartitionError, PencilmapErro
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.kinds import all_variants, routing as routing_rule
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.predict import Prediction, answer, interval
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, TRANSFORM, largest_term, order, quick, unknown_costs, worth
@@ -175,7 +174,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, within)
-    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, within.cut_short, left_out)
+    ranking = wanted.without_file(wanted.or_launched(found, top or TOP[effort]))
+    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out)
 
 
 def best_grid(question: Question) -> ProcessGrid:

@@ -15,8 +15,8 @@ from pencilmap.model.base.errors import GridError, PencilmapError, PlacementErro
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.certificates import machine_bound
@@ -168,9 +168,9 @@ class Wanted:
                 placed, prediction = or_launch(question, choice.placed, choice.prediction)
                 launched.append(replace(choice, placed=placed, prediction=prediction))
             ranking = self.distinct([*ranking, *launched])
-        return self._without_file(ranking)
+        return ranking
 
-    def _without_file(self, ranking):
+    def without_file(self, ranking: list[Choice]) -> list[Choice]:
         """Return the choices; of equally good ones the first is one whose grid needs no placement file, if there is one."""
         best = ranking[0]
         if self.placements is not None and BEST not in self.placements:
@@ -191,7 +191,7 @@ class Wanted:
                 placed = place(self._first(choice), name, choice.grid)
                 if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
                     return False
-                found = self.choice(self._first(choice), placed, name).prediction
+                found = answer(self._first(choice), placed, name)
             if not is_tie(found, best.prediction, self.by):
                 return False
         return bool(orders)
@@ -235,7 +235,8 @@ class Wanted:
                 report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
                     if text == BEST:
-                        yield self._quick(here, grid)
+                        yield (self._best_product(here, grid) if self._takes_product(here) else
+                               self._of(here, *best_placement(here, grid, Search(0), alone=True)))
                         continue
                     placed = place(here, text, grid)
                     if self.placements is not None or self.effort != "quick" or not self._slow(here, placed):
@@ -299,14 +300,16 @@ class Wanted:
         case = Case(placed, here, product_of(placed))
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
-    def _quick(self, here, grid):
-        """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        is_whole = here.network.has_products and here.site.allocation.is_complete
-        if here.n_slots > LARGE and is_whole and here.halo is None:
-            placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
-                                  in_sequence(len(grid.decomposition.exchanges)))
-            return self.choice(here, placed, BEST)
-        return self._of(here, *best_placement(here, grid, Search(0), alone=True))
+    def _takes_product(self, here):
+        """Return whether a large machine is taken whole: its best placement is then the best product for even blocks."""
+        return (here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete
+                and here.halo is None)
+
+    def _best_product(self, here, grid):
+        """Return the choice of the best product for even blocks."""
+        placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
+                              in_sequence(len(grid.decomposition.exchanges)))
+        return self.choice(here, placed, BEST)
 
     # the fastest grids with other schedules and exchanges
 

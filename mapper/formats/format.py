@@ -21,9 +21,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Allocation, LaunchOrder, Site
+from pencilmap.model.placement.allocation import Allocation, LaunchOrder, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
 
 
 class Places(NamedTuple):

@@ -31,10 +31,8 @@ from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
 from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges

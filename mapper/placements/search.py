@@ -11,10 +11,8 @@ from pencilmap.mapper.base.search import OF_EVALUATION, Search, parse_search
 from pencilmap.mapper.seeds.products import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import default_routing
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.loads import Objective, in_sequence
 
 

@@ -26,9 +26,8 @@ from pencilmap.model.base.errors import GridError, MappingError, PlacementError,
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import twists_of
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
 from pencilmap.model.traffic.loads import Objective, in_sequence
 
@@ -182,7 +181,7 @@ def _whole(name, site, grid):
     if twists_of(site.network) is None:
         raise PlacementError(f"placement {name} is for twisted tori, and {site.network.title} is none; take best")
     site.check_grid(grid)
-    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL:
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition != PENCIL:
         raise PlacementError(f"placement {name} needs a grid of pencils that fills all slots of {site.network.title}; take "
                              "default")
     return site.network
@@ -216,7 +215,7 @@ def named(mapping: Mapping) -> str | None:
     >>> named(lattice("c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10", Site(Torus((5, 5))), ProcessGrid(5, 5)))
     'the tiling lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10 (columns are moves of a lattice, rows of a tile)'
     """
-    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition is PENCIL
+    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition == PENCIL
             and min(mapping.grid.shape) > 1):
         return None
     torus = as_torus(mapping.network)

@@ -34,10 +34,8 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
@@ -183,7 +181,7 @@ def best_mapping(site: Site, grid: ProcessGrid, within: Search, wanted: Objectiv
     RxC and CxR of even blocks are one problem with rows and columns exchanged, so only the grid with the shorter rows is
     searched.
     """
-    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
+    if grid.decomposition == PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
         turned = None if wanted is None else wanted.turned
         found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), within, turned, rules, launch=LAUNCHED[1])
         node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))

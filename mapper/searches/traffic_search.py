@@ -21,10 +21,8 @@ from pencilmap.mapper.seeds.torus import slots_of
 from pencilmap.mapper.seeds.traffic import climbed, grid_starts, launch_orders, rank_grid, traffic_starts
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Routes
 from pencilmap.model.traffic.exchange import Halo, bricks_of, exchanges
 from pencilmap.model.traffic.loads import Objective

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pencilmap.mapper.base.search import Search
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import Objective
 
 

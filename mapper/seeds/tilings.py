@@ -36,8 +36,8 @@ from pencilmap.mapper.base.search import OF_MEMBER, Search
 from pencilmap.mapper.seeds.products import weights
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q

@@ -38,9 +38,8 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.kinds.twisted_torus import MOST_NODES, routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
@@ -74,7 +73,7 @@ def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objectiv
 
 def has_bases(site: Site, grid: ProcessGrid) -> bool:
     """Return whether a digit basis may place the grid: pencils of several groups on all slots."""
-    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition is PENCIL
+    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition == PENCIL
             and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 

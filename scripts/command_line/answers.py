@@ -16,8 +16,8 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
 from pencilmap.model.predict.question import Question
@@ -431,7 +431,7 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
 
 def _plan_command(grid, question):
     """The command that ranks the grids of the same decomposition under the same schedule."""
-    is_usual = grid.decomposition is PENCIL and 1 not in grid.shape  # else a slab may come first
+    is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
     kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
     schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
     return " ".join(["pencilmap plan", *kind, *schedule])
@@ -452,7 +452,7 @@ def turned_lines(question: Question, found: Prediction, library: Library = USUAL
     right = gain(best, order) if best and order else None
     if not right or best is None:
         return []
-    typed = f"if your code has {words_of(turned, library) if turned.decomposition is PENCIL else turned}, type that"
+    typed = f"if your code has {words_of(turned, library) if turned.decomposition == PENCIL else turned}, type that"
     if mapping is None:
         here = gain(found, launched(question, found, is_quick=True).first)
         return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \

@@ -21,8 +21,7 @@ from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules import objectives

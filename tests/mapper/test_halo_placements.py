@@ -10,7 +10,7 @@ from pencilmap.mapper.searches.traffic_search import swaps_of_transform
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.traffic.exchange import exchanges, halo
 from pencilmap.model.traffic.loads import in_sequence
 

@@ -16,9 +16,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.graph_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.traffic.patterns import grid_of

@@ -12,9 +12,8 @@ from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.kinds import KINDS, routing
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.network.network import Arcs, CoordinateNetwork
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, machine_bound
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL

@@ -11,10 +11,8 @@ from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.torus_floors import spectral_bound, weighted_routes
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import Bounds, lower_bound
 from pencilmap.model.predict.question import Question

@@ -30,8 +30,8 @@ from pencilmap.mapper.placements import BEST
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
-from pencilmap.model.placement.mapping import Mapping, Placement, slots_in_order
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
@@ -234,7 +234,7 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     >>> grid_words(ProcessGrid(64, 24))
     {'p_row': 24, 'p_col': 64, 'iproc': 64, 'jproc': 24}
     """
-    if grid.decomposition is not PENCIL:
+    if grid.decomposition != PENCIL:
         return {}
     row, column = grid.shape
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
