@@ -172,8 +172,9 @@ def test_why_a_host_is_no_node_is_told_with_the_name_of_one():
             f"host '{name}' is not a node of torus 4x4, whose nodes are named n00 and so on; give names with `hosts`, such "
             f"as '{template}', or name the nodes with `nodes`, a file of lines NAME x y")
     assert "whose nodes are named b and so on" in Hosts(SQUARE, table={3: "b"}).why_not("z")
-    assert "does not end in 2 coordinates of torus 4x4, as node-0-0 does; name the hosts with `nodes`, a file of" in (
+    assert "does not end in 2 coordinates of torus 4x4, as node-0-0 does; give names with `hosts`, such as" in (
         Hosts(SQUARE).why_not("z1"))
+    assert "'rack{x}-{y}'" in Hosts(SQUARE, "rack{y}-{x}").why_not("rack1-7"), "a field for each number"
     assert "y must be 0..3" in Hosts(SQUARE).why_not("z-1-4")
     assert Hosts(SQUARE).why_not("z-1-3") != Hosts(SQUARE).why_not("z-1-4")
 
