@@ -22,8 +22,8 @@ from pencilmap.mapper.formats.foreign import network_title
 from pencilmap.mapper.formats.format import tasks_of_host
 from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.lines import read_document
+from pencilmap.mapper.graphs import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.launchers import at_launch
-from pencilmap.mapper.named_network import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
@@ -116,7 +116,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
         ``best`` (searched), ``default``, ``default:ORDER``, ``file:PATH``.
     routing : str, optional
     effort : str
-        See `pencilmap.mapper.searches.traffic_search.WORK`.
+        See `pencilmap.mapper.base.search.EFFORTS`.
     seed : int
 
     Raises
@@ -127,15 +127,15 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
-    own = _own(where, traffic, name)
+    own, within = _own(where, traffic, name), search_of(effort, seed)
     mappings = [own]
     for text in placements:
-        mapping = _placed(where, traffic, grid, text, rule, effort, seed)
+        mapping = _placed(where, traffic, grid, text, rule, within)
         if text == BEST and not _better(mapping, own, traffic, name):
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
-    adaptive = EFFORTS[effort] > 0  # the rules of adaptive routers solve linear programs
+    adaptive = within.budget > 0  # the rules of adaptive routers solve linear programs
     return PlacedProgram(traffic, tuple(mappings), tuple(
         predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
 
@@ -159,12 +159,12 @@ def _better(mapping, own, traffic, routing):
     return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
-def _placed(where, traffic, grid, text, rule, effort, seed):
+def _placed(where, traffic, grid, text, rule, within):
     head, _, argument = text.partition(":")
     if head == BEST:
-        from pencilmap.mapper.searches.traffic_search import WORK, search_traffic  # numba is loaded only for a search
+        from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
 
-        found = search_traffic(where.site, traffic, rule, WORK[effort], seed)
+        found = search_traffic(where.site, traffic, rule, within)
         T = where.tasks_per_node
         return Mapping(where.network, grid, T, where.site.allocation.nodes[found.places // T], found.places % T, BEST,
                        (f"found from {found.name}",))

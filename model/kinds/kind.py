@@ -24,7 +24,7 @@ from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing.routes import Legs
+from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import m_scale
@@ -107,6 +107,25 @@ class Kind:
     def guide(self, network: Any, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes that guide a search by swaps, see `pencilmap.model.routing.rule.Rule.guide`."""
         return self.rules[0].make("").guide(network, ends)
+
+    def guiding_routes(self, network: Any, ends: Ints, directed: bool = False) -> RouteTable | None:
+        """Return the routes of `guide` between the points of some ends as a table; None if there are none, or too many.
+
+        Parameters
+        ----------
+        network : Network
+        ends : int array, shape (k,)
+            The ends in use, see `Network.ends`.
+        directed : bool
+            Whether the two directions of a pair have rows of their own.
+        """
+        guide = self.guide(network, ends)
+        if guide is None:
+            return None
+        point, legs = guide
+        points = np.full(network.router_of_end.shape, -1)
+        points[ends] = point
+        return table_of_pairs(points, int(point.max()) + 1, legs, directed)
 
     # ---- bounds for any routing --------------------------------------------------------------------------------------
 

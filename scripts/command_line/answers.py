@@ -6,8 +6,8 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pencilmap.mapper.base.limit import EFFORTS
-from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
+from pencilmap.mapper.base.search import EFFORTS
+from pencilmap.mapper.choose import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import click
 
-from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.base.progress import by_signal
 from pencilmap.model.base import errors
 from pencilmap.model.base.errors import PencilmapError, reason, shortened
 from pencilmap.model.base.reading import in_a_line, noting_inputs

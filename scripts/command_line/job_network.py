@@ -19,9 +19,9 @@ from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
+from pencilmap.mapper.graphs import names_file
 from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.mapper.launchers import visible_order
-from pencilmap.mapper.named_network import names_file
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted, plural

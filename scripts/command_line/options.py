@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.ask import WRAPS, ask, job_of, named_grid, with_launcher
 from pencilmap.mapper.base import shell
-from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import best_grid
 from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch

@@ -2,12 +2,13 @@
 
 import re
 import subprocess
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
-from tests.fft_runner.tables import SOURCE
+from tests.fft_runner.tables import SOURCE, fortran_module
 from tests.patience import patience
 
 HEADERS = "\n".join((SOURCE.parent / "include" / f"{name}.h").read_text("utf-8") for name in ("pencilfft", "pencilfft_line"))
@@ -33,7 +34,7 @@ IN_PYTHON = {
 
 def test_names_on_the_page_of_other_libraries_exist():
     page = (SOURCE.parents[1] / "docs" / "other-libraries.md").read_text("utf-8")
-    known = HEADERS + (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
+    known = HEADERS + fortran_module()
     assert [name for name in set(re.findall(r"pencilfft_\w+", page)) if not re.search(rf"\b{name}\b", known)] == []
     python = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
     called = set(re.findall(r"`(?:[^`]*\b)?plan\.(\w+)", page)) - {"make"}  # of C++
@@ -47,17 +48,38 @@ def test_the_headers_are_read():
 @pytest.mark.parametrize("language", ["Fortran", "Python"])
 def test_every_function_of_c_is_there(language):
     if language == "Fortran":
-        source = (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
-        there = {name for line in re.findall(r"^ *public :: (.*)$", source, re.MULTILINE)
+        there = {name for line in re.findall(r"^ *public :: (.*)$", fortran_module(), re.MULTILINE)
                  for name in re.findall(r"pencilfft_(\w+)", line)}
         instead = IN_FORTRAN
         missing = set(instead.values()) - there
     else:
         pencilfft = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
-        there, instead = {name.removesuffix("_fortran") for name in pencilfft.SIGNATURES}, IN_PYTHON
+        there, instead = {name.removesuffix("_fortran") for name in pencilfft.library.SIGNATURES}, IN_PYTHON
         missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
     assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
     assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)
+
+
+def kind_of(argument):
+    """Return the kind of an argument of C or of ctypes: how it is passed, and to what a pointer points if that is told."""
+    base, stars = re.fullmatch(r"(?:const )?(?:struct )?(\w+) (\**)\w*(?:\[\d*\])?", argument).groups()
+    to = {"int": c_int, "int64_t": c_int64, "double": c_double, "MPI_Fint": c_int, "pencilfft_direction": c_int,
+          "pencilfft_norm": c_int}.get(base)
+    return {c_char_p} if base == "char" and stars == "*" else {POINTER(to), c_void_p} if to and (stars or "[" in argument) \
+        else {to} if to else None
+
+
+def test_arguments_in_python_are_those_of_the_headers():
+    library = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding").library
+    prototypes = (SOURCE.parent / "fortran" / "handles.c").read_text("utf-8").partition("\n\n/* MPI would")[0]
+    text = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", HEADERS + prototypes, flags=re.DOTALL))
+    for name, arguments in library.SIGNATURES.items():
+        [told] = re.findall(rf"[ *]pencilfft_{name}\(([^)]*)\);", text)
+        expected = [] if told == "void" else [kind_of(one) for one in told.split(", ")]
+        assert len(arguments) == len(expected), name
+        for argument, kinds in zip(arguments, expected, strict=True):
+            pointer = argument is c_void_p or hasattr(argument, "contents")
+            assert argument in kinds if kinds else pointer, (name, argument)
 
 
 def parsed(text):

@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
-from pencilmap.mapper.choose import plan, predictions
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.base.search import BUDGET, Search, search_of
+from pencilmap.mapper.choose import faster_schedule, plan, predictions
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.best import candidates, is_searched
+from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
@@ -22,7 +22,6 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
@@ -30,7 +29,7 @@ from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.loads import at_once, overlapped, routed_joint
+from pencilmap.model.traffic.loads import routed_joint
 from tests.model.test_switched_networks import RANDOM
 
 
@@ -85,35 +84,6 @@ def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     assert cost <= most + 0.005
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
-def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
-    site, grid = setting(network=shape).site, parse_grid(grid)
-    found = place("best", site, grid, at_once(2))
-    rows, columns = brute_loads(as_mapping(found, "found"))
-    assert isinstance(found, Product)
-    assert max(rows.get(link, 0) + columns.get(link, 0) for link in rows | columns) <= joint
-
-
-@pytest.mark.slow
-def test_the_time_of_the_schedule_decides_which_family_is_taken():
-    """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the best tiling in sequence 7."""
-    where, grid = setting(network="8x8x8"), parse_grid("16x32")
-    found = where.place("best", grid, "overlap:4")
-    assert where.predict(found, schedule="overlap:4").schedule.cost == 6 and not found.is_digits
-    alone = where.place("best", grid)
-    assert where.predict(alone).cost == 7 and not isinstance(alone, Product)
-    assert where.predict(alone, schedule="overlap:4").schedule.cost > 6
-
-
-def test_ranking_takes_the_best_of_all_families_for_the_first_grids():
-    found = setting(network="7x7").predictions()
-    assert found[0].cost <= found[1].cost
-    [square] = [p for p in found if str(p.grid) == "7x7"]
-    assert square.cost <= predict(best_product(square.network, square.grid)).cost
-
-
 def test_of_equal_times_fewer_and_larger_messages_come_first():
     found = setting(machine="bluegene-q", network="4x4x4x4x2").predictions(placements=("default",))
     times = [p.worth for p in found]
@@ -121,24 +91,6 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
     assert found[0].n_messages == min(p.n_messages for p in first) < max(p.n_messages for p in first)
     assert [p.worth for p in found[1:]] == sorted(p.worth for p in found[1:])
     assert ranked(found[::-1])[0].n_messages == found[0].n_messages
-
-
-def test_large_machines_get_the_product_alone():
-    site, grid = setting(network="32x32x32").site, parse_grid("128x256")
-    assert candidates(site, grid) == [best_product(site.network, grid)]
-    assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
-
-
-def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searched(monkeypatch):
-    families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(families, "MOST_MESSAGES", 0)
-    monkeypatch.setattr(families, "search", lambda *given, **named: pytest.fail("searched"))
-    where = setting(network="8x8", failed="1-2")
-    for grid in ("7x9", "9x7", "3x21", "1x63"):
-        found = where.place("best", parse_grid(grid))
-        where.site.check_mapping(found)
-        assert where.predict(found).cost <= where.predict(where.place("default", parse_grid(grid))).cost
-    assert len(where.predictions()) == 7
 
 
 @pytest.mark.thorough
@@ -220,11 +172,11 @@ def check_never_worse(question, grid, share):
         launch = answer(question, place_of(question, "default", grid))
     except ScheduleError:  # lanes need longer axes
         return 0
-    best = best_placement(question, grid, share)[1]
+    best = best_placement(question, grid, Search(BUDGET // share if share else 0))[1]
     assert best.worth <= launch.worth, (grid, question)
     if grid.decomposition is PENCIL and grid.shape[0] == 1 < grid.n_tasks:
         slab, asked = ProcessGrid(grid.n_tasks, decomposition=SLAB), replace(question, schedule="sequence")
-        pencil, slab = (best_placement(asked, one, share)[1] for one in (grid, slab))
+        pencil, slab = (best_placement(asked, one, Search(BUDGET // share if share else 0))[1] for one in (grid, slab))
         assert float(pencil.cost) == pytest.approx(float(slab.cost))
         assert float(pencil.lower_bound.value) == pytest.approx(float(slab.lower_bound.value))
     return 1
@@ -240,7 +192,7 @@ def test_best_is_never_slower_than_the_launch_order_of_the_grid_as_given(kind):
                                                        ("fat-tree:leaves=25,hosts=40,up=20", 8, "512", "25x320")])
 def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, tasks, fft, grid):
     where = setting(network=network, tasks_per_node=tasks, fft=fft, bandwidth="1 GB/s")
-    best, launch = predictions(where, parse_grid(grid), ["best", "default"], "quick")
+    best, launch = predictions(where, parse_grid(grid), ["best", "default"], Search(0))
     assert best.time_s <= launch.time_s
     plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
     assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
@@ -252,32 +204,11 @@ def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, t
 def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     """The best placement in sequence is not the best under overlap: 8x64 takes 0.786 ms in sequence, 0.557 ms at once."""
     where = setting(network=network, fft="256", bandwidth="1 GB/s")
-    found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], "quick")
+    found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], Search(0))
     planned = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["best"]).best.prediction
     assert planned.worth == pytest.approx(min(p.worth for p in found))
-    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], "quick")[0]):
+    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], Search(0))[0]):
         assert other.worth == pytest.approx(planned.worth)
-
-
-@pytest.mark.parametrize("network, tasks, failed, fft, grid, most", [
-    ("8x8:mesh", 1, None, None, "1x16", 14), ("8x8:mesh", 1, "0-0", None, "9x1", 19), ("8x8", 1, "1-1", "64", "16x1", 12),
-    ("6", 1, "1", None, "2x1", 3), ("8x8", 1, None, "100", "1x64", 4.93), ("4", 3, None, "16x15x9", "12x1", 2.2),
-    ("5x5:mesh", 1, "0-0", "100x40x40", "24x1", 5.7), ("fat-tree:leaves=4,hosts=4,up=2", 1, None, None, "1x9", 7.2),
-    ("4x4x8:twisted", 1, None, None, "4x8", 14.5), ("3x4:twist=xy2", 2, None, None, "4x3", 4),
-    ("fat-tree:leaves=9,hosts=8,taper=2", 1, None, "20", "8x9", 12.5),
-    ("hyperx:4x4,hosts=4", 1, None, "30x17x60", "8x8", 13)])
-def test_one_group_twisted_tori_and_uneven_blocks_are_searched(network, tasks, failed, fft, grid, most):
-    where = setting(network=network, tasks_per_node=tasks, failed=failed, idle=True, fft=fft)
-    one = parse_grid(grid)
-    assert is_searched(where.site, one, where.transform)
-    best, found = (best_placement(where, one, share)[1] for share in (0, 10))
-    assert found.cost <= most < where.predict(where.place("default", one)).cost and found.cost <= best.cost
-
-
-def test_a_search_is_told_only_if_one_ran(pencilmap):
-    """All placements of one group of even blocks on all slots are alike."""
-    asked = ("predict", "--network", "8x8", "--fft", "64", "--effort", "normal", "-p", "best")
-    assert "search" not in pencilmap(*asked, "--grid", "1x64")[1]
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])
@@ -285,7 +216,7 @@ def test_a_search_is_told_only_if_one_ran(pencilmap):
 def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
     where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
     names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
-    best, *orders = predictions(where, parse_grid(grid), ["best", *names], effort)
+    best, *orders = predictions(where, parse_grid(grid), ["best", *names], search_of(effort))
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
 
 
@@ -293,7 +224,7 @@ def test_best_of_a_direction_is_best_for_its_exchanges():
     """The blocks differ, so a backward transform loads other links than a forward transform; a pair loads both."""
     wheres = {direction: setting(network="4x3:mesh", fft="9x4x11", direction=direction) for direction in DIRECTIONS}
     grid = parse_grid("4x3")
-    placed = {direction: best_placement(where, grid, 200)[0] for direction, where in wheres.items()}
+    placed = {direction: best_placement(where, grid, Search(BUDGET // 200))[0] for direction, where in wheres.items()}
     for direction, where in wheres.items():
         costs = {other: where.predict(each).schedule.cost for other, each in placed.items()}
         assert costs[direction] == min(costs.values())

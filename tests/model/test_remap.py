@@ -43,16 +43,6 @@ def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
                          for pair, n in zip(remap.members.tolist(), remap.group_weight)}
 
 
-def test_the_pencils_between_are_those_with_the_least_time():
-    """From all grids, each predicted as the only candidate."""
-    where = setting(network="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
-    [*ranked] = where.predictions(placements=["default"])
-    alone = {R: where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)}
-    times = {R: p.time_s for R, p in alone.items()}
-    assert times[ranked[0].grid.shape[0]] == min(times.values()) and len(set(times.values())) > 2
-    assert all(p.time_s == pytest.approx(sum(move.time_s for move in p.moves)) and len(p.moves) == 4 for p in ranked)
-
-
 @pytest.mark.parametrize("torus, fft, bricks, chosen", [
     ("4x4", "20x24x20", "2x4x2", "16x1"), ("4x4", "24", "4x1x4", "16x1"), ("8x2", "18x20x17", "4x4x1", "1x16")])
 def test_of_pencils_that_take_as_long_those_that_move_the_fewest_bytes_are_taken(torus, fft, bricks, chosen):

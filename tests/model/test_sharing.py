@@ -80,11 +80,6 @@ def test_the_last_message_arrives_as_by_progressive_filling(seed, envelope):
     assert shared_seconds(exchange, torus, node, DimensionOrder(), envelope) == pytest.approx(float(expected), rel=1e-7)
 
 
-def test_what_stays_on_a_node_takes_no_time():
-    exchange = Exchange("some", "", np.array([[0, 1], [2, 3]]), np.array([5, 5]), np.array([1, 0]), np.array([0, 1]), 1, 10)
-    assert shared_seconds(exchange, Torus((2,), bandwidth=(1.0,)), np.array([0, 0, 1, 1]), DimensionOrder(), 7) == 0
-
-
 def test_what_can_be_told(monkeypatch):
     import networkx as nx
 

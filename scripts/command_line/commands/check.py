@@ -8,9 +8,8 @@ import click
 import numpy as np
 
 from pencilmap.mapper.ask import job_of, named_grid
-from pencilmap.mapper.choose import ALL_ROUTINGS, under_every_rule
+from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH, faster_choices, under_every_rule
 from pencilmap.mapper.formats import FORMATS, READABLE, Job, read_document
-from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.seeds.default_order import default

@@ -188,7 +188,7 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         else:
             show_machines(wide, as_json)
         return 0
-    from pencilmap.mapper.named_network import given_network, names_file
+    from pencilmap.mapper.graphs import given_network, names_file
     from pencilmap.scripts.command_line.job_network import show_job
 
     if network and not names_file(network):

@@ -9,8 +9,7 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import path as shell
-from pencilmap.mapper.graphs import file_and_words
-from pencilmap.mapper.named_network import names_file
+from pencilmap.mapper.graphs import file_and_words, names_file
 from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.model.base.errors import GridError
