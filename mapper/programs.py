@@ -98,8 +98,8 @@ def traffic_of(where: Question, path: str | PathLike[str]) -> Traffic:
         raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; name a "
                            "larger network, or more `tasks_per_node`")
     if traffic.n_ranks < slots and not where.site.idle:
-        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; give "
-                           "`idle` to leave slots empty")
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; take "
+                           "fewer `nodes` or `tasks_per_node`, or give `idle` to leave slots empty")
     return traffic
 
 

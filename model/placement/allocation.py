@@ -565,8 +565,10 @@ class Site:
         foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])
         if foreign.size:
             node = _name(self.network, mapping.node_of_rank[foreign[0]])
-            raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
-                                  f"{self.allocation}; move it or correct the list of nodes")
+            raise AllocationError(f"{mapping.name.removeprefix('file:')} puts {foreign.size} of "
+                                  f"{mapping.node_of_rank.size} ranks on nodes that are not among the usable "
+                                  f"{self.allocation}: rank {foreign[0]} is the first, on node {node}; name the nodes of "
+                                  "the file's job with `nodes`, or write a new file")
 
     def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"

@@ -280,9 +280,9 @@ def grid_in_words(text: str) -> ProcessGrid:
     if name in LIBRARIES and text.lower() == name:
         raise GridError(f"grid {text}: the numbers are missing; write {name}:{'512' if name == 'fftw' else '64x48'}")
     if name not in LIBRARIES or named is None:
-        raise GridError(f"process grid {text[:60]!r} is not understood{near(name, LIBRARIES)}; write RxC, p_row=C,p_col=R, "
-                        f"iproc=R,jproc=C, or a library with its numbers, such as 2decomp:64x48; known libraries are "
-                        f"{', '.join(LIBRARIES)}")
+        raise GridError(f"process grid {text[:60]!r} is not understood{near(name, LIBRARIES)}; write RxC, PxQxS, p_row=C,"
+                        f"p_col=R, iproc=R,jproc=C, or a library with its numbers, such as 2decomp:64x48; known libraries "
+                        f"are {', '.join(LIBRARIES)}")
     library, first = LIBRARIES[name], int(named[2])
     if named[3] is None:
         if not library.has_slabs:

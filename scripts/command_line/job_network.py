@@ -417,13 +417,17 @@ def _asked(picture):
     if network is None:
         return {}
     is_assumed = picture.graph is not None and any(note.startswith(UNKNOWN_CABLES) for note in picture.graph.notes)
-    several = is_assumed and picture.graph is not None and len(picture.graph.levels) > 1
-    above = " and on the levels above (core-taper=K)" * several
+    above = " and on the levels above (core-taper=K)" * _is_deep(picture)
     cables = {"taper": f"the cables above a leaf (taper=2: half as many as hosts){above}"} if is_assumed else {}
     is_job = "nodes" in picture.arguments() and not picture.tasks_per_node
     tasks = {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"} if is_job else {}
     return cables | tasks | (
         {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
+
+
+def _is_deep(picture):
+    """Whether the network has levels above the leaves."""
+    return picture.graph is not None and len(picture.graph.levels) > 1
 
 
 def _next(picture, words, output, asked):
@@ -436,7 +440,7 @@ def _next(picture, words, output, asked):
         words = [COPY] if picture.path == COPY else words
         yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"
     if "taper" in asked:
-        given["network"] += ",taper=2"
+        given["network"] += ",taper=2" + ",core-taper=1" * _is_deep(picture)
     if "tasks_per_node" in asked:
         given = {"network": given["network"], "tasks_per_node": str(TASKS), **given}
     if "bandwidth" in asked:

@@ -50,6 +50,14 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0 and "4 of 12 nodes" in out, err
 
 
+def test_every_unknown_number_has_an_example(job, pencilmap):
+    (job / "deep.conf").write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=c Nodes=n[4-5]\n"
+                                   "SwitchName=d Nodes=n[6-7]\nSwitchName=p Switches=a,b\nSwitchName=q Switches=c,d\n"
+                                   "SwitchName=r Switches=p,q\n")
+    status, out, err = pencilmap("network", "deep.conf", "n[1-4]", "--no-hardware")
+    assert status == 0 and "--network deep.conf,taper=2,core-taper=1" in out, out + err
+
+
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")
