@@ -4,6 +4,8 @@ import pkgutil
 import sys
 from importlib import import_module
 from pathlib import Path
+from subprocess import run
+from tempfile import mkdtemp
 
 from sphinx.ext.autodoc import mock
 
@@ -39,8 +41,9 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"
 
-fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / f"{module}.f90")
-                   for module in ("pencilfft", "pencilmap_reorder")]
+fortran = Path(__file__).parents[1] / "fft_runner" / "fortran"
+fortran_sources = [str(Path(mkdtemp()) / "pencilfft.f90"), str(fortran / "pencilmap_reorder.f90")]
+run(["cmake", f"-DTO={fortran_sources[0]}", "-P", fortran / "generate.cmake"], check=True)
 fortran_lexer = "joined"
 fortran_doc_chars = [">", "!"]
 

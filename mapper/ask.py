@@ -22,17 +22,17 @@ from pencilmap.mapper.formats.foreign import network_title
 from pencilmap.mapper.formats.format import tasks_of_host
 from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.lines import read_document
+from pencilmap.mapper.graphs import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.launchers import at_launch
-from pencilmap.mapper.named_network import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.shapes import alike, partition_shapes
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, grid_in_words, is_in_words, parse_grid
 from pencilmap.model.placement.transform import Transform, parse_transform
@@ -40,7 +40,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import bisection_bandwidth
-from pencilmap.model.traffic.halo import Halo
+from pencilmap.model.traffic.exchange import Halo
 
 WRAPS = {"torus": (True,), "mesh": (False,), "both": (True, False)}  # whether the dimensions of each network wrap
 LIKE_SHAPE = re.compile(r"(?=[0-9w]*x)x?[0-9]{1,6}w?(x[0-9]{1,6}w?)*x?([:_].*)?")  # meant as a shape

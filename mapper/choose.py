@@ -17,8 +17,7 @@ from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.place import best_placement, or_launch, place, share
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.searches.one_group import as_slab
-from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import Decomposition
@@ -30,8 +29,8 @@ from pencilmap.model.placement.grid import ProcessGrid, all_grids
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer, interval
-from pencilmap.model.predict.lower_bounds import machine_bound
-from pencilmap.model.predict.question import Case, Question
+from pencilmap.model.predict.certificates import machine_bound
+from pencilmap.model.predict.question import Case, Question, closed_form, worst
 from pencilmap.model.predict.ranking import (
     BY,
     TRANSFORM,
@@ -43,11 +42,9 @@ from pencilmap.model.predict.ranking import (
     unknown_costs,
     worth,
 )
-from pencilmap.model.predict.stages import closed_form, worst
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
 from pencilmap.model.times.timing import TIE, local_terms, local_work
-from pencilmap.model.traffic.loads import m_time
-from pencilmap.model.traffic.objective import in_sequence
+from pencilmap.model.traffic.loads import in_sequence, m_time
 
 ALL_ROUTINGS = "all"
 DEFAULT = "default"

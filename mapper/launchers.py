@@ -19,7 +19,7 @@ from pencilmap.mapper.formats import FORMATS, READABLE
 from pencilmap.mapper.formats.hostlist import BY_SWITCH, sorted_by_slurm
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import Machine
-from pencilmap.model.network.folded_torus import logical
+from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import USUAL, Allocation, LaunchOrder, Site, by_name
 
 FILLS, ROUND = ("tn",), ("nt",)

@@ -16,7 +16,7 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, PAIR, SEQUENCE, directed
 
 HALF = 2  # divides the usual evaluations of the search of one grid: 1 to 3 s

@@ -23,7 +23,7 @@ import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.named_network import given_network
+from pencilmap.mapper.graphs import given_network
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError

@@ -3,8 +3,8 @@
 from itertools import islice
 from typing import Any
 
+from pencilmap.model.base.arrays import factorisations
 from pencilmap.model.base.errors import PartitionError
-from pencilmap.model.base.factors import factorisations
 from pencilmap.model.machines.machine import Machine, machine_partitions
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 

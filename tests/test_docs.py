@@ -13,11 +13,11 @@ from importlib import import_module
 import pytest
 
 from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
-from pencilmap.scripts.command_line.documents import between
-from pencilmap.scripts.command_line.result_files import read_result
+from pencilmap.scripts.command_line.documents import between, read_result
 from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
+from tests.fft_runner.tables import fortran_module
 from tests.patience import patience
 from tests.scripts.browser import browser, missing, window
 
@@ -317,8 +317,8 @@ def described(page, name):
 
 
 def test_every_public_name_of_the_fortran_modules_is_in_the_index_with_its_words(built, index):
-    source = "".join(re.sub(r"&\s*\n\s*", "", (ROOT / "fft_runner" / "fortran" / f"{module}.f90").read_text("utf-8"))
-                     for module in ("pencilfft", "pencilmap_reorder"))
+    modules = fortran_module() + (ROOT / "fft_runner" / "fortran" / "pencilmap_reorder.f90").read_text("utf-8")
+    source = re.sub(r"&\s*\n\s*", "", modules)
     names = {name for line in re.findall(r"\bpublic ::([^!\n]*)", source)
              for name in re.findall(r"(?:pencilfft|pm)_\w+", line)}
     found = {name for kind, objects in index.items() if kind.startswith("f:") for name in objects}

@@ -11,7 +11,7 @@ import pytest
 
 from pencilmap import jax as ours
 from pencilmap.model.base.errors import GridError, MachineError
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence
 from tests.patience import patience
 
 pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: pip install jax")

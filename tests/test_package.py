@@ -121,7 +121,7 @@ def test_the_distribution_of_the_binding_runs(binding, tmp_path):
     out = execute(mpirun, "--oversubscribe", "-n", "2", sys.executable, ROOT / "fft_runner" / "examples" / "poisson.py",
                   cwd=tmp_path, env=env)
     assert "poisson.py: " in out
-    where = "import pencilfft; pencilfft.forget_wisdom(); print(pencilfft._library._name)"
+    where = "import pencilfft; pencilfft.forget_wisdom(); print(pencilfft.library._library._name)"
     loaded = execute(sys.executable, "-c", where, cwd=tmp_path, env=env).strip()
     assert loaded == str(binding / "pencilfft" / "libpencilfft.so")
 

@@ -12,7 +12,7 @@ import pytest
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.times.published import bluegene_l_512
-from pencilmap.scripts.command_line.result_files import read_result
+from pencilmap.scripts.command_line.documents import read_result
 from tests.documents import ROOT, Command, commands, make_folder, run, unrun
 
 README = (ROOT / "README.md").read_text("utf-8")

@@ -458,7 +458,7 @@ int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded
 int pencilfft_halo_accumulate(pencilfft_halo halo, void *padded, void *array);
 /* Traffic from this rank to each rank in an exchange (PENCILFFT_FORWARD) or an accumulation (PENCILFFT_BACKWARD):
  * bytes[rank] and messages[rank], as in pencilfft_traffic(). Local. */
-int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
+int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, int64_t bytes[], int64_t messages[]);
 
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
@@ -471,12 +471,12 @@ int pencilfft_phases(pencilfft_plan plan, int *n);
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
 int pencilfft_phase_kind(pencilfft_plan plan, int phase);
 /* Seconds this rank spent in each phase of the last execute; as many as phases. */
-int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
+int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[]);
 
 /* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
  * is not counted. Either may be NULL. Exchange "node" sends nothing inside a node: to place ranks by their traffic, you
  * should make the plan with exchange "alltoallv". Local. */
-int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
+int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t bytes[], int64_t messages[]);
 /* The algorithm of this exchange: the requested algorithm, or the choice of "auto". NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
 /* Seconds of a transform when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward and

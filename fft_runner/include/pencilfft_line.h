@@ -79,7 +79,7 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
 int pencilfft_line_points(pencilfft_line_plan plan, int array, int rank, int64_t *points);
 int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t i, int64_t *index);
 /* The same for all of these points at once: as many numbers as in pencilfft_line_points(). Local. */
-int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices);
+int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t indices[]);
 
 /* The exchanges of a forward transform in their order: their number, the name of an exchange ("to_columns", "to_rows",
  * "to_blocks", "stage_1", ...; NULL for other numbers), and its kind, an all-to-all (1) or an exchange of whole blocks in
@@ -89,15 +89,15 @@ const char *pencilfft_line_exchange_name(pencilfft_line_plan plan, int exchange)
 int pencilfft_line_is_all_to_all(pencilfft_line_plan plan, int exchange);
 /* Traffic from this rank to each rank in an exchange: bytes[rank] and messages[rank], an element per rank. A rank's own part
  * is not counted. Either may be NULL. Local. */
-int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes,
-                           int64_t *messages);
+int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_direction direction, int64_t bytes[],
+                           int64_t messages[]);
 
 /* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, and total, their
  * sum. The functions give their number, the name of a phase (NULL for other numbers) and the seconds of each in the last
  * execute. Local. */
 int pencilfft_line_phases(pencilfft_line_plan plan, int *n);
 const char *pencilfft_line_phase_name(pencilfft_line_plan plan, int phase);
-int pencilfft_line_phase_seconds(pencilfft_line_plan plan, double *seconds);
+int pencilfft_line_phase_seconds(pencilfft_line_plan plan, double seconds[]);
 
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_line_algorithm_name(int i);
@@ -151,7 +151,7 @@ int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_directio
 int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank, int64_t extent[3]);
 int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index);
 /* The indices of all of these along an axis: as many numbers as in pencilfft_brick_lines_extent(). Local. */
-int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t *indices);
+int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t indices[]);
 
 /* The exchanges of a forward transform in their order, as for a line. Their names begin with the axis: "z_stage_1",
  * "x_to_columns". Local. */
@@ -159,15 +159,15 @@ int pencilfft_brick_lines_exchanges(pencilfft_brick_lines plan, int *n);
 const char *pencilfft_brick_lines_exchange_name(pencilfft_brick_lines plan, int exchange);
 int pencilfft_brick_lines_is_all_to_all(pencilfft_brick_lines plan, int exchange);
 /* Traffic from this rank to each rank of the communicator in an exchange, as in pencilfft_line_traffic(). Local. */
-int pencilfft_brick_lines_traffic(pencilfft_brick_lines plan, int exchange, pencilfft_direction direction, int64_t *bytes,
-                                  int64_t *messages);
+int pencilfft_brick_lines_traffic(pencilfft_brick_lines plan, int exchange, pencilfft_direction direction, int64_t bytes[],
+                                  int64_t messages[]);
 
 /* The timed parts of a transform. Every axis has fft_z (all computing), and pack_, exchange_ and unpack_ of its exchanges,
  * and pack_y and unpack_y, the time of transposing the brick. total is the sum of all. The functions are as for a line.
  * Local. */
 int pencilfft_brick_lines_phases(pencilfft_brick_lines plan, int *n);
 const char *pencilfft_brick_lines_phase_name(pencilfft_brick_lines plan, int phase);
-int pencilfft_brick_lines_phase_seconds(pencilfft_brick_lines plan, double *seconds);
+int pencilfft_brick_lines_phase_seconds(pencilfft_brick_lines plan, double seconds[]);
 
 #ifdef __cplusplus
 }

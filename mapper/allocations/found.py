@@ -13,8 +13,8 @@ from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, GraphError, printable
 from pencilmap.model.kinds import network_named
-from pencilmap.model.network.folded_torus import logical
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation
 
 MOST_PLACES = 1 << 22  # of a box around nodes; the largest machines have 160,000 nodes

@@ -27,8 +27,8 @@ from pencilmap.mapper.formats.lines import Document, integers, is_integer, words
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.base.reading import reading
-from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
 
 
 class NodeTable(NamedTuple):

@@ -15,7 +15,7 @@ from pencilmap.mapper.base.shell import path as shell, word
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.network.folded_torus import logical, logical_nodes, nodes_of_logical
+from pencilmap.model.network.twisted_torus import logical, logical_nodes, nodes_of_logical
 from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.placement.mapping import Mapping
 

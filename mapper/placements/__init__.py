@@ -15,7 +15,7 @@ from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 
 @dataclass(frozen=True)

@@ -23,28 +23,26 @@ import numpy as np
 from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.searches.one_group import as_slab
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
-from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
-from pencilmap.model.kinds.torus_optima import optima
-from pencilmap.model.kinds.torus_site import in_order, of_torus, on_graph
-from pencilmap.model.kinds.twisted_routes import MOST_NODES as MOST_BASES
+from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
+from pencilmap.model.kinds.torus_floors import optima
+from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.lower_bounds import lower_bound, objective_bound, together_bound
+from pencilmap.model.predict.certificates import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective, at_once, in_sequence
+from pencilmap.model.traffic.loads import Objective, at_once, in_sequence, routed_joint
 
 MOST_MESSAGES = 10_000_000     # with holes or idle slots: no search above this number
 MOST_ORDERED, MOST_AXES = 1_000_000, 4  # one group with idle slots: not all orders of coordinates above these numbers

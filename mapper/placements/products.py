@@ -29,7 +29,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_pattern, parse_ring_map
-from pencilmap.model.traffic.objective import Objective, at_once
+from pencilmap.model.traffic.loads import Objective, at_once
 
 INSTEAD = "default, search or file:PATH"
 IDLE = "i"  # owner of digits that leave places idle

@@ -9,14 +9,14 @@ from typing import Any
 
 from pencilmap.mapper.base.limit import Limit
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches.one_group import as_slab
+from pencilmap.mapper.seeds.products import as_slab
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence
 
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 

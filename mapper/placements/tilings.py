@@ -19,8 +19,8 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.placements.products import check_product, ring
+from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, TorusError
-from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import twists_of
@@ -28,7 +28,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence
 
 MOST_PLACES = 16_384  # above this number tilings are not searched either
 _GENERATORS = r"\d{1,9}(?:\.\d{1,9})*(?:/\d{1,9}(?:\.\d{1,9})*)*"

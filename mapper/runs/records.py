@@ -16,8 +16,7 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
-from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.decompositions import bricks_named, decomposition_named
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import check_size
@@ -25,7 +24,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
 from pencilmap.model.schedules.schedule import directed
-from pencilmap.model.traffic.remap import REMAPS
+from pencilmap.model.traffic.exchange import REMAPS
 
 Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"

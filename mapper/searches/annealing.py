@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.mapper.base.progress import by_signal
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
@@ -32,7 +32,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence
 
 EVALUATIONS = 50_000
 SECONDS = 120.0

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.searches.route_table import RouteTable
 from pencilmap.mapper.searches.swaps import (
     ANYWHERE,
     BACK,
@@ -35,7 +34,7 @@ from pencilmap.mapper.searches.swaps import (
     guide,
 )
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.routing.routes import Routes
+from pencilmap.model.routing.routes import Routes, RouteTable
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.program import Traffic
 

@@ -12,9 +12,9 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.traffic.halo import Halo
-from pencilmap.model.traffic.objective import Objective, in_sequence
-from pencilmap.model.traffic.transform_traffic import transform_traffic
+from pencilmap.model.traffic.exchange import Halo
+from pencilmap.model.traffic.loads import Objective, in_sequence
+from pencilmap.model.traffic.program import transform_traffic
 
 MOST_MESSAGES = 2_000_000  # above this number of messages, launch orders only
 

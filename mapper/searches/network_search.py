@@ -27,11 +27,10 @@ import numpy as np
 
 from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.searches.route_table import RouteTable, guiding_routes
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.bounds.cut_traffic import Crossing
+from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
@@ -40,10 +39,10 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.lower_bounds import objective_bound
+from pencilmap.model.predict.certificates import objective_bound
+from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
 EVALUATIONS, WORK = 2_000_000, 250_000_000  # changed lengths of all swaps together for so many evaluations;
 POLISH = 3                # under static routes one in so many
@@ -105,7 +104,7 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 @lru_cache(maxsize=2)
 def _routes(network, ends, directed):
-    return guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
+    return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
 def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:

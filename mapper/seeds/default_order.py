@@ -9,8 +9,8 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
 from pencilmap.model.placement.allocation import USUAL, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, slots_in_order

@@ -29,8 +29,7 @@ import numpy as np
 
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.graph import dividers, halves
-from pencilmap.model.base.arrays import Ints
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import Ints, divisors
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 

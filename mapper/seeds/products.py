@@ -28,6 +28,8 @@ dropped. No message is smaller than a known part of the mean. So the loads for e
 their real loads are counted.
 Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
 Needs: digit patterns, exchanges in sequence, dimension order.
+
+Grids of one group: pencils 1xP, and Px1 with even blocks, are the same question as slabs P.
 """
 
 from dataclasses import dataclass, replace
@@ -39,19 +41,19 @@ from math import ceil, lcm
 from operator import mul
 from typing import NamedTuple
 
+from pencilmap.model.base.arrays import divisors, factorisations
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.base.factors import divisors, factorisations
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.bounds.cuts import Crossing
+from pencilmap.model.decompositions import PENCIL, SLAB, Decomposition
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, check_tasks, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, predict, predict_product
-from pencilmap.model.predict.lower_bounds import machine_bound
+from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.traffic.joint_loads import ring_vectors
-from pencilmap.model.traffic.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import Objective, at_once, in_sequence, objective, ring_vectors  # noqa: F401  (doctest)
 from pencilmap.model.traffic.product_blocks import first_line, stage_blocks
 
 
@@ -395,3 +397,33 @@ def filled_grids(n_tasks: int, transform: Transform | None = None,
     """
     grids = all_grids(n_tasks, decomposition)
     return [grid for grid in grids if transform is None or transform.fills(grid)] or grids
+
+
+def as_slab(grid: ProcessGrid, wanted: Objective,
+            transform: Transform | None = None) -> tuple[ProcessGrid, Objective] | None:
+    """Return the grid of slabs with the same ranks, messages and cost, and its objective; None if there is none.
+
+    Parameters
+    ----------
+    grid : ProcessGrid
+    wanted : Objective
+    transform : Transform, optional
+        Its blocks give the sizes of the messages; without a transform all are equal.
+
+    Examples
+    --------
+    >>> from pencilmap.model.traffic.loads import in_sequence
+    >>> slab, wanted = as_slab(ProcessGrid(1, 6), in_sequence(2))
+    >>> str(slab), wanted == in_sequence(1), as_slab(ProcessGrid(2, 3), in_sequence(2))
+    ('6', True, None)
+    """
+    if len(grid.shape) == 1 or grid.n_tasks not in grid.shape:
+        return None
+    slab = ProcessGrid(grid.n_tasks, decomposition=SLAB)
+    at, [like] = grid.shape.index(grid.n_tasks), exchanges(slab, transform)
+    letter = grid.decomposition.letters[at]
+    e, mine = next((e, some) for e, some in enumerate(exchanges(grid, transform)) if letter in some.letters)
+    if any(getattr(mine, name).tolist() != getattr(like, name).tolist()
+           for name in ("members", "group_weight", "send_weight", "receive_weight")):
+        return None
+    return slab, objective((term.count * Fraction(term.shares[e]),) for term in wanted.terms)

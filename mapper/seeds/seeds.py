@@ -6,7 +6,7 @@ from pencilmap.mapper.base.limit import Limit
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 
 class Seeds:

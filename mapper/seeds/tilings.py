@@ -30,10 +30,10 @@ from math import inf, lcm, prod
 
 import numpy as np
 
-from pencilmap.mapper.base.compiling import compiled, copy_into
+from pencilmap.mapper.base.compiling import compiled, copy_into, inlined
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.seeds.products import weights
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -501,9 +501,10 @@ def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarra
                   hop=np.ascontiguousarray(hop[:, :most]), half=np.ascontiguousarray(half[:, :most]), length=length)
 
 
-@compiled
-def _move_messages(shape, stride, sums, hop, half, length, load, tile, coset, j, sign):
+@inlined
+def _move_messages(where, load, tile, coset, j, sign):
     """Add (+1) or remove (-1) all messages from and to element j."""
+    shape, stride, sums, hop, half, length = where.shape, where.stride, where.sums, where.hop, where.half, where.length
     for k in range(len(tile)):
         there, back = 0, 0
         for i in range(len(shape)):
@@ -535,16 +536,17 @@ def _worst(unit, load, scale):
 
 
 @compiled
-def _anneal(shape, stride, unit, key, sums, hop, half, length, tile, near, steps, seed):
+def _anneal(where, tile, near, steps, seed):
     np.random.seed(seed)
+    unit = where.unit
     load, coset = np.zeros(len(unit), dtype=np.int64), np.zeros(len(tile), dtype=np.int64)
     for j in range(len(tile)):
         node = 0
-        for i in range(len(shape)):
-            node += tile[j, i] * stride[i]
-        coset[j] = key[node]
+        for i in range(len(where.shape)):
+            node += tile[j, i] * where.stride[i]
+        coset[j] = where.key[node]
     for j in range(len(tile)):
-        _move_messages(shape, stride, sums, hop, half, length, load, tile, coset, j, 1)
+        _move_messages(where, load, tile, coset, j, 1)
     for link in range(len(load)):
         load[link] //= 2  # every message was counted at both its ends
     top, _ = _worst(unit, load, 1.0)
@@ -556,10 +558,10 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, tile, near, steps
         j, other = np.random.randint(len(tile)), np.random.randint(near.shape[1])
         copy_into(before, load)
         copy_into(old, tile[j])
-        _move_messages(shape, stride, sums, hop, half, length, load, tile, coset, j, -1)
+        _move_messages(where, load, tile, coset, j, -1)
         for i in range(tile.shape[1]):
             tile[j, i] = near[j, other, i]
-        _move_messages(shape, stride, sums, hop, half, length, load, tile, coset, j, 1)
+        _move_messages(where, load, tile, coset, j, 1)
         top, then = _worst(unit, load, scale)
         if then <= now or np.random.random() < np.exp((now - then) / temperature):
             now = then
@@ -584,5 +586,5 @@ def anneal(where: Folded, tile: np.ndarray, near: np.ndarray, steps: int, seed: 
         Places of the coset of each element, from which it takes one.
     steps, seed : int
     """
-    best, found = _anneal(*where, tile.copy(), near, steps, seed)
+    best, found = _anneal(where, tile.copy(), near, steps, seed)
     return float(best), found

@@ -24,14 +24,14 @@ import numpy as np
 
 from pencilmap.mapper.seeds.default_order import FILLING, default
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, dealt
 from pencilmap.model.predict import predict
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 Starts = Iterator[tuple[str, np.ndarray]]
 

@@ -22,12 +22,10 @@ import numpy as np
 
 from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.seeds.torus import axis_orders, slots_of
-from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.base.factors import factorisations
+from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.traffic.grid_factors import RankGrid, grid_of
-from pencilmap.model.traffic.patterns import FFT, patterns
+from pencilmap.model.traffic.patterns import FFT, RankGrid, grid_of, patterns
 from pencilmap.model.traffic.program import Traffic
 
 Starts = Iterator[tuple[str, Ints]]

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.compiling import compiled, copy_into
-from pencilmap.model.base.factors import prime_factors
-from pencilmap.model.kinds.twisted_routes import routes_of
+from pencilmap.model.base.arrays import prime_factors
+from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus, steps_up_and_down
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import Objective
 
 Network = namedtuple("Network", "sums differences start first node share worth steps slots")
 Network.__doc__ = """A network whose routes look the same from every node.
@@ -29,7 +29,7 @@ Parameters
 ----------
 sums, differences : int32 array, shape (N, N)
     Node of the sum of two nodes; node of the second minus the first.
-start, first, node, share : arrays of `pencilmap.model.kinds.twisted_routes.Routes`
+start, first, node, share : arrays of `pencilmap.model.kinds.twisted_torus.Routes`
     Of the links upwards; `first` is the dimension times N.
 worth : float array, shape (d,)
     Factor of a load on the weighted m scale.
@@ -42,7 +42,7 @@ slots : int
 Wanted = namedtuple("Wanted", "count rows columns")
 Wanted.__doc__ = "The terms of an objective: count, share of the row exchange, share of the column exchange; float arrays."
 
-HEAT = 0.01
+HEAT = 0.01  # share of the best cost by which a worse basis may be accepted in the beginning
 FRESH, ADDED, SWAPPED = 0.3, 0.6, 0.8  # of the moves; the rest is a step along a link
 
 
@@ -129,8 +129,8 @@ def cost_of(network: Network, wanted: Wanted, rows: np.ndarray, columns: np.ndar
 
 
 @compiled
-def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node: np.ndarray, slot: np.ndarray,
-          evaluations: int, heat: float, aim: float, seed: int) -> tuple[np.ndarray, np.ndarray, float, int]:
+def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, start: tuple[np.ndarray, np.ndarray],
+          evaluations: int, aim: float, seed: int) -> tuple[np.ndarray, np.ndarray, float, int]:
     """Climb from a basis. Return its best generators (node, slot), their cost, and the evaluations used.
 
     Parameters
@@ -142,18 +142,16 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node
         Of every digit; those of the rows first.
     n_rows : int
         Digits of the rows.
-    node, slot : int array, shape (D,)
-        Generators of the first basis, whose sums are all different.
+    start : (int array, int array), shapes (D,)
+        Generators of the first basis, node and slot, whose sums are all different.
     evaluations : int
-    heat : float
-        Share of the best cost by which a worse basis may be accepted in the beginning.
     aim : float
         A lower bound: stop when a basis costs no more.
     seed : int
     """
     n, size = len(network.sums), len(network.worth) * len(network.sums)
     state = np.array([np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(88172645463325252)])
-    node, slot = node.copy(), slot.copy()
+    node, slot = start[0].copy(), start[1].copy()
     inside, tried = np.zeros((2, size)), np.zeros((2, size))
     work, rows, columns = np.zeros(size), np.zeros(size), np.zeros(size)
     seen, stamp = np.zeros(n * network.slots, np.int64), 0
@@ -206,7 +204,7 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, node
             folded(network, tried[0], radix[n_rows:], node[n_rows:], work, rows)
             folded(network, tried[1], radix[:n_rows], node[:n_rows], work, columns)
             cost = cost_of(network, wanted, rows, columns)
-            warmth = heat * best * (1.0 - done / evaluations)
+            warmth = HEAT * best * (1.0 - done / evaluations)
             accepted = cost <= here + 1e-12
             if not accepted and warmth > 0:
                 accepted = random_below(state, 1 << 30) / (1 << 30) < np.exp((here - cost) / warmth)
@@ -230,8 +228,8 @@ def climbed(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted:
     generators = np.array(start, dtype=np.int64).reshape(-1, 2)
     rows, columns = (prime_factors(n) for n in grid.shape)
     node, slot, cost, _ = climb(_network(torus, tasks_per_node), _terms(wanted, grid, tasks_per_node),
-                                np.array([*rows, *columns], dtype=np.int64), len(rows), generators[:, 0].copy(),
-                                generators[:, 1].copy(), steps, HEAT, aim + 1e-9, number)
+                                np.array([*rows, *columns], dtype=np.int64), len(rows),
+                                (generators[:, 0].copy(), generators[:, 1].copy()), steps, aim + 1e-9, number)
     return cost, list(zip(node.tolist(), slot.tolist()))
 
 

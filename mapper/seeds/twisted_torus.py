@@ -32,20 +32,18 @@ from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.seeds.seeds import Seeds
-from pencilmap.model.base.arrays import Bools, Floats, Ints
-from pencilmap.model.base.factors import factorisations, prime_factors
+from pencilmap.model.base.arrays import Bools, Floats, Ints, factorisations, prime_factors
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, routing
-from pencilmap.model.kinds.twisted_routes import MOST_NODES, routes_of
+from pencilmap.model.kinds.twisted_torus import MOST_NODES, routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.predict.lower_bounds import objective_bound
+from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective, in_sequence
+from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
 MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
 
@@ -175,7 +173,7 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
 
     Examples
     --------
-    >>> from pencilmap.model.traffic.objective import in_sequence
+    >>> from pencilmap.model.traffic.loads import in_sequence
     >>> basis, cost = best_basis(TwistedTorus((4, 8)), ProcessGrid(4, 8), 1, in_sequence(2), evaluations=200)
     >>> cost < 6
     True
@@ -284,7 +282,7 @@ def best_pair(torus: TwistedTorus, sizes: Sequence[int], wanted: Objective) -> t
 
     Examples
     --------
-    >>> from pencilmap.model.traffic.objective import in_sequence
+    >>> from pencilmap.model.traffic.loads import in_sequence
     >>> rows, columns, cost = best_pair(TwistedTorus((4, 4, 8)), (8, 16), in_sequence(2))
     >>> rows.shape, columns.shape, float(f"{cost:.4f}")
     ((8,), (16,), 4.3333)

@@ -18,7 +18,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
-from pencilmap.model.predict.lower_bounds import machine_bound
+from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.costs import Costs

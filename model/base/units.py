@@ -2,7 +2,7 @@
 
 import re
 from fractions import Fraction
-from math import ceil, inf
+from math import inf
 
 from pencilmap.model.base.errors import UnitError
 
@@ -136,22 +136,6 @@ def megabytes_per_second(rate: float | None) -> str:
     '148.0 MB/s'
     """
     return "-" if rate is None else f"{_four(rate / 1e6)} MB/s"
-
-
-def to_limit(certificate: float | None) -> str:
-    """Return the distance of a cost to its proved limit, ``-`` without a limit. Small distances are rounded up.
-
-    `certificate` is the cost over the limit.
-
-    >>> to_limit(1.0), to_limit(1.0004), to_limit(1.264), to_limit(None)
-    ('0 %', '0.1 %', '26 %', '-')
-    """
-    if certificate is None:
-        return "-"
-    if certificate <= 1 + 1e-9:
-        return "0 %"
-    above = 100 * (certificate - 1)
-    return f"{above:.0f} %" if above >= 10 else f"{ceil(10 * above - 1e-6) / 10:g} %"
 
 
 def _four(value: float) -> str:

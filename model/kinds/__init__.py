@@ -9,12 +9,12 @@ from functools import cache, cached_property
 from typing import Any
 
 from pencilmap.model.base.errors import NetworkError, RoutingError, near
-from pencilmap.model.base.late import LateTable, late
+from pencilmap.model.base.late import LateTable
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.kinds.reading import Rates, bandwidths
-from pencilmap.model.network.folded_torus import is_folded
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.twisted_torus import is_twisted
+from pencilmap.model.network.twisted_torus import is_folded, is_twisted
 from pencilmap.model.routing.rule import RoutingRule
 
 _PLACES = {  # file:name; a text without the name of a kind is a torus
@@ -22,7 +22,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "twisted-torus": "twisted_torus:KIND",
     "folded-torus": "torus:FOLDED",
     "graph": "graph:KIND",
-    "torus-graph": "torus_graph:KIND",
+    "torus-graph": "graph:TORUS",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
@@ -30,7 +30,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "torus:CUBE",
 }
 KINDS = LateTable[Kind](__name__, _PLACES)
-recognised = late(f"{__name__}." + "recognition:recognised")  # the network of the kind that a graph forms, or None
+RECOGNISED = "fat-tree", "hyperx", "dragonfly", "dragonfly-plus", "torus-graph"  # in this order: a HyperX may be a dragonfly
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 
@@ -113,6 +113,45 @@ def judged_routings(network: Network) -> tuple[str, ...]:
         return kind.bracket or kind.routings
     own, usual = KINDS[kind.name].routings, KINDS["graph"].routings
     return tuple(name for name in usual if name == usual[0] or name in own)
+
+
+def recognised(graph: GraphNetwork, bandwidth: Rates | None = None,
+               implied: frozenset[int] = frozenset()) -> GraphNetwork | None:
+    """Return the network of the first kind that a graph is, with a note; None if it is of no kind.
+
+    Each kind builds its network from the hosts, switches and cables, and takes it only if it has exactly the cables and
+    rates of the file. This adds bounds, seeds of searches, and routings. It never changes the default routing, nor names and
+    order of the hosts. It takes time of the cables.
+
+    Parameters
+    ----------
+    graph : GraphNetwork
+    bandwidth : str, float or dict, optional
+        Rates of the classes of links if the cables have none, see `pencilmap.model.kinds.reading.bandwidths`.
+    implied : frozenset of int
+        Vertices that stand for cables past a level, see `GraphNetwork`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from pencilmap.model.network.graph import from_networkx
+    >>> recognised(from_networkx(nx.grid_graph((3, 4)), "net")).notes
+    ('recognised: mesh 3x4',)
+    """
+    from pencilmap.model.kinds.cabling import NotThisKind, cabling_of  # few questions have files of cables
+
+    try:
+        cabling = cabling_of(graph, bandwidth, implied)
+    except NotThisKind:
+        return None
+    for name in RECOGNISED:
+        kind = KINDS[name]
+        try:
+            found: GraphNetwork = kind.recognise(cabling)  # type: ignore[misc]  # these kinds have one
+        except NotThisKind:
+            continue
+        return replace(found, recognised=True, notes=(*graph.notes, f"recognised: {kind.described(found)}"))
+    return None
 
 
 class _Rules(Mapping[str, RoutingRule]):

@@ -1,6 +1,6 @@
 """The cabling of a network: hosts, switches, and the cables of each pair with their rate, whatever the format of the file.
 
-Every kind of network is recognised from this data alone (`pencilmap.model.kinds.recognition`).
+Every kind of network is recognised from this data alone (`pencilmap.model.kinds.recognised`).
 """
 
 from collections.abc import Sequence

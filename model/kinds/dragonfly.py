@@ -7,20 +7,31 @@ cables between two groups. Frontier, LUMI, Perlmutter and Alps are of this kind;
 Sources: J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, with
 its consecutive order of global cables if the text has no ``groups``. A. Shpiner and others, "Dragonfly+: low cost topology
 for scaling datacenters", HiPINEB 2017.
+
+The dragonfly or Dragonfly+ that hosts, switches and cables form.
+
+In a Dragonfly+ the switches without hosts are spines. Cables between spines are global, and the others leave groups, each
+with a cable from every leaf to every spine.
+
+In a dragonfly the switches of a group are neighbours of each other. If local and global cables have different rates or
+numbers, this tells them apart. Otherwise the groups follow from a group size a: exactly a - 1 neighbours of a switch have
+a - 2 or more neighbours in common with it. Each a is tried that this allows at one switch.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
+from pencilmap.model.base.units import counted
+from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
 from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL, Dragonfly, DragonflyPlus, dragonfly
 from pencilmap.model.kinds.dragonfly_routes import IDEAL_ADAPTIVE, MINIMAL, VALIANT
-from pencilmap.model.kinds.levels import LevelKind
-from pencilmap.model.kinds.reading import HOST_NUMBERS, Rates, check_size, hosts_of, numbers, whole
-from pencilmap.model.kinds.switches import ROUTINGS
-from pencilmap.model.network.switched import HOST
+from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
+from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, check_size, hosts_of, numbers, whole
+from pencilmap.model.network.graph import HOST
 
 USAGE = "dragonfly:a=8,p=4,h=4"
 PLUS_USAGE = "dragonfly-plus:leaves=4,spines=4,hosts=4,groups=9"
@@ -92,12 +103,159 @@ def _in_turn(groups: int, per_group: int, used: int, cables: int) -> Ints:
                 following[group] += 1
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
+MOST_SIZES = 4   # sizes of groups to try
+MOST_WORK = 256  # neighbours of neighbours to read, for each cable
+
+
+def recognise(cabling: Cabling) -> Dragonfly:
+    """Return the dragonfly of a cabling.
+
+    Raises
+    ------
+    NotThisKind
+        If it is none.
+    """
+    links = cabling.one_switch_each
+    if len(cabling.between) < 2:
+        raise NotThisKind
+    for group in _groupings(cabling):
+        try:
+            return _built(cabling, links, group, np.zeros(cabling.n_switches, dtype=bool))
+        except NotThisKind:
+            continue
+    raise NotThisKind
+
+
+def recognise_plus(cabling: Cabling) -> Dragonfly:
+    """Return the Dragonfly+ of a cabling.
+
+    Raises
+    ------
+    NotThisKind
+        If it is none.
+    """
+    links = cabling.one_switch_each
+    spine = np.ones(cabling.n_switches, dtype=bool)
+    spine[links] = False
+    ends = spine[cabling.switches].sum(axis=1)
+    if not spine.any() or not (ends == 2).any() or (ends == 0).any():
+        raise NotThisKind
+    return _built(cabling, links, _parts(cabling.n_switches, cabling.switches[ends == 1]), spine)
+
+
+def described(network: Dragonfly) -> str:
+    """Return the numbers of a dragonfly in words.
+
+    >>> from pencilmap.model.kinds.dragonfly import parse, parse_plus
+    >>> described(parse("a=4,p=2,h=2")), described(parse_plus("leaves=4,spines=2,hosts=3,groups=3"))
+    ('dragonfly, 9 groups of 4 switches', 'Dragonfly+, 3 groups of 4 leaves and 2 spines')
+    """
+    leaves = network.per_group - network.spines
+    if network.spines:
+        return f"Dragonfly+, {network.groups} groups of {counted(leaves, 'leaf')} and {counted(network.spines, 'spine')}"
+    return f"dragonfly, {network.groups} groups of {leaves} switches"
+
+
+def _built(cabling, links, group, spine):
+    """Return the dragonfly with these groups, given the group of each switch and whether the switch is a spine."""
+    groups = int(group.max()) + 1
+    size = int(cabling.of_all(np.bincount(group)))
+    spines = int(cabling.of_all(np.bincount(group, spine)))
+    order = np.lexsort([spine, group])  # group by group, the leaves of a group first
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    ends = number[cabling.switches]
+    local = ends[:, 0] // size == ends[:, 1] // size
+    inside = size * (size - 1) // 2 if not spines else spines * (size - spines)
+    if groups < 2 or local.sum() != groups * inside or (cabling.cables[cabling.between[local]] != 1).any():
+        raise NotThisKind
+    across, over = cabling.between[~local], np.sort(ends[~local], axis=1)
+    over = np.repeat(over, cabling.cables[across], axis=0)
+    pair = over // size
+    between = np.bincount(pair[:, 0] * groups + pair[:, 1], minlength=groups**2).reshape(groups, groups)
+    if cabling.of_all(between[np.triu_indices(groups, 1)]) < 1:
+        raise NotThisKind
+    classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
+    hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
+    found = dragonfly(cabling.name, hosts, groups, size, over, spines, cabling.rates(classes), cabling.switch_names(order))
+    cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
+    return found
+
+
+def _groupings(cabling: Cabling) -> Iterator[Ints]:
+    """Yield the group of each switch, for each way to tell local cables that is possible."""
+    n, between = cabling.n_switches, cabling.between
+    for values in (cabling.cables[between], *(() if cabling.rate is None else (cabling.rate[between],))):
+        sorts = np.unique(values)
+        for value in sorts if len(sorts) == 2 else ():
+            yield _parts(n, cabling.switches[values == value])
+    near = Neighbours(n, cabling.switches)
+    for size in _sizes(near):
+        group = _by_size(near, size)
+        if group is not None:
+            yield group
+
+
+def _parts(n, ends):
+    """Return the part of each of n vertices that pairs join, numbered from 0 in the order of the vertices."""
+    near, found, number = Neighbours(n, ends), np.full(n, -1), 0
+    targets, start, part = near.target.tolist(), near.start.tolist(), found.tolist()
+    for vertex in range(n):
+        if part[vertex] >= 0:
+            continue
+        part[vertex], waiting = number, [vertex]
+        while waiting:
+            at = waiting.pop()
+            for other in targets[start[at]:start[at + 1]]:
+                if part[other] < 0:
+                    part[other] = number
+                    waiting.append(other)
+        number += 1
+    return np.array(part)
+
+
+def _shared(near, vertex):
+    """Return the neighbours of a vertex, and for each the number of its neighbours that are neighbours of the vertex."""
+    mine = near.of(vertex)
+    is_mine = np.zeros(near.n, dtype=bool)
+    is_mine[mine] = True
+    return mine, np.array([int(is_mine[near.of(other)].sum()) for other in mine.tolist()])
+
+
+def _sizes(near):
+    """Return the sizes of groups that are possible at vertex 0, the largest first."""
+    degree = near.degree
+    if degree[near.of(0)].sum() > MOST_WORK * len(near.target):
+        return []
+    _, shared = _shared(near, 0)
+    shared = np.sort(shared)[::-1]
+    return [size for size in range(len(shared) + 1, 2, -1) if near.n % size == 0 and size < near.n
+            and shared[size - 2] >= size - 2 and (size - 1 == len(shared) or shared[size - 1] < size - 2)][:MOST_SIZES]
+
+
+def _by_size(near, size):
+    """Return the group of each switch for a size of groups, or None if a switch has no group of this size."""
+    group, number, left = np.full(near.n, -1), 0, MOST_WORK * len(near.target)
+    for vertex in range(near.n):
+        if group[vertex] >= 0:
+            continue
+        left -= int(near.degree[near.of(vertex)].sum())
+        if left < 0:
+            return None
+        mine, shared = _shared(near, vertex)
+        mates = mine[shared >= size - 2]
+        if len(mates) != size - 1 or (group[mates] >= 0).any():
+            return None
+        group[vertex] = group[mates] = number
+        number += 1
+    return group
+
 
 _ADAPTIVE = "minimal", "ideal-adaptive", "valiant"
 _RULES = MINIMAL, IDEAL_ADAPTIVE, VALIANT, *ROUTINGS
 KIND = LevelKind(
     "dragonfly", USAGE, "groups of a switches with p hosts and h global cables each; groups=, cables= as Slingshot has",
-    f"{HOST}, {LOCAL}, {GLOBAL}", Dragonfly, parse, _RULES, _ADAPTIVE)
+    f"{HOST}, {LOCAL}, {GLOBAL}", Dragonfly, parse, _RULES, _ADAPTIVE, recognise, described)
 PLUS = LevelKind(
     "dragonfly-plus", PLUS_USAGE, "groups of leaves with hosts and spines with global cables", f"{HOST}, {LOCAL}, {GLOBAL}",
-    DragonflyPlus, parse_plus, _RULES, _ADAPTIVE)
+    DragonflyPlus, parse_plus, _RULES, _ADAPTIVE, recognise_plus, described)

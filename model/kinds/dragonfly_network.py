@@ -9,7 +9,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.kinds.reading import Hosts, Rates, Wiring, check_size
-from pencilmap.model.network.switched import SwitchedNetwork, none
+from pencilmap.model.network.graph import SwitchedNetwork, none
 
 LOCAL, GLOBAL = "local", "global"
 

@@ -33,13 +33,12 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.kinds.dragonfly_network import Dragonfly
-from pencilmap.model.kinds.switches import OnSwitches, between_switches, loads_with_hosts
+from pencilmap.model.kinds.levels import OnSwitches, between_switches, loads_with_hosts
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.routing.routes import Legs, Part, joined
 from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.traffic.exchange import Exchange
-from pencilmap.model.traffic.known_loads import kept
-from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.loads import LinkLoads, kept
 
 MOST_WAYS = 34_000  # 33 groups that all send to each other: 2 seconds
 AT_ONCE = 1 << 19  # numbers of an array of shares

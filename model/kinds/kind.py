@@ -18,16 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.bounds.chosen_slots import Cut, Room, cuts_of_graph
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, whole_bound
-from pencilmap.model.bounds.rows_and_columns import MOST_STEPS, across_cuts
-from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_cuts, cuts_of_graph
+from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.routing.routes import Legs
+from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import m_scale
@@ -72,6 +69,10 @@ class Kind:
         The rules of routing that work on it, the default first.
     bracket : tuple of str
         Routings that stand for adaptive routers, from the best case to the worst; none if routers do not adapt.
+    recognise : callable, optional
+        Cabling of a file -> network of this kind with exactly these cables. Raises NotThisKind if there is none.
+    described : callable
+        Network -> its numbers in words, for the note of a recognised file.
     """
 
     name: str
@@ -82,6 +83,8 @@ class Kind:
     parse: Callable[..., Network]
     rules: tuple[RoutingRule, ...]
     bracket: tuple[str, ...] = ()
+    recognise: Callable[..., Any] | None = None
+    described: Callable[[Any], str] = str
 
     @property
     def routings(self) -> tuple[str, ...]:
@@ -104,6 +107,25 @@ class Kind:
     def guide(self, network: Any, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes that guide a search by swaps, see `pencilmap.model.routing.rule.Rule.guide`."""
         return self.rules[0].make("").guide(network, ends)
+
+    def guiding_routes(self, network: Any, ends: Ints, directed: bool = False) -> RouteTable | None:
+        """Return the routes of `guide` between the points of some ends as a table; None if there are none, or too many.
+
+        Parameters
+        ----------
+        network : Network
+        ends : int array, shape (k,)
+            The ends in use, see `Network.ends`.
+        directed : bool
+            Whether the two directions of a pair have rows of their own.
+        """
+        guide = self.guide(network, ends)
+        if guide is None:
+            return None
+        point, legs = guide
+        points = np.full(network.router_of_end.shape, -1)
+        points[ends] = point
+        return table_of_pairs(points, int(point.max()) + 1, legs, directed)
 
     # ---- bounds for any routing --------------------------------------------------------------------------------------
 
@@ -195,7 +217,7 @@ class Kind:
         return _sorted_hops(site.network, site.allocation.nodes.tobytes())
 
     def program_bound(self, site: Site, traffic: Traffic) -> float:
-        """Return the least that any program needs, see `pencilmap.model.bounds.traffic_cuts.program_bound`."""
+        """Return the least that any program needs, see `pencilmap.model.bounds.graph_cuts.program_bound`."""
         return program_bound(site, traffic)
 
     # ---- what is known of some kinds ---------------------------------------------------------------------------------

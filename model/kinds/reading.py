@@ -10,8 +10,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import NetworkError, near
 from pencilmap.model.base.units import parse
-from pencilmap.model.network.graph import MAX_VERTICES, Level
-from pencilmap.model.network.switched import HOST, USES
+from pencilmap.model.network.graph import HOST, MAX_VERTICES, USES, Level
 
 Rates = str | float | Mapping[str, str | float]
 

@@ -36,8 +36,7 @@ from pencilmap.model.placement.product import Pattern, Product, RingMap
 from pencilmap.model.routing.routes import Routes
 from pencilmap.model.routing.rule import ProductLoad, RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
-from pencilmap.model.traffic.joint_loads import JointLoads, undominated
-from pencilmap.model.traffic.loads import LinkLoads, as_fraction, without_rounding
+from pencilmap.model.traffic.loads import JointLoads, LinkLoads, as_fraction, undominated, without_rounding
 
 CHOICES = {  # probability of each dimension, from the remaining hops of all dimensions
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],

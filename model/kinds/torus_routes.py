@@ -1,36 +1,129 @@
-"""Dimension-ordered routing: one dimension after the other, each in the shortest direction.
-
-Idea: the leg of a message in dimension i lies on the line with the destination's coordinates in the dimensions routed
-before i and the source's coordinates in the dimensions routed after. So the legs of all messages are a product of two
-sparse matrices. The first has the bytes that each group sends from every (position in i, coordinates after i). The second
-has the bytes that it receives at every (position in i, coordinates before i). Summing along each line gives every link's
-load with no loop over messages or hops.
-Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
-Comput. C-36 (1987); the counting is ours.
-Cost: at most one multiplication for each pair and dimension, for each rank and position in the dimensions routed first and
-last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fixed size.
-"""
+"""Dimension-order routing on tori, and how links share the messages of a line."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.network import TorusLink
-from pencilmap.model.network.torus import TIES, Torus, check_lines, ring_link_loads
+from pencilmap.model.network.network import CoordinateNetwork, Network, TorusLink
+from pencilmap.model.network.torus import MAX_DIMENSIONS, TIES, Torus, check_lines, ring_link_loads
 from pencilmap.model.placement.product import Product, ring_load
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL, OptimalMinimal
 from pencilmap.model.routing.routes import Routes, rates
 from pencilmap.model.routing.rule import ProductLoad, RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange
-from pencilmap.model.traffic.joint_loads import JointLoads, ring_vectors, undominated
-from pencilmap.model.traffic.loads import LinkLoads, m_scale
+from pencilmap.model.traffic.loads import JointLoads, LinkLoads, m_scale, ring_vectors, undominated
 from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
+
+# The time of unequal messages that share links fairly: longer than the busiest link alone would take.
+#
+# Idea: at any time the messages have the max-min fair rates. The link with the smallest share fixes the rates of all its
+# messages. Then the next link fixes the rates of its remaining messages, and so on. When a message ends, the rates are
+# computed again. If a message waits for another link, other messages get its share of the busiest link. Near the end no
+# message is left for this share, so the busiest link is not full. A single routing of all messages gives the load of every
+# message on every link: each message lies in a torus of its own, along up to three more dimensions without movement.
+# Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators such as SimGrid
+# share links in this way.
+# Cost: hops of all messages for each link that is fixed, at each end of a message.
+
+MOST_MESSAGES = 500  # a quarter of a second; four times as many messages take nine times as long
+
+
+def can_share(exchange: Exchange, network: Network) -> bool:
+    """Return whether `shared_seconds` applies to a network with bandwidths: a torus, and messages that are not too many."""
+    return (network.has_products and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
+            and len(exchange.members) <= MOST_MESSAGES)
+
+
+def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: Any,
+                   envelope_bytes: float = 0.0) -> float:
+    """Return seconds until the last message of a remap has arrived, for messages that share links fairly.
+
+    Parameters
+    ----------
+    exchange : Exchange
+        Single messages, as `can_share` requires.
+    node_of_rank : int array, shape (P,)
+        Node of each rank.
+    rule : DimensionOrder
+        Its routes do not depend on other messages.
+    envelope_bytes : float
+        Bytes of each message besides its data.
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds.torus_routes import DimensionOrder
+    >>> ring = Torus((4,), (False,), (1.0,))
+    >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
+    >>> pairs = Exchange("remap", "", members, sizes, *np.eye(2, dtype=int), 1, 4)
+    >>> shared_seconds(pairs, ring, np.arange(4), DimensionOrder())
+    3.0
+    """
+    ends = node_of_rank[exchange.members]
+    apart = ends[:, 0] != ends[:, 1]
+    if not apart.any():
+        return 0.0
+    left = exchange.group_weight[apart].astype(float) * exchange.unit_bytes + envelope_bytes
+    takes, now, smallest = _seconds_a_byte(ends[apart], exchange, torus, rule), 0.0, 1e-9 * left.max()
+    given = takes.T.tocsr()
+    while (going := left > smallest).any():
+        rates = _fair_rates(takes, given, going)
+        step = float((left[going] / rates[going]).min())
+        now, left = now + step, left - rates * step
+    return now
+
+
+def _seconds_a_byte(ends, exchange, torus, rule):
+    """Return seconds of every link per byte of every message, as a sparse matrix; `ends` are the messages' nodes."""
+    from scipy.sparse import csr_array  # slow to import
+
+    n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # short dimensions, because lines cost their square
+    side = ceil(n ** (1 / more))
+    axes = "".join([letter for letter in ascii_lowercase if letter not in torus.axes][:more])
+    layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
+    ones = replace(exchange, members=np.arange(2 * n).reshape(n, 2), group_weight=np.ones(n, dtype=np.int64), unit_bytes=1,
+                   total_bytes=n)
+    order = replace(rule, order=rule.order and rule.order + axes)
+    loads = order.loads(layers, ones, (ends + torus.n_nodes * np.arange(n)[:, None]).ravel()).bytes()
+    rates = np.array([cables * rate for cables, rate in zip(torus.cables, torus.bandwidth or ())])
+    of_link = loads[:torus.n_dimensions].reshape(torus.n_dimensions, 2, -1, torus.n_nodes)[:, :, :n]
+    return csr_array((of_link / rates[:, None, None, None]).transpose(2, 0, 1, 3).reshape(n, -1))
+
+
+def _fair_rates(takes, given, free):
+    """Return bytes per second of the moving messages, from the seconds per byte that each message takes of every link.
+
+    `given` is the transpose of `takes`.
+    """
+    rates, free, room = np.zeros(takes.shape[0]), free.copy(), np.ones(takes.shape[1])
+    while free.any():
+        used = given @ free
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(used > 0, room / used, np.inf)
+        fixed = free & (takes @ (share <= share.min() * (1 + 1e-12)) > 0)
+        rates[fixed] = share.min()
+        room = np.maximum(room - share.min() * (given @ fixed), 0.0)
+        free &= ~fixed
+    return rates
+
+
+# Dimension-ordered routing: one dimension after the other, each in the shortest direction.
+#
+# Idea: the leg of a message in dimension i lies on the line with the destination's coordinates in the dimensions routed
+# before i and the source's coordinates in the dimensions routed after. So the legs of all messages are a product of two
+# sparse matrices. The first has the bytes that each group sends from every (position in i, coordinates after i). The second
+# has the bytes that it receives at every (position in i, coordinates before i). Summing along each line gives every link's
+# load with no loop over messages or hops.
+# Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
+# Comput. C-36 (1987); the counting is ours.
+# Cost: at most one multiplication for each pair and dimension, for each rank and position in the dimensions routed first
+# and last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fixed size.
 
 _LEGS_AT_ONCE = 1 << 21
 _DENSE = 1 << 24  # products of a matrix product that costs less than the import of sparse arrays
@@ -93,8 +186,7 @@ class DimensionOrder(Rule):
         return JointLoads(torus, tuple(classes))
 
     def shared_seconds(self, network: Any, exchange: Exchange, node_of_rank: np.ndarray) -> float | None:
-        """Return the time by max-min fair rates, see `pencilmap.model.kinds.torus_sharing`."""
-        from pencilmap.model.kinds.torus_sharing import can_share, shared_seconds
+        """Return the time by max-min fair rates, see `pencilmap.model.kinds.torus_routes`."""
 
         return shared_seconds(exchange, network, node_of_rank, self) if can_share(exchange, network) else None
 

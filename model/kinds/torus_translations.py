@@ -13,7 +13,7 @@ have at most T tasks. Then:
 - A row length is at least the mean of the loads of a dimension, which the distances give, under any routing. So is a column
   length.
 - The mean traffic of a cut and its translations follows from f and g. For each translation the pair (rows, columns) is on
-  the upper side of the frontier of cuts (`pencilmap.model.bounds.rows_and_columns`), and no translation carries more than
+  the upper side of the frontier of cuts (`pencilmap.model.bounds.cuts`), and no translation carries more than
   the lengths allow. So the mean lies in the convex hull of that part of the frontier. If nodes are missing or slots idle,
   the translations have different numbers of tasks on one side, and the mean lies in the mean of their hulls.
 
@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Bools, Floats
-from pencilmap.model.bounds.rows_and_columns import MOST_STEPS, exact_frontier, least_other, steps
+from pencilmap.model.bounds.cuts import MOST_STEPS, exact_frontier, least_other, steps
 from pencilmap.model.network.torus import Torus
 
 MOST_KINDS = 64        # of displacements, up to reflection and order: a linear program of a few hundredths of a second

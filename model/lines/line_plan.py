@@ -15,6 +15,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GridError, near
+from pencilmap.model.lines import ALGORITHMS, ORDERS
 from pencilmap.model.lines.distributed_line import (
     LineTimes,
     block_exchange,
@@ -24,7 +25,6 @@ from pencilmap.model.lines.distributed_line import (
     factors,
     line_times,
 )
-from pencilmap.model.lines.names import ALGORITHMS, ORDERS
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.times.costs import Costs

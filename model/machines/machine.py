@@ -18,12 +18,20 @@ from pencilmap.model.base.errors import MachineError, PartitionError, PencilmapE
 from pencilmap.model.base.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds import network_named
-from pencilmap.model.machines.files import Figure, figures_of, machine_names, package_file
-from pencilmap.model.network.folded_torus import is_folded, logical, parse_folded
+from pencilmap.model.machines import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
-from pencilmap.model.network.twisted_torus import TWISTED, is_twisted, parse_twisted, twisted, twists_of
+from pencilmap.model.network.twisted_torus import (
+    TWISTED,
+    is_folded,
+    is_twisted,
+    logical,
+    parse_folded,
+    parse_twisted,
+    twisted,
+    twists_of,
+)
 from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.held_out import LikelyRange

@@ -1,18 +1,12 @@
-"""Any graph as a network: named nodes and switches, and links with bandwidths.
-
-Graphs describe networks without torus coordinates: the cables of a cluster, the inside of a node. All links of a file form
-one class, in which the strength of a link is its bandwidth relative to a cable of the fastest kind. Kinds of networks with
-named classes of links (`pencilmap.model.network.switched`) are graphs as well, so everything that works on graphs works on
-them.
-"""
+"""Networks of named nodes and switches: any graph, hosts on switches, and tori whose nodes are in any order."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +16,14 @@ from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS
 from pencilmap.model.base.units import parse
 from pencilmap.model.network.network import Arcs, GraphLink
+from pencilmap.model.network.torus import Torus
+
+# Any graph as a network: named nodes and switches, and links with bandwidths.
+#
+# Graphs describe networks without torus coordinates: the cables of a cluster, the inside of a node. All links of a file
+# form one class, in which the strength of a link is its bandwidth relative to a cable of the fastest kind. Kinds of
+# networks with named classes of links (`pencilmap.model.network.graph`) are graphs as well, so everything that works on
+# graphs works on them.
 
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16  # of each kind
@@ -420,3 +422,147 @@ def _links(name, edges):
 def _same(strengths):
     """Return a key that is equal for links of the same edges. This avoids the slow hash of fractions."""
     return tuple(map(id, strengths))
+
+
+# Hosts on switches: the common part of trees, dragonflies and HyperX.
+#
+# A host has one or more links, to one switch or to several. How its tasks use them:
+#
+# even     Every message is split evenly over all links. The part that leaves by link i arrives by link i of the other host.
+# So the     network consists of as many planes as a host has links, and each plane carries an equal share. task     Task t
+# sends and receives by link t modulo the number of links (the nearest link of a core). Messages between different     links
+# meet in the switches.
+#
+# Messages between tasks of a host stay in the host. A host link of a switch is one cable.
+
+USES = ("even", "task")
+HOST = "host"  # class of the cables between hosts and switches
+
+
+def none() -> Ints:
+    """Return an empty array."""
+    return np.zeros(0, dtype=np.int64)
+
+
+class Plane(NamedTuple):
+    """The ends of the network between which some of the traffic travels."""
+
+    share: Fraction  #: of every message
+    links: Ints  #: int array, shape (E,); host link of each end
+    switch: Ints  #: int array, shape (E,); switch of each end
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchedNetwork(GraphNetwork):
+    """Hosts with links to switches, and cables between switches in classes.
+
+    The first class of links is `HOST`: the host links upwards, then the same links downwards.
+
+    Parameters
+    ----------
+    links_per_host : int
+    use : {"even", "task"}
+    switch_of_link : int array, shape (N links_per_host,)
+        Switch of link i of host n at ``n * links_per_host + i``. Switches are numbered from 0.
+    """
+
+    links_per_host: int = 1
+    use: str = "even"
+    switch_of_link: Ints = field(default_factory=none, repr=False)
+
+    @property
+    def n_switches(self) -> int:
+        return len(self.vertices) - self.n_nodes
+
+    @property
+    def host_of_end(self) -> Ints:
+        """Host of each end: int array, shape (E,)."""
+        return np.arange(self.n_nodes * self.ends_per_node) // self.ends_per_node
+
+    @property
+    def ends_per_node(self) -> int:
+        return self.links_per_host if self.use == "task" else 1
+
+    def ends(self, node: Ints, slot: Ints) -> Ints:
+        """Return the ends of ranks: the link of the task if each task uses one link, else the host."""
+        L = self.ends_per_node
+        return node if L == 1 else np.asarray(node) * L + np.asarray(slot) % L
+
+    @property
+    def router_of_end(self) -> Ints:
+        """Switch of each end of the first plane."""
+        return self.planes()[0].switch
+
+    def router_arcs(self) -> Arcs:
+        """Return the links between switches as arcs."""
+        return self._router_arcs
+
+    @cached_property
+    def _router_arcs(self) -> Arcs:
+        arcs, n = self.arcs(), self.n_nodes
+        links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
+        return Arcs(self.n_switches, arcs.source[links] - n, arcs.target[links] - n, links, arcs.capacity[links],
+                    arcs.ways[links])
+
+    def planes(self) -> list[Plane]:
+        """Return the planes of the network, see the module."""
+        L = self.links_per_host
+        links = np.arange(self.n_nodes * L)
+        if self.use == "task":
+            return [Plane(Fraction(1), links, self.switch_of_link)]
+        return [Plane(Fraction(1, L), links[i::L], self.switch_of_link[i::L]) for i in range(L)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the network for JSON."""
+        return {**super().as_dict(), "links_per_host": self.links_per_host, "use": self.use,
+                "classes": list(self.link_classes), "levels": {level.name: level.count for level in self.levels}}
+
+    @property
+    def title(self) -> str:
+        return f"network {self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# A torus or mesh whose nodes have names and any order, as the file of its cables lists them.
+#
+# It is a graph with the routings of a graph. Routings, bounds and placements of the torus are carried over to it.
+
+@dataclass(frozen=True, eq=False)
+class TorusGraph(GraphNetwork):
+    """A graph that is a torus.
+
+    Parameters
+    ----------
+    torus : Torus
+    node_of_host : int array, shape (N,)
+        Node of the torus that each host is.
+    """
+
+    torus: Torus = Torus((1,))
+    node_of_host: Ints = field(default_factory=none, repr=False)
+
+    @cached_property
+    def host_of_node(self) -> Ints:
+        """Host that each node of the torus is: int array, shape (N,)."""
+        found = np.empty(self.n_nodes, dtype=np.int64)
+        found[self.node_of_host] = np.arange(self.n_nodes)
+        return found
+
+    @cached_property
+    def in_order(self) -> "TorusGraph":
+        """The same graph with hosts and links in the order of the torus, whatever their order in the file."""
+        source, target = self.node_of_host[self.source], self.node_of_host[self.target]
+        order = np.lexsort([target, source])
+        return replace(self, vertices=tuple(self.vertices[host] for host in self.host_of_node.tolist()),
+                       source=source[order], target=target[order], cables=tuple(self.cables[i] for i in order.tolist()),
+                       count=None if self.count is None else self.count[order], node_of_host=np.arange(self.n_nodes))
+
+    @cached_property
+    def place_in_torus(self) -> Ints:
+        """Place of each link in a flat array of ``torus.link_shape``: int array, shape (L,)."""
+        arcs, n = self.torus.arcs(), self.n_nodes
+        known = self.host_of_node[arcs.source] * n + self.host_of_node[arcs.target]
+        order = np.argsort(known)
+        return arcs.index[order][np.searchsorted(known[order], self.source * n + self.target)]

@@ -10,9 +10,16 @@ from itertools import product as cartesian
 from math import prod
 
 from pencilmap.model.base.errors import PartitionError
-from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds, in_order, is_folded
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.network.twisted_torus import TwistedTorus, usual_twists_of
+from pencilmap.model.network.twisted_torus import (
+    FoldedTorus,
+    TwistedTorus,
+    fold,
+    folds,
+    in_order,
+    is_folded,
+    usual_twists_of,
+)
 
 
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
@@ -98,7 +105,7 @@ class Partitions:
     shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
     ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
     #: The largest torus of fewer dimensions that the scheduler also promises, and lays into a box itself, see
-    #: `pencilmap.model.network.folded_torus`. A job may ask for any number of nodes along its axes up to these extents, in
+    #: `pencilmap.model.network.twisted_torus`. A job may ask for any number of nodes along its axes up to these extents, in
     #: any order; all axes wrap.
     logical: tuple[int, ...] | None = None
     twisted: tuple[TwistedTorus, ...] = ()  #: slices whose rings come back with an offset unless asked otherwise

@@ -15,8 +15,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import RoutingError, TorusError
-from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.network import Arcs, Network
+from pencilmap.model.network.network import Arcs, CoordinateNetwork, Network
 
 MAX_DIMENSIONS = 8
 MAX_NODES = 1 << 40  # a shape is only numbers; functions that use a shape may have lower limits

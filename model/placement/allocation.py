@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import AllocationError
 from pencilmap.model.base.units import counted
-from pencilmap.model.network.folded_torus import logical, nodes_of_logical
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.placement.mapping import Mapping
 

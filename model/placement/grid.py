@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
+from pencilmap.model.base.arrays import factorisations
 from pencilmap.model.base.errors import GridError, near
-from pencilmap.model.base.factors import factorisations
 from pencilmap.model.decompositions import CUBIC, PENCIL, SLAB, Decomposition
 
 

@@ -8,7 +8,7 @@ from math import ceil, prod
 import numpy as np
 
 from pencilmap.model.base.errors import GridError, near
-from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
+from pencilmap.model.decompositions import AXES, ExchangeStage, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid
 
 COMPLEX_DOUBLE_BYTES = 16

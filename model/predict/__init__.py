@@ -19,13 +19,13 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict.certificates import Bounds, certificate
+from pencilmap.model.predict.certificates import Bounds, LowerBound, certificate, cut_bound
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
-from pencilmap.model.predict.lower_bounds import LowerBound, cut_bound
-from pencilmap.model.predict.question import Case, Question
-from pencilmap.model.predict.stages import (
+from pencilmap.model.predict.question import (
+    Case,
     ClosedForm,
     ExchangePrediction,
+    Question,
     closed_form,
     cost_of,
     plain,
@@ -38,10 +38,8 @@ from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import LocalTerms
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import Halo
+from pencilmap.model.traffic.exchange import Halo, exchanges, remaps
 from pencilmap.model.traffic.loads import LinkLoads, m_scale, m_time
-from pencilmap.model.traffic.remap import remaps
 
 SCHEMA = "pencilmap-prediction/1"
 ANY_ROUTING = "any (cut bound)"

@@ -26,15 +26,13 @@ from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.predict.certificates import Bounds, certificate
-from pencilmap.model.predict.question import RANDOM_ROUTING, Case
-from pencilmap.model.predict.stages import ClosedForm, ExchangePrediction, plain, routed, summed
+from pencilmap.model.predict.question import RANDOM_ROUTING, Case, ClosedForm, ExchangePrediction, plain, routed, summed
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
+from pencilmap.model.schedules.rows import best_sizes
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_SIZE, PAIR, Course, block_of, cuts, reduced
-from pencilmap.model.schedules.sizes import best_sizes
 from pencilmap.model.times.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.traffic.exchange import Exchange
-from pencilmap.model.traffic.joint_loads import JointLoads, routed_joint, undominated
-from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.loads import JointLoads, LinkLoads, routed_joint, undominated
 
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
 

@@ -101,7 +101,7 @@ def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None
     routing_name : str, optional
         The default of the network if None.
     bound : float, optional
-        See `pencilmap.model.bounds.traffic_cuts.program_bound`.
+        See `pencilmap.model.bounds.graph_cuts.program_bound`.
     adaptive : bool
         Whether to predict all rules between which the routers of the network adapt, if no routing is named.
 

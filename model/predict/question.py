@@ -1,27 +1,43 @@
-"""The question that a prediction answers, and a placement with everything that decides about its loads and times."""
+"""What is asked about a placement, and the exchanges of the answer, by closed forms or message by message."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.decompositions import PENCIL, Decomposition, ExchangeStage
 from pencilmap.model.kinds import DEFAULT_ROUTING, all_variants, default_routing, routing
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import GraphLink, Network, TorusLink
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.placement.transform import Transform
+from pencilmap.model.predict.certificates import cut_bound
+from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
-from pencilmap.model.times.timing import LocalTerms, local_terms, local_work
-from pencilmap.model.traffic.exchange import Exchange, exchanges
-from pencilmap.model.traffic.halo import Halo
-from pencilmap.model.traffic.loads import m_time
+from pencilmap.model.times.timing import (
+    ExchangeWork,
+    LocalTerms,
+    TimeTerms,
+    blocks_work,
+    local_terms,
+    local_work,
+    mapping_work,
+    product_work,
+    summed_terms,
+    terms_in_turn,
+    work_in_turn,
+)
+from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges
+from pencilmap.model.traffic.loads import JointLoads, LinkLoads, known_loads, m_scale, m_time
+from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks
 
 RANDOM_ROUTING = "minimal-adaptive"  # as adaptive routers under contention are taken to route
 MOST_NODES_AT_RANDOM = 4096  # up to this size contention is predicted for placements that are not products, in a few seconds
@@ -249,3 +265,242 @@ class Case:
 def effective_lengths(product: Product, letters: str) -> tuple[Fraction, ...]:
     """The effective length of an exchange in each dimension, by the paper's equation 16."""
     return tuple(effective_length(p, letters, product.torus, i) for i, p in enumerate(product.dimensions))
+
+
+# The exchanges of a placement, predicted one by one: in closed form, or by routing every message.
+#
+# A closed form is that of a product placement. A mapping has it too if its groups use the places of a product's groups.
+#
+# | what is predicted | in closed form if | | --- | --- | | an exchange of even blocks | the groups are a product's | | an
+# exchange of uneven blocks | every rank sits where the product puts it, for the length of a block depends on the rank | |
+# any exchange | all its messages start at once, as they are; the routing rule has the form (`of_product`, `of_blocks`) | |
+# several exchanges at once | each has its closed form, and the rule one for all (`joint_of_product`, `joint_of_blocks`) | |
+# a phase of a schedule | it carries shares of whole exchanges (`Course.plain`) |
+#
+# Everything else is routed message by message, from the nodes of the ranks themselves. So are the remaps of bricks, and the
+# uneven lanes of a schedule, even if all blocks of the whole transform are even.
+
+@dataclass(frozen=True)
+class ExchangePrediction:
+    """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
+
+    name : of the stage.
+    case : the placement and its question.
+    messages : the messages of the exchange, or the stage of a product; its `letters` name the groups.
+    load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
+    t_s : link time: seconds by the routed load, summed over the rounds. None without bandwidth or transform.
+    busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
+    work : the work of the exchange; None with t_s.
+    rounds : the cost of each round, see `pencilmap.model.times.timing`; None with t_s.
+    algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds.
+    """
+
+    name: str
+    case: Case = field(compare=False, repr=False)
+    messages: Any = field(compare=False, repr=False)
+    load: tuple[Fraction, ...]
+    hop_length: Fraction
+    t_s: float | None
+    busiest: TorusLink | GraphLink | None = None
+    work: ExchangeWork | None = None
+    rounds: tuple[TimeTerms, ...] | None = None
+    algorithm: str = DEFAULT_ALGORITHM
+    n_rounds: int = 1
+
+    @cached_property
+    def m(self) -> tuple[Fraction, ...]:
+        """The paper's effective lengths (eq. 16) for a product image; the best cut for any other, which may take long."""
+        case, messages = self.case, self.messages
+        if case.product is not None:
+            return effective_lengths(case.product, messages.letters)
+        return tuple(m_scale(bound, case.network, messages.total_bytes)
+                     for bound in cut_bound(case.network, messages, case.mapping.node_of_rank))
+
+    @property
+    def bound_s(self) -> float | None:
+        """Seconds by `m`; None with `t_s`."""
+        return self.case.seconds(self.m)
+
+    @property
+    def terms(self) -> TimeTerms | None:
+        """The cost of the exchange, term by term: the sums over its rounds."""
+        return None if self.rounds is None else summed_terms(self.rounds)
+
+    @property
+    def time_s(self) -> float | None:
+        """Predicted time, seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
+        return None if self.rounds is None else float(sum(terms.time_s for terms in self.rounds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "m": _numbers(self.m), "load": _numbers(self.load), "hops": plain(self.hop_length),
+                "t_s": self.t_s, "bound_s": self.bound_s, "busiest": self.busiest and self.busiest.as_dict(),
+                "exchange": self.algorithm, "rounds": self.n_rounds,
+                "messages": self.work and self.work.messages, "message_bytes": self.work and self.work.message_bytes,
+                "time_s": self.time_s, "terms": self.terms and self.terms.as_dict()}
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """The closed forms of all exchanges of a product; `closed_form` makes one for a case that has them."""
+
+    case: Case
+    product: Product
+
+    @cached_property
+    def stages(self) -> tuple[ExchangeStage | StageBlocks, ...]:
+        """The exchanges in the order of a forward transform."""
+        if self.case.is_even or self.case.transform is None:
+            return tuple(self.product.decomposition.exchanges)
+        return stage_blocks(self.product.grid, self.case.transform)
+
+    def load(self, stage: ExchangeStage | StageBlocks) -> ProductLoad | None:
+        """The loads of one of the stages; None if the routing rule has no closed form."""
+        rule = self.case.rule
+        return rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else rule.of_product(
+            self.product, stage.letters)
+
+    def work(self, stage: ExchangeStage | StageBlocks, transform: Transform, link_s: float,
+             hop_length: Fraction) -> ExchangeWork:
+        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`."""
+        adaptive_s = product_adaptive_s(self.case, self.product, stage.letters, link_s) if self.case.contends else None
+        if isinstance(stage, StageBlocks):
+            return blocks_work(self.product, stage, link_s, adaptive_s, hop_length)
+        return product_work(self.product, stage.letters, transform, link_s, adaptive_s, hop_length)
+
+    def predicted(self) -> tuple[ExchangePrediction, ...] | None:
+        """The exchanges, predicted one by one; None if the routing rule has no closed form."""
+        loads = [self.load(stage) for stage in self.stages]
+        found = [load for load in loads if load is not None]
+        if len(found) < len(loads):
+            return None
+        return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
+
+    def _predicted(self, stage, load, algorithm):
+        case, transform = self.case, self.case.transform
+        link_s = case.seconds(load.load)
+        work = None if link_s is None or transform is None else self.work(stage, transform, link_s, load.hop_length)
+        return ExchangePrediction(
+            name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
+            busiest=load.busiest, work=work,
+            rounds=None if work is None else terms_in_turn([work], case.costs), algorithm=algorithm)
+
+    def joint(self) -> JointLoads | None:
+        """The loads of all exchanges at once; None if the routing rule has no closed form."""
+        if self.case.is_even:
+            return self.case.rule.joint_of_product(self.product, tuple(stage.letters for stage in self.stages))
+        return self.case.rule.joint_of_blocks(self.product, self.stages)
+
+
+def closed_form(case: Case) -> ClosedForm | None:
+    """The closed forms of a case; None if it has none."""
+    if case.product is None or not case.at_once:
+        return None
+    return ClosedForm(case, case.product) if case.is_even or has_its_ranks(case.placed, case.product) else None
+
+
+def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float) -> float:
+    """Seconds of the busiest link if routers chose at random: `link_s` times the ratio for even blocks."""
+    even, adaptive = (case.seconds(routing(name, product.torus).of_product(product, letters).load)
+                      for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
+    return link_s * adaptive / even if even and adaptive is not None else link_s
+
+
+def has_its_ranks(placed: Placement, product: Product) -> bool:
+    """Whether every rank sits on the node on which the product puts it."""
+    return placed.is_product or np.array_equal(placed.mapping().node_of_rank, product.mapping().node_of_rank)
+
+
+def routed(case: Case) -> tuple[tuple[ExchangePrediction, ...], tuple[LinkLoads | None, ...]]:
+    """The exchanges, predicted one by one, and the loads of each of them if all its messages start at once."""
+    stages, loads = zip(*(_routed(case, exchange, name)
+                          for exchange, name in zip(case.exchanges, case.algorithms)))
+    return stages, loads
+
+
+def predict_messages(mapping: Mapping, exchange: Exchange, question: Question) -> ExchangePrediction:
+    """Predict single messages that start together, as those of a remap or a halo are: each of them is routed.
+
+    exchange : as `pencilmap.model.traffic.exchange.remaps` and `pencilmap.model.traffic.exchange.halo` make it
+    question : its transform, costs and routing count
+    """
+    case = Case(mapping, question)
+    stage, _ = _routed(case, exchange, DEFAULT_ALGORITHM)
+    shared_s = None if stage.work is None else case.rule.shared_seconds(case.network, exchange, mapping.node_of_rank)
+    if shared_s is None:
+        return stage
+    work = replace(stage.work, link_s=shared_s)
+    return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], case.costs))
+
+
+def _routed(case, exchange, algorithm):
+    """An exchange, and the loads of its links if all messages start at once."""
+    network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
+    rounds = way.rounds(exchange, case.mapping)
+    whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
+    found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
+    hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
+    link_s = [case.seconds(each.load) for each in found]
+    stage = ExchangePrediction(
+        name=exchange.name, case=case, messages=exchange,
+        load=tuple(sum(some, Fraction(0)) for some in zip(*(each.load for each in found))), hop_length=hops,
+        t_s=summed(link_s),
+        busiest=max(found, key=lambda each: worst(each.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
+    if stage.t_s is None:
+        return stage, whole
+    works = [mapping_work(case.mapping, each, seconds, _adaptive_s(case, way, each, seconds), one.hop_bytes)
+             for each, seconds, one in zip(rounds, link_s, found)]
+    return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, case.costs)), whole
+
+
+def _adaptive_s(case: Case, way: Any, messages: Exchange, link_s: float) -> float | None:
+    """Seconds of the busiest link if routers chose at random; None if contention does not count or is not known."""
+    if not case.contends:
+        return None
+    if case.product is not None and way.is_alltoall:
+        return product_adaptive_s(case, case.product, messages.letters, link_s)
+    if not case.routes_at_random:
+        return None
+    return routing(RANDOM_ROUTING, case.network).loads(case.network, messages, case.mapping.node_of_rank).seconds()
+
+
+@dataclass(frozen=True)
+class _RoutedRound:
+    """What is needed of the loads of a round."""
+
+    load: tuple[Fraction, ...]
+    hop_bytes: Fraction
+    busiest: TorusLink | GraphLink | None
+
+    @classmethod
+    def of(cls, loads):
+        return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
+
+
+def summed(times: Iterable[float | None]) -> float | None:
+    """The sum of some times in seconds. None if one of them is not known."""
+    known = list(times)
+    return None if None in known else sum(time for time in known if time is not None)
+
+
+def _numbers(values):
+    return [plain(v) for v in values]
+
+
+def plain(value: Any) -> int | float:
+    """Return a fraction for JSON: an integer, else a float."""
+    value = Fraction(value)
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def cost_of(stages: Iterable[ExchangePrediction], network: Network) -> Fraction:
+    """The sum over some exchanges of the worst routed length (exact)."""
+    return sum((worst(stage.load, network) for stage in stages), Fraction(0))
+
+
+def worst(lengths: Iterable[Fraction], network: Network) -> Fraction:
+    """The worst dimension: lengths weighted by bandwidth. Exact fractions."""
+    if network.bandwidth is None:
+        return max(map(Fraction, lengths))
+    fastest = Fraction(max(network.bandwidth))
+    return max(Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, network.bandwidth))

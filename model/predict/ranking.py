@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from pencilmap.model.predict import Prediction
-from pencilmap.model.predict.stages import summed
+from pencilmap.model.predict.question import summed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs
-from pencilmap.model.traffic.pairs import Traffic
+from pencilmap.model.traffic.exchange import Traffic
 
 MOST_KEPT = 1 << 23  # arcs times roots whose shares are kept: about 100 MB
 AT_ONCE = 1 << 19    # arcs times roots that are walked together: as many as fit in a cache

@@ -1,4 +1,4 @@
-"""Routes between places as tables of links, for searches that move ranks one by one.
+"""Routes between places as tables of links, for searches that move ranks one by one, and for bounds.
 
 Idea: under most rules the route of a message depends on the routers at its ends alone: the nodes of a torus or a graph, the
 switches of hosts. No routing decides about the links of hosts, so they are kept apart. The shares of a message on the links
@@ -16,6 +16,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network
+from pencilmap.model.network.torus import Torus
 
 MOST_ENTRIES = 1 << 26  # links of all routes of a table
 AT_ONCE = 1 << 24  # routers times links whose distances are compared in one step
@@ -154,6 +155,89 @@ def table_of(legs: Legs, V: int, host: Ints, router: Ints, up: Ints | None = Non
     return Routes(host, router, none if up is None else n_links + up, none if up is None else n_links + ends + up,
                        host_load, np.arange(V)[:, None], np.array([V]), np.array([0]), np.array([0]), start,
                        legs.link[order], legs.load[order], n_links + 2 * ends)
+
+
+class RouteTable(NamedTuple):
+    """The routes between n points.
+
+    The links between points a < b are ``link[start[a * n + b]:start[a * n + b + 1]]``. If a sends one unit to b and b one
+    unit to a, their loads are `weight`, in units of a cable of the fastest class. In a directed table these are the links
+    from any a to b, and their loads if a sends one unit to b.
+    """
+
+    points: Ints  #: int array, shape (ends,); point of each end of the network, -1 for ends that are not in use
+    n_links: int
+    start: Ints
+    link: Ints
+    weight: Floats
+
+
+def table_of_pairs(points: Ints, n: int, legs: Legs, directed: bool) -> RouteTable:
+    """Return the legs between n points as a table; `points` are those of each end of the network, -1 for ends not in use."""
+    from scipy.sparse import coo_array  # slow to import, and only searches need it
+
+    source, target = np.divmod(legs.pair, n)
+    pair = legs.pair if directed else np.minimum(source, target) * n + np.maximum(source, target)
+    rows = coo_array((legs.load, (pair, legs.link)), shape=(n * n, legs.n_links)).tocsr()
+    return RouteTable(points, legs.n_links, rows.indptr.astype(np.int64), rows.indices.astype(np.int64),
+                      rows.data.astype(float))
+
+
+class WeightedRoutes:
+    """The routes between some nodes of a torus; all arrays of links have shape (d, 2, N), as `LinkLoads.values`.
+
+    Parameters
+    ----------
+    torus : Torus
+    nodes : int array, shape (n,)
+    order : tuple of int
+        The dimensions in the order of routing.
+    legs : list of float array
+        For each dimension the share of a leg that each link of its line carries, shape (n^2 legs, 2 n links).
+    """
+
+    def __init__(self, torus: Torus, nodes: Ints, order: tuple[int, ...], legs: list[Floats]) -> None:
+        self.torus, self.order, self._legs = torus, order, legs
+        where = torus.coordinates(nodes)
+        self._pairs = [self._numbers(where, i) for i in range(torus.n_dimensions)]
+
+    def distances(self, weights: Floats) -> Floats:
+        """Return the sum of the weights of the links on the way from each node to each other: shape (n, n)."""
+        found = 0.0
+        for i, numbers in enumerate(self._pairs):
+            table = self._by_line(weights[i], i) @ self._legs[i].T
+            found = found + table.reshape(-1).take(numbers)
+        return found  # type: ignore[return-value]
+
+    def loads(self, traffic: Floats) -> Floats:
+        """Return the load of every link if `traffic[a, b]` goes from node a to node b."""
+        found = np.empty((len(self._pairs), 2, self.torus.n_nodes))
+        for i, numbers in enumerate(self._pairs):
+            n = self.torus.shape[i]
+            table = np.bincount(numbers.reshape(-1), traffic.reshape(-1), self.torus.n_nodes * n)
+            found[i] = self._by_node(table.reshape(-1, n * n) @ self._legs[i], i)
+        return found
+
+    def _numbers(self, where, i):
+        """Return for every pair of nodes the number of its leg in dimension `i`: line, then from, then to."""
+        n, lines = self.torus.shape[i], np.zeros((len(where),) * 2, dtype=np.int32)
+        for j, extent in reversed(list(enumerate(self.torus.shape))):
+            if j != i:
+                ends = where[None, :, j] if self.order.index(j) < self.order.index(i) else where[:, None, j]
+                lines = lines * np.int32(extent) + ends.astype(np.int32)
+        here = where[:, i].astype(np.int32)
+        return ((lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]).astype(np.intp)
+
+    def _by_line(self, values, i):
+        """Return (2, N) as (lines, 2 n)."""
+        grid = values.reshape(2, *self.torus.shape[::-1])  # the first dimension is the fastest
+        return np.moveaxis(np.moveaxis(grid, -1 - i, -1), 0, -2).reshape(-1, 2 * self.torus.shape[i])
+
+    def _by_node(self, lines, i):
+        """Return (lines, 2 n) as (2, N), the inverse of `_by_line`."""
+        others = [extent for j, extent in reversed(list(enumerate(self.torus.shape))) if j != i]
+        grid = np.moveaxis(lines.reshape(*others, 2, self.torus.shape[i]), -2, 0)
+        return np.moveaxis(grid, -1, -1 - i).reshape(2, -1)
 
 
 def rates(network: Network) -> Floats:

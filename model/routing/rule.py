@@ -13,8 +13,7 @@ from pencilmap.model.network.network import TorusLink
 from pencilmap.model.placement.product import Product
 from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, shortest_legs, table_of
 from pencilmap.model.traffic.exchange import Exchange
-from pencilmap.model.traffic.joint_loads import JointLoads
-from pencilmap.model.traffic.loads import LinkLoads
+from pencilmap.model.traffic.loads import JointLoads, LinkLoads
 from pencilmap.model.traffic.product_blocks import StageBlocks
 
 MOST_WORK = 2_000_000_000  # routers squared times links: no guide from more

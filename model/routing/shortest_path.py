@@ -25,9 +25,8 @@ from pencilmap.model.network.network import Arcs, Network, leaves
 from pencilmap.model.routing.even_ways import even_loads_of_arcs
 from pencilmap.model.routing.routes import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
-from pencilmap.model.traffic.exchange import Exchange, messages_between, node_totals
+from pencilmap.model.traffic.exchange import Exchange, Traffic, messages_between, node_totals
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
-from pencilmap.model.traffic.pairs import Traffic
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,17 @@
 """Schedules: a table from a name to the times when the exchanges of a transform are on the network, alone or together.
 
-A new schedule is a file here, with a `course`, and a line below.
+A new schedule is a function in `rows` and a line of the table.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
+from pencilmap.model.schedules.rows import opposite, overlap, pair, pipelined, sequence, two_way
 from pencilmap.model.schedules.schedule import (
     BACKWARD,
     FORWARD,
@@ -22,7 +23,39 @@ from pencilmap.model.schedules.schedule import (
     Course,
     Schedule,
 )
-from pencilmap.model.traffic.joint_loads import JointLoads
+from pencilmap.model.traffic.loads import JointLoads, Objective, at_once, in_sequence, objective, overlapped
+
+TYPICAL_CHUNKS = 8  # if the number is still open: the ramp then has its usual weight
+
+
+def objectives(text: str, grid: ProcessGrid, direction: str = FORWARD) -> list[Objective]:
+    """Return the objectives whose best placements are worth a prediction under a schedule, its own objective first.
+
+    The others are for machines on which other terms than the links decide.
+
+    >>> from pencilmap.model.placement.grid import parse_grid
+    >>> len(objectives("sequence", parse_grid("8x64"))), len(objectives("best", parse_grid("8x64")))
+    (1, 3)
+    """
+    n = len(grid.decomposition.exchanges)
+    alone, once = in_sequence(n), at_once(n)
+    if text == BEST and not grid.decomposition.returns:
+        return list(dict.fromkeys([alone, overlapped(n, TYPICAL_CHUNKS), once]))
+    schedule = parse_schedule(SEQUENCE if text == BEST else text)
+    if schedule.name == "overlap" and not schedule.sizes:
+        wanted = overlapped(n, TYPICAL_CHUNKS)
+    else:
+        course = course_of(replace(schedule, planes=None), grid, None, None, direction)
+        wanted = objective(_of_stages(course, phase, n) for phase in course.phases)
+    both = [wanted, wanted.turned] if direction == PAIR else [wanted]
+    return [alone] if wanted == alone else list(dict.fromkeys([*both, once, alone]))
+
+
+def _of_stages(course, phase, n):
+    """Return the share of every exchange in a phase."""
+    return tuple(sum((share for part, share in zip(course.parts, phase.shares) if part.stage == i), Fraction(0))
+                 for i in range(n))
+
 
 BEST = "best"
 
@@ -82,15 +115,15 @@ def _overlap(words):
 
 
 SCHEDULES = {
-    "sequence": ScheduleKind(sequence.course, "sequence", "one exchange after the other", _nothing),
-    "overlap": ScheduleKind(overlap.course, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or in chunks of these "
+    "sequence": ScheduleKind(sequence, "sequence", "one exchange after the other", _nothing),
+    "overlap": ScheduleKind(overlap, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or in chunks of these "
                             "relative sizes; each exchange is one chunk behind the one before it", _overlap),
-    "pipelined": ScheduleKind(pipelined.course, "pipelined[:K]", "in K chunks beside the FFTs, one exchange after the other",
+    "pipelined": ScheduleKind(pipelined, "pipelined[:K]", "in K chunks beside the FFTs, one exchange after the other",
                               _chunks),
-    "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz go by rows first, the others by columns first; "
+    "two-way": ScheduleKind(two_way, "two-way[:L]", "L planes of kz go by rows first, the others by columns first; "
                             "changes the boxes of the output", _planes),
-    "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields go by rows first, the others by columns "
-                             "first; changes the boxes of their output", _nothing, pair=opposite.pair),
+    "opposite": ScheduleKind(opposite, "opposite", "half of the fields go by rows first, the others by columns "
+                             "first; changes the boxes of their output", _nothing, pair=pair),
 }
 
 

@@ -14,7 +14,7 @@ from math import gcd
 import numpy as np
 
 from pencilmap.model.base.errors import ScheduleError
-from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
+from pencilmap.model.decompositions import AXES, ExchangeStage, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.traffic.exchange import Exchange, exchanges, sides

@@ -49,7 +49,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats
-from pencilmap.model.decompositions.decomposition import AXES, LocalPass
+from pencilmap.model.decompositions import AXES, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import Product

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.traffic.exchange import Exchange
-from pencilmap.model.traffic.pairs import Traffic, summed, together, traffic_within
+from pencilmap.model.traffic.exchange import Exchange, Traffic, summed, together, traffic_within
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,157 @@
-"""The exchanges of a transform as traffic: senders, receivers and sizes of all messages.
+"""The exchanges of a transform, remaps and halos as messages between ranks, and messages between nodes."""
 
-A task sends its block of the gathered axis, cut to the receiver's block of the divided axis. The size of every message is a
-product of three block lengths, so an exchange is three short vectors.
-"""
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.base.arrays import Floats, Ints, factorisations
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.pairs import Traffic, summed, traffic_within
+from pencilmap.model.placement.transform import TYPES, Transform, block_lengths
 
+# Traffic between places of a network as pairs of places, with numpy alone, because scipy is slow to import.
+#
+# Idea: only the places that a group uses have traffic. So list these cells (group, place) with the sums of the weights
+# there, then all pairs of cells of a group, and add up equal pairs. If they use many places, a product of matrices is
+# faster.
+# Cost: the sum over the groups of the square of their places.
+
+_AT_ONCE = 1 << 22  # pairs of cells
+_DENSE = 1 << 16    # entries of a matrix that costs less than sorting
+_MULTIPLIED = 256   # products of two numbers, by matrices, in the time of a pair of cells
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Bytes from place to place, each pair of different places with traffic once, ordered by row and column.
+
+    Parameters
+    ----------
+    n : int
+        Number of places.
+    row, col : int array, shape (nnz,)
+    data : array, shape (nnz,)
+    """
+
+    n: int
+    row: Ints
+    col: Ints
+    data: np.ndarray
+
+    @property
+    def nnz(self) -> int:
+        return len(self.data)
+
+    def toarray(self) -> np.ndarray:
+        """Return a matrix, shape (n, n)."""
+        found = np.zeros((self.n, self.n), dtype=self.data.dtype)
+        found[self.row, self.col] = self.data
+        return found
+
+    def tocsr(self) -> Any:
+        """Return a sparse array of scipy, shape (n, n)."""
+        from scipy.sparse import coo_array  # slow to import
+
+        return coo_array((self.data, (self.row, self.col)), shape=(self.n, self.n)).tocsr()
+
+
+def together(parts: Iterable[tuple[Traffic, float]]) -> Traffic:
+    """Return the sum of some traffic between the same places, each with a factor.
+
+    >>> one = Traffic(2, np.array([0]), np.array([1]), np.array([3]))
+    >>> together([(one, 1), (one, 0.5)]).toarray().tolist()
+    [[0.0, 4.5], [0.0, 0.0]]
+    """
+    some = list(parts)
+    if len(some) == 1 and some[0][1] == 1:
+        return some[0][0]
+    key = np.concatenate([each.row * each.n + each.col for each, _ in some])
+    return _added(some[0][0].n, key, np.concatenate([each.data * factor for each, factor in some]))
+
+
+def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -> Traffic:
+    """Return the bytes between places if every task sends ``send * receive`` bytes to each other task of its part.
+
+    Parameters
+    ----------
+    part, place : int array, shape (P,)
+        Part and place of each task.
+    send, receive : int array, shape (P,)
+        Factors of the tasks as sender and as receiver.
+    n : int
+        Number of places.
+
+    Examples
+    --------
+    >>> part, place, one = np.zeros(4, dtype=int), np.array([0, 0, 2, 1]), np.ones(4, dtype=int)
+    >>> traffic_within(part, place, one, one, 3).toarray().tolist()
+    [[0, 2, 2], [2, 0, 1], [2, 1, 0]]
+    """
+    cells, cell = np.unique(part * n + place, return_inverse=True)
+    group, where = cells // n, cells % n
+    sent, received = summed(cell, send, len(cells)), summed(cell, receive, len(cells))
+    number = np.bincount(group)
+    is_exact = float(sent.sum()) * float(received.max(initial=0)) < 1 << 53
+    used, column = np.unique(where, return_inverse=True)
+    if is_exact and 0 < len(number) * len(used) ** 2 <= _MULTIPLIED * int((number**2).sum()):
+        cell = group * len(used) + column
+        found = _of_matrix(*(np.bincount(cell, held, len(number) * len(used)).reshape(len(number), len(used))
+                             for held in (sent, received)))
+        return Traffic(n, used[found.row], used[found.col], found.data)
+    begin, number = (np.cumsum(number) - number)[group], number[group]
+    keys, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for some in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(np.cumsum(number) // _AT_ONCE)) + 1):
+        count = number[some]
+        first = np.repeat(some, count)
+        second = np.arange(len(first)) + np.repeat(begin[some] - (np.cumsum(count) - count), count)
+        data = sent[first] * received[second]
+        kept = (where[first] != where[second]) & (data != 0)
+        keys.append((where[first] * n + where[second])[kept])
+        values.append(data[kept])
+    return _added(n, np.concatenate(keys), np.concatenate(values))
+
+
+def _of_matrix(sent, received):
+    """Return the traffic if each group sends and receives so much at each place: float arrays of whole numbers, (G, n)."""
+    whole = (sent.T @ received).astype(np.int64)
+    np.fill_diagonal(whole, 0)
+    n, place = len(whole), np.flatnonzero(whole)
+    row = np.repeat(np.arange(n), np.count_nonzero(whole, axis=1))
+    return Traffic(n, row, place - row * n, whole.ravel()[place])
+
+
+def _added(n, key, data):
+    """Return traffic from the keys ``row * n + col`` of its parts; pairs that add up to nothing are left out."""
+    if n * n <= max(_DENSE, 2 * len(key)):
+        whole = summed(key, data, n * n) if data.dtype.kind == "i" else np.bincount(key, data, n * n)
+        found = np.flatnonzero(whole)
+        return Traffic(n, found // n, found % n, whole[found])
+    order = np.argsort(key, kind="stable")
+    key, data = key[order], data[order]
+    begin = np.flatnonzero(np.diff(key, prepend=-1))
+    data = np.add.reduceat(data, begin) if len(begin) else data
+    found = key[begin][data != 0]
+    return Traffic(n, found // n, found % n, data[data != 0])
+
+
+def summed(place: Ints, weight: Ints, n: int) -> Ints:
+    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`."""
+    found = np.zeros(n, dtype=np.int64)
+    weight = np.broadcast_to(weight, place.shape)
+    if int(np.abs(weight).max(initial=0)) * place.size < 1 << 53:  # floats are exact, and much faster
+        return np.bincount(place.ravel(), weight.ravel(), n).astype(np.int64)
+    np.add.at(found, place.ravel(), weight.ravel())
+    return found
+
+
+# The exchanges of a transform as traffic: senders, receivers and sizes of all messages.
+#
+# A task sends its block of the gathered axis, cut to the receiver's block of the divided axis. The size of every message is
+# a product of three block lengths, so an exchange is three short vectors.
 
 @dataclass(frozen=True)
 class Exchange:
@@ -190,3 +327,219 @@ def _by_member(exchange, node_of_rank):
     group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
     sent = exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes
     return group.ravel(), node.ravel(), sent.ravel(), np.broadcast_to(exchange.receive_weight, node.shape).ravel()
+
+
+# The messages of remaps of bricks: from each task to each other the elements that change hands, and no others.
+#
+# Bricks and pencils are both products of blocks of the three axes. So the overlap of two boxes is the product of the
+# overlaps of their blocks of each axis, and the messages are a product of three short lists. Elements that stay on a task
+# are not sent.
+
+REMAPS = ("remap_in", "remap_out")
+
+
+def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) -> tuple[int, int, int]:
+    """Return the bricks along x, y and z of the decomposition, by default the division of the tasks with the least surface.
+
+    Raises
+    ------
+    GridError
+        If the number of bricks is not the number of tasks.
+
+    Examples
+    --------
+    >>> from pencilmap.model.decompositions import BRICK
+    >>> bricks_of(BRICK, 8, Transform(16, 16, 16)), bricks_of(BRICK, 8, Transform(16, 4, 64))
+    ((2, 2, 2), (1, 1, 8))
+    """
+    if decomposition.bricks is None:
+        n = transform.nx, transform.ny, transform.nz
+        return min(((int(p), int(q), int(s)) for p, q, s in factorisations(n_tasks, 3)),
+                   key=lambda b: (sum(parts / extent for parts, extent in zip(b, n)), b))
+    if prod(decomposition.bricks) != n_tasks:
+        told = "x".join(map(str, decomposition.bricks))
+        raise GridError(f"{told} bricks are {prod(decomposition.bricks)}, but there are {n_tasks} tasks; take "
+                        f"brick:PxQxS with P*Q*S = {n_tasks}")
+    return decomposition.bricks
+
+
+def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
+    """Return the remaps at the input and at the output of a forward transform, as single messages; none without bricks.
+
+    In a backward transform their messages travel the other way.
+
+    >>> from pencilmap.model.decompositions import decomposition_named
+    >>> before, after = remaps(ProcessGrid(2, 1, decomposition=decomposition_named("brick:1x1x2")), Transform(4, 4, 4))
+    >>> before.members.tolist(), before.group_weight.tolist(), len(after.members)
+    ([[1, 0], [0, 1]], [16, 16], 0)
+    """
+    if not grid.decomposition.has_bricks:
+        return ()
+    divisions = [division for _, division in grid.decomposition.layouts()]
+    bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), TYPES[transform.type].half
+    real_bytes = transform.point_bytes // (2 if halved else 1)
+    before = _remap(REMAPS[0], bricks=bricks, division=divisions[0], grid=grid,
+                    extents=(transform.nx, transform.ny, transform.nz), unit_bytes=real_bytes, transform=transform)
+    after = _remap(REMAPS[1], bricks=bricks, division=divisions[-1], grid=grid, extents=transform.exchanged,
+                   unit_bytes=transform.point_bytes, transform=transform, inwards=False)
+    return before, after
+
+
+def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards=True):
+    strides = dict(zip(grid.decomposition.letters, np.cumprod([1, *grid.shape])))
+    brick, pencil, volume = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64)
+    for axis, extent, parts, step in zip(AXES, extents, bricks, np.cumprod([1, *bricks])):
+        letter = division[axis]
+        a, b, length = _overlaps(block_lengths(extent, parts), block_lengths(extent, grid.extent(letter) if letter else 1))
+        brick = np.add.outer(brick, step * a).ravel()
+        pencil = np.add.outer(pencil, strides.get(letter, 0) * b).ravel()
+        volume = np.multiply.outer(volume, length).ravel()
+    sent = brick != pencil
+    pairs = np.stack([brick, pencil] if inwards != transform.backward else [pencil, brick], axis=1)[sent]
+    return Exchange(name, letters="", members=pairs, group_weight=volume[sent], send_weight=np.array([1, 0]),
+                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
+
+
+def _overlaps(one: Ints, other: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the overlapping blocks of two divisions of an axis, and the lengths of the overlaps: int arrays of one shape.
+
+    >>> [found.tolist() for found in _overlaps(np.array([3, 3, 2]), np.array([4, 4]))]
+    [[0, 1, 1, 2], [0, 0, 1, 1], [3, 1, 2, 2]]
+    """
+    ends = np.unique(np.concatenate([[0], np.cumsum(one), np.cumsum(other)]))
+    starts = ends[:-1]
+    return (np.searchsorted(np.cumsum(one), starts, side="right"), np.searchsorted(np.cumsum(other), starts, side="right"),
+            np.diff(ends))
+
+
+# The messages of a halo exchange: the part of a task's block that lies in the halo of another task.
+#
+# Every task sends at most one message to each other. Blocks are products of blocks of the three axes, and a block with its
+# halo is a product of enlarged blocks. So the overlap of two tasks, all periodic images together, is also a product. The
+# messages follow from three small tables, a table for each axis: the number of indices of each block in each enlarged
+# block. Edges and corners come from their owners, so each element travels once.
+
+HALO = "halo"  # the name of this exchange
+
+
+@dataclass(frozen=True)
+class Halo:
+    """Halos of the input of a transform.
+
+    Parameters
+    ----------
+    width : int
+        Planes on every side of each block.
+    weight : float
+        Number of these halos for each transform.
+
+    Raises
+    ------
+    GridError
+        If the width is less than 1, or the weight is not above 0.
+    """
+
+    width: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise GridError(f"a halo of {self.width} planes; give 1 or more with `halo`")
+        if not (isfinite(self.weight) and self.weight > 0):
+            raise GridError(f"{self.weight:g} halos for each transform; give a number above 0 with `weight`")
+
+    def messages(self, grid: ProcessGrid, transform: Transform) -> Exchange:
+        """Return the messages of one halo, see `halo`.
+
+        Raises
+        ------
+        GridError
+            If the halo is wider than the array.
+        """
+        return halo(grid, transform, "input", (self.width,) * 3)
+
+
+def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
+         high: Sequence[int] | None = None) -> Exchange:
+    """Return the messages of a halo, as single messages of a forward exchange. The adjoint sends them the other way.
+
+    Parameters
+    ----------
+    grid : ProcessGrid
+    transform : Transform
+    array : str or int
+        "input", "output", "inner input", "inner output", or the number of exchanges before the array.
+    low, high : sequence of int
+        Planes below and above each block along x, y and z, each from 0 to the extent; by default `high` is `low`.
+
+    Raises
+    ------
+    GridError
+        For widths that are negative or beyond the extent, and along z of an array whose z is halved.
+
+    Examples
+    --------
+    Two slabs of four planes each of 16 elements of 16 bytes; with a halo of one plane each gets two planes of the other:
+
+    >>> found = halo(ProcessGrid(1, 2), Transform(8, 4, 4), "input", (1, 0, 0))
+    >>> found.members.tolist(), (found.group_weight * found.unit_bytes).tolist()
+    ([[0, 1], [1, 0]], [512, 512])
+
+    The overlap of a rank with itself, alone along an axis, is no message:
+
+    >>> len(halo(ProcessGrid(1, 2), Transform(8, 4, 4), "input", (0, 2, 4)).members)
+    0
+    """
+    high = low if high is None else high
+    division, extents, unit_bytes = _array(grid, transform, array)
+    for axis, n, width in [(axis, n, width) for widths in (low, high) for axis, n, width in zip(AXES, extents, widths)]:
+        if not 0 <= width <= n or (width and axis == "z" and n != transform.nz):
+            raise GridError(f"a halo of {width} planes along {axis}, where the array has {n}; give 0 to "
+                            f"{n if axis != 'z' or n == transform.nz else 0}")
+    source, target, volume = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64)
+    for n, (parts, step), below, above in zip(extents, division, low, high):
+        a, b, length = _taken(block_lengths(n, parts), below, above)
+        source = np.add.outer(source, step * a).ravel()
+        target = np.add.outer(target, step * b).ravel()
+        volume = np.multiply.outer(volume, length).ravel()
+    sent = source != target
+    order = np.lexsort((target[sent], source[sent]))
+    pairs = np.stack([source, target], axis=1)[sent][order]
+    return Exchange(HALO, letters="", members=pairs, group_weight=volume[sent][order], send_weight=np.array([1, 0]),
+                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
+
+
+def _array(grid, transform, array):
+    """Return the blocks of each axis with their step in ranks, the extents, and the bytes of an element."""
+    stages = list(grid.decomposition.layouts())
+    divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]
+    numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1} | dict(enumerate(range(len(divisions))))
+    if array not in numbers:
+        raise GridError(f"array {array!r} is unknown; known are {', '.join(map(str, numbers))}")
+    halved, is_input = TYPES[transform.type].half, array in ("input", "inner input")
+    unit = transform.array_bytes // (2 if halved and is_input else 1)
+    extents = (transform.nx, transform.ny, transform.nz) if is_input else transform.exchanged
+    if grid.decomposition.has_bricks and array in ("input", "output"):
+        bricks = bricks_of(grid.decomposition, grid.n_tasks, transform)
+        return list(zip(bricks, np.cumprod([1, *bricks]))), extents, unit
+    steps = dict(zip(grid.decomposition.letters, np.cumprod([1, *grid.shape])))
+    letters = [divisions[numbers[array]][axis] for axis in AXES]
+    return [(grid.extent(letter), steps[letter]) if letter else (1, 0) for letter in letters], extents, unit
+
+
+def _taken(lengths: Ints, below: int, above: int) -> tuple[Ints, Ints, Ints]:
+    """Return the indices that each block has in each block with its halo, in a periodic array. An empty block has no halo.
+
+    >>> [found.tolist() for found in _taken(np.array([3, 3, 2]), 1, 0)]
+    [[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [3, 1, 3, 1, 1, 2]]
+    """
+    n, ends = int(lengths.sum()), np.cumsum(lengths)
+    owner = np.searchsorted(ends, np.arange(n), side="right")
+    found: dict[tuple[int, int], int] = {}
+    for b, (end, length) in enumerate(zip(ends.tolist(), lengths.tolist())):
+        if not length:
+            continue
+        held, counts = np.unique(owner[np.arange(end - length - below, end + above) % n], return_counts=True)
+        found |= {(int(a), b): int(count) for a, count in zip(held, counts)}
+    sources, targets = (np.array([pair[i] for pair in sorted(found)], np.int64) for i in (0, 1))
+    return sources, targets, np.array([found[pair] for pair in sorted(found)], np.int64)

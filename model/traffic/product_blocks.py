@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.decompositions import AXES, ExchangeStage
 from pencilmap.model.network.torus import check_lines, ring_link_loads
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Pattern, Product

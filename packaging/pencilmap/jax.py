@@ -24,11 +24,11 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import Objective
+from pencilmap.model.traffic.loads import routed_joint
+from pencilmap.model.traffic.loads import Objective
 
 MACHINES = {  # kind of the devices, as JAX names it: the machine of this package
     "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p", "TPU7x": "tpu7x"}

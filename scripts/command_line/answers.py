@@ -23,7 +23,7 @@ from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_rati
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.launching import format_of_launcher
+from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     could_gain,

@@ -1,10 +1,16 @@
-"""`network` without a machine: where the job is, the line to type next, and the facts with their sources."""
+"""`network` without a machine: where the job is, the line to type next, and a network in the terminal: its levels, groups or
+planes, and the nodes of a job in them.
+"""
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
+
+import numpy as np
 
 from pencilmap.mapper.allocations import READERS, batch, job_hosts, look_around, read_description
 from pencilmap.mapper.allocations.found import Fact, Picture, uneven
@@ -13,15 +19,248 @@ from pencilmap.mapper.allocations.slurm import topology_files
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import temporary_folder, write_whole
 from pencilmap.mapper.base.hosts import hosts_per_node
+from pencilmap.mapper.graphs import names_file
 from pencilmap.mapper.graphs.switch_tree import UNKNOWN_CABLES
 from pencilmap.mapper.launchers import visible_order
-from pencilmap.mapper.named_network import names_file
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, printable
-from pencilmap.model.base.units import counted
-from pencilmap.scripts.command_line.network_picture import about_routes, network_lines, on_each, where_is_the_job
+from pencilmap.model.base.units import counted, plural
+from pencilmap.model.kinds import kind_of
+from pencilmap.model.kinds.dragonfly_network import Dragonfly
+from pencilmap.model.network.graph import Level
+from pencilmap.model.network.network import Network
 from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.predictions import listed
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
+from pencilmap.scripts.pictures.text import planes_text, unit_names, unit_word, units_title
+
+MOST_UNITS = 10  # units with a line each
+WIDTH = 40       # columns of the line of a unit
+COLUMNS = 80     # of a picture of planes
+PLANES = 14      # lines of a picture of planes
+MOST_DRAWN = 1 << 22  # nodes of a torus
+USED, FREE = "#", "."
+
+
+def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...], is_known: bool) -> str:
+    """Return the sentence about the nodes of a job.
+
+    Parameters
+    ----------
+    network : Network
+    nodes : int array, optional
+        Nodes of the job; all if it is not known.
+    tasks : tuple of int
+        Tasks of a node: none if unknown, the fewest and the most if they differ.
+    is_known : bool
+        Whether a source names the job.
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds import network_named
+    >>> where_is_the_job(network_named("fat-tree:leaves=3,hosts=4,up=2"), np.array([0, 1, 4]), (1, 2), True)
+    'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 1 to 2 tasks on each host.'
+    """
+    word = "node" if network.has_coordinates else "host"
+    each = on_each(tasks, word)
+    kind = f"a {kind_of(network).name.removeprefix('fat-').replace('hyperx', 'HyperX')}" if network.levels else network.title
+    if nodes is None or (nodes.size == network.n_nodes and not is_known):
+        units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
+                 counted(network.n_nodes, word)]
+        return f"The network is {kind} of {', '.join(units)}{each}."
+    parts = [f"{len(_held(network, level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
+    inside = f", on {' in '.join(parts)}" if parts else ""
+    return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{each}."
+
+
+def on_each(tasks: tuple[int, ...], word: str) -> str:
+    """Return the end of a sentence about nodes: the tasks of each.
+
+    >>> on_each((2,), "host"), on_each((1, 2), "node"), on_each((), "node")
+    (', 2 tasks on each host', ', 1 to 2 tasks on each node', '')
+    """
+    return f", {' to '.join(map(str, (*tasks[:-1], counted(tasks[-1], 'task'))))} on each {word}" if tasks else ""
+
+
+def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
+    """Yield the lines of a picture: the units with nodes of the job, or the planes of a torus; without a job its levels.
+
+    Parameters
+    ----------
+    network : Network
+    nodes : int array, optional
+        Nodes of the job.
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds import network_named
+    >>> tree = network_named("fat-tree:leaves=3,hosts=4,up=2")
+    >>> print("\\n".join(network_lines(tree, np.array([0, 1, 4]))))
+      leaf0   ##..  2 of 4 hosts
+      leaf1   #...  1 of 4 hosts
+      others  1 leaf without hosts of the job
+    >>> print("\\n".join(network_lines(tree, None)))
+      2 switches at the top
+        3 leaves, 2 cables upwards each
+          12 hosts, 4 on each leaf
+    >>> print("\\n".join(network_lines(network_named("4x2"), np.array([0, 1, 4]))))
+    y
+    1  # . . .
+    0  # # . .
+       0     3 x
+    """
+    job = None if nodes is None or nodes.size == network.n_nodes else nodes
+    if network.levels:
+        yield from (f"  {line}" for line in level_lines(network)) if job is None else unit_lines(network, job)
+    elif network.has_coordinates and job is not None:
+        yield from _planes(network, job)
+
+
+def about_routes(network: Network) -> str:
+    """Return the sentence about the routes of a network that a reader of its times needs, "" if there is none.
+
+    >>> from pencilmap.model.kinds import network_named
+    >>> about_routes(network_named("dragonfly:a=4,p=2,groups=3,cables=2"))
+    'Two groups share 2 cables. If its routers adapt, times are ranges.'
+    """
+    if not isinstance(network, Dragonfly):
+        return ""
+    ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
+    return f"Two groups share {_shared(network)}.{ranges}"
+
+
+def _planes(torus, nodes):
+    """Yield the planes of a torus and the nodes of the job in them."""
+    if torus.n_nodes > MOST_DRAWN:
+        yield f"at most {MOST_DRAWN} nodes are drawn"
+        return
+    mark = np.full(torus.n_nodes, FREE)
+    mark[nodes] = USED
+    yield from planes_text(torus, mark, COLUMNS, FREE + USED, PLANES)
+
+
+@singledispatch
+def level_lines(network: Any) -> Iterator[str]:
+    """Yield a line for each level of another network, from the largest units."""
+    if network.levels[0].cables is not None:
+        yield from _levels_of_tree(network)
+        return
+    for i, level in enumerate(reversed(network.levels)):
+        hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
+        hosts = hosts[hosts > 0]
+        yield f"{'  ' * i}{counted(level.count, unit_word(level))}, {_span(hosts, 'host')} each"
+    switches = counted(network.real_switches, "switch")
+    yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
+
+
+@level_lines.register
+def _levels_of_dragonfly(network: Dragonfly) -> Iterator[str]:
+    """Yield a line for the groups of a dragonfly, and a line for the switches of a group."""
+    spines, leaves = network.spines, network.per_group - network.spines
+    hosts = np.bincount(network.levels[-1].unit[:network.n_nodes])
+    inside = f"{counted(leaves, 'leaf')} and {counted(spines, 'spine')}" if spines else counted(leaves, "switch")
+    yield f"{counted(network.groups, 'group')}, {_shared(network)} between two groups"
+    yield f"  {inside} in each group, {_span(hosts, 'host')}"
+
+
+def _shared(network):
+    """Return the number of cables between two groups in words."""
+    links, _ = network.cables_of_pair
+    return _span((links >= 0).sum(axis=2)[np.triu_indices(network.groups, 1)], "cable") if network.groups > 1 else "no cable"
+
+
+def _levels_of_tree(tree):
+    """Yield a line for each level of a tree, from the top."""
+    depth = len(tree.levels)
+    yield f"{counted(int((tree.levels[-1].unit[tree.n_nodes:] < 0).sum()), 'switch')} at the top"
+    for i in range(depth - 1, -1, -1):
+        level = tree.levels[i]
+        name, cables = level.name, np.delete(level.cables, _implied(tree, i))
+        switches = f" of {level.switches} switches" if level.switches > 1 else ""
+        assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
+        yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each"
+               f"{assumed}")
+    hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
+    links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
+    yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
+
+
+def _implied(tree, i):
+    """Return the units of level i that end in an implied switch, which is in no unit of the level below."""
+    return sorted({int(tree.levels[i].unit[v]) for v in tree.implied
+                   if tree.levels[i].unit[v] >= 0 > tree.levels[i - 1].unit[v]})
+
+
+def _span(numbers, word=""):
+    low, high = int(numbers.min()), int(numbers.max())
+    return (str(low) if low == high else f"{low} to {high}") + (f" {plural(word, high)}" if word else "")
+
+
+def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most: int = MOST_UNITS) -> Iterator[str]:
+    """Yield a line for each unit that holds nodes of a job, the groups of a dragonfly; if there are many, for the busiest.
+
+    Parameters
+    ----------
+    network : Network
+        With levels.
+    nodes : int array
+        Nodes of the job.
+    node_of_rank : int array, optional
+        Also count the ranks.
+    most : int
+        Lines for units. Of more units, those with the same numbers share a line.
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds import network_named
+    >>> tree = network_named("fat-tree:leaves=9,hosts=4,up=2")
+    >>> print("\\n".join(unit_lines(tree, np.array([0, *range(4, 24), 28]), most=1)))
+      5 leaves  ####  4 of 4 hosts each
+      others    2 leaves with 1 host, 2 leaves without hosts of the job
+    """
+    level = _level_drawn(network, nodes, most)
+    held, sizes = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
+    ranks = None if node_of_rank is None else np.bincount(level.unit[node_of_rank], minlength=len(sizes))
+    facts = {unit: (count, int(sizes[unit]), 0 if ranks is None else int(ranks[unit])) for unit, count in held.items()}
+    units: list[list[int]] = [[unit] for unit in facts]
+    if len(facts) > most:
+        alike: dict[tuple[int, int, int], list[int]] = {}
+        for unit, found in facts.items():
+            alike.setdefault(found, []).append(unit)
+        units = sorted(alike.values(), key=lambda some: (-facts[some[0]][0], -facts[some[0]][2], some[0]))
+    names, word = unit_names(network, level), unit_word(level)
+    shown = [(units_title(word, [names[unit] for unit in some]), *facts[some[0]], len(some)) for some in units[:most]]
+    width, scale = max(6, *(len(name) for name, *_ in shown)), max(1, -(-int(sizes.max()) // WIDTH))
+    for name, count, size, sent, number in shown:
+        bar = (USED * -(-count // scale)).ljust(-(-size // scale), FREE)
+        also = f", {counted(sent, 'rank')}" if sent else ""
+        yield f"  {name:{width}}  {bar}  {count} of {counted(size, 'host')}{also}{' each' * (number > 1)}"
+    more = [facts[unit][0] for some in units[most:] for unit in some]
+    rest = level.count - len(held)
+    others = [f"{counted(len(more), word)} with {_span(np.array(more), 'host')}"] if more else []
+    others += [f"{counted(rest, word)} without"] if rest else []
+    if others:
+        of_job = "" if more and not rest else " hosts of the job"
+        yield f"  {'others':{width}}  {', '.join(others)}{of_job}"
+
+
+@singledispatch
+def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
+    """Return the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
+    levels = [level for level in network.levels if 1 < len(_held(network, level, nodes)) <= most]
+    return levels[0] if levels else network.levels[0]
+
+
+@_level_drawn.register
+def _groups(network: Dragonfly, nodes, most):
+    return network.levels[-1]
+
+
+def _held(network, level, nodes):
+    """Return the number of nodes of the job in each unit that has any: dict from unit."""
+    units, counts = np.unique(level.unit[nodes], return_counts=True)
+    return dict(zip(units.tolist(), counts.tolist()))
+
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 SCONTROL = ("scontrol", "show", "topology")

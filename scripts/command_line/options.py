@@ -1,32 +1,45 @@
-"""Options that several commands share, made from the tables of the library."""
+"""Options that several commands share, made from the tables of the library: of questions, distributed lines, launchers."""
 
 import os
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
+from math import inf, isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
-from pencilmap.mapper.ask import WRAPS, ask
+from pencilmap.mapper.ask import WRAPS, ask, job_of, named_grid, with_launcher
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.choose import best_grid
+from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
+from pencilmap.mapper.formats.format import Launch
+from pencilmap.mapper.launchers import Choice, choose, expected
 from pencilmap.mapper.placements import BEST, PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
-from pencilmap.model.base.errors import GridError, MachineError
-from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.base.errors import GridError, MachineError, MapfileError
+from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
-from pencilmap.model.placement.grid import decomposition_of
+from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.grid import ProcessGrid, decomposition_of
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import (
     BANDWIDTH,
     FFT,
+    FILES,
     MACHINE,
     NETWORK,
     NODES,
@@ -34,8 +47,279 @@ from pencilmap.scripts.command_line.plain_options import (
     Decorator,
     Name,
     completed,
+    spelled,
     with_options,
 )
+from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
+
+if TYPE_CHECKING:  # few questions have lines, whose modules load late
+    from pencilmap.model.lines.line_problem import LineProblem
+
+LINE = "line"
+BRICK = "brick"
+OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
+          "timing_only", "halo", "weight")  # not for lines
+LINE_OPTIONS = with_options(
+    click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for --decomposition line."),
+    click.option("--algorithm", type=Name(list(LINE_ALGORITHMS)), help="Algorithm of a line, or of the lines on bricks "
+                 "[transpose]."),
+    click.option("--order", type=Name(list(ORDERS)), help="Order of the points after a line's transform "
+                 "[natural]."))
+
+
+def has_lines(decomposition: str, given: dict[str, Any]) -> bool:
+    """Whether the options ask for distributed lines: alone, or on bricks by an algorithm or order."""
+    asked = given.get("algorithm") or given.get("order")
+    return decomposition == LINE or bool(asked and decomposition.startswith(BRICK))
+
+
+def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> "LineProblem | None":
+    """Take the options of distributed lines out of `given` and return their problem; None for another decomposition.
+
+    `named` are the options that the user gave.
+
+    Raises
+    ------
+    GridError
+        If options contradict each other.
+    """
+    wanted = has_lines(decomposition, given)
+    size, algorithm, order = (given.pop(name) for name in ("size", "algorithm", "order"))
+    if not wanted:
+        for name, value in (("size", size), ("algorithm", algorithm), ("order", order)):
+            if value is not None:
+                bricks = "" if name == "size" else " or brick:PxQxS"
+                raise GridError(f"--{name} is for --decomposition line{bricks}; leave it out, or name that decomposition")
+        return None
+    how = algorithm or LINE_ALGORITHMS[0], order or next(iter(ORDERS))
+    if foreign := [name for name in OTHERS if name in named]:
+        bricks = "" if decomposition == LINE else ", nor for bricks with --algorithm or --order"
+        raise GridError(f"--{foreign[0].replace('_', '-')} is not for --decomposition line{bricks}; leave it out")
+    from pencilmap.model.lines.line_problem import LineProblem
+
+    if decomposition == LINE:
+        if size is None:
+            raise GridError("a line has points: give their number with --size, e.g. --size 65536")
+        if fft:
+            raise GridError("--fft is not for --decomposition line; leave it out")
+        return LineProblem((size,), None, *how)
+    if size is not None or not fft:
+        raise GridError("bricks of lines are an array: give its extents with --fft, e.g. --fft 64x64x64, or --fft 64x64x1 "
+                        "for two dimensions")
+    transform = parse_transform(fft)
+    if transform.type != "c2c":
+        raise GridError(f"lines transform complex numbers: --fft {fft[:40]} is not c2c; leave :{transform.type} out")
+    return LineProblem((transform.nx, transform.ny, transform.nz), bricks_named(decomposition).bricks, *how,
+                       transform.fields, transform.precision)
+
+
+def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
+                  message_cost: str | None, ports: int, as_json: bool) -> None:
+    """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
+    from pencilmap.mapper.studies.lines import placed_lines
+    from pencilmap.model.lines.line_plan import break_evens, line_time
+
+    costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
+    found, ranks = [], where.n_slots
+    problem.stages(ranks)  # raises an error if the lines are impossible
+    for text in placements:
+        mapping = placed_lines(where, problem, text)
+        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name))
+                 for name in problem.algorithms(ranks)}
+        stages = problem.forecast(mapping, costs, ports, routing)
+        evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
+        found.append((text, stages, times, evens))
+    if as_json:
+        print_json(*[_as_dict(problem, ranks, *each) for each in found])
+        return
+    rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
+            for text, stages, _, _ in found for stage in stages]
+    points = prod(problem.size) * problem.fields / ranks
+    print_table(f"{where.site}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
+                ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
+    for text, _, times, evens in found:
+        _print_algorithms(text, times, evens)
+        fastest = min(times, key=lambda name: times[name])
+        asked = problem.algorithm
+        other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
+        say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
+
+
+def _print_algorithms(text, times, evens):
+    columns = ["algorithm", ">predicted"]
+    rows = [[name, milliseconds(times[name]) if name in times else "-"] for name in LINE_ALGORITHMS]
+    if not evens:
+        print_table(f"placement {text}: all algorithms", columns, rows)
+        return
+    routed, closed = ({e.algorithm: getattr(e, name) for e in evens} for name in ("routed", "crossbar"))
+    print_table(f"placement {text}: all algorithms; n* points a rank below which they are faster than the transposes",
+                [*columns, ">n* routed", ">n* crossbar"],
+                [[*row, _points(routed.get(row[0])), _points(closed.get(row[0]))] for row in rows])
+
+
+def _points(value):
+    if value is None or value != value:
+        return "-"
+    return "always" if value == inf else f"{value:.0f}"
+
+
+def _as_dict(problem, ranks, text, stages, times, evens):
+    what = {"n": problem.size[0]} if problem.bricks is None else {
+        "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
+    return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
+            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm], "times_s": times,
+            "break_evens": [{"algorithm": e.algorithm, "routed": e.routed if isfinite(e.routed) else None,
+                             "always": e.routed == inf, "crossbar": e.crossbar if isfinite(e.crossbar) else None}
+                            for e in evens]}
+
+
+AS_BEFORE = "as before, without the file"
+SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
+LAUNCHER = (
+    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
+                 help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file of lines "
+                      "NAME x y z [the names of --nodes, or node-x-y-z]."),
+    click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
+                 help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
+    click.option("--hwloc", metavar="FILE", shell_complete=FILES,
+                 help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
+                 "NUMA node where possible."),
+    click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
+                 help="The program in the launch line."),
+)
+
+
+def format_option(name: tuple[str, ...], default: str | None, meaning: str, names: Iterable[str] = FORMATS) -> Decorator:
+    """Return an option that takes the name of a format."""
+    return click.option(*name, type=Name(list(names)), default=default, show_default=default is not None,
+                        help=meaning)
+
+
+FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
+                                "Format to write [the machine's, else this job's].")
+
+
+def format_to_write(name: str | None, where: Question) -> Choice:
+    """Return the named format, or the format of the machine or the environment; raise MapfileError if there is neither."""
+    return choose(name, _machine(where), os.environ)
+
+
+def formats_of(document: Document, where: Question) -> list[str]:
+    """Return the formats that a file may have, first those of the machine's launcher or of the job around this command."""
+    known = expected(_machine(where), os.environ)
+    return matching(document, known.names if known else ())
+
+
+def format_of_launcher(where: Question) -> str | None:
+    """Return the format of the machine's launcher or of the job around this command, None if neither is known."""
+    found = expected(_machine(where), os.environ)
+    return found.name if found else None
+
+
+def _machine(where):
+    return load_machine(where.machine) if where.machine else None
+
+
+def of_launcher(where: Question, name: str, hosts: str | None) -> Question:
+    """Return the question with the launch order of this format's launcher. A named machine keeps its own order."""
+    return where if where.machine else with_launcher(where, name, os.environ, hosts)
+
+
+def read_placement(document: Document, where: Question, job: Job, tasks: ProcessGrid | None, name: str | None = None,
+                   hosts: str | None = None) -> tuple[str, Mapping, Question, list[str]]:
+    """Read a placement file, and find the launcher that takes it.
+
+    Parameters
+    ----------
+    document : Document
+    where : Question
+    job : Job
+    tasks : ProcessGrid, optional
+    name : str, optional
+        Name of the format, detected by default.
+    hosts : str, optional
+        The option --hosts.
+
+    Returns
+    -------
+    (str, Mapping, Question, list of str)
+        The format, the placement, the question with the order of its launcher unless `name` was given, and other formats in
+        which the file says the same.
+
+    Raises
+    ------
+    MapfileError
+        If the file cannot be read, or does not fit the nodes or the tasks.
+    """
+    others: list[str] = []
+    if name is None:
+        name, mapping = read_first(document, job, tasks, found := formats_of(document, where))
+        where, others = of_launcher(where, name, hosts), [other for other in found if other != name]
+    else:
+        mapping = mapping_of(document, job, tasks, name)
+    where.site.check_mapping(mapping)
+    alike = []
+    for other in others:
+        with suppress(MapfileError):
+            if np.array_equal(mapping_of(document, job, mapping.grid, other).ends, mapping.ends):
+                alike.append(other)
+    if name == SIMULATED and REAL in alike and format_of_launcher(where) is None:  # a host in each line
+        name, where, alike = REAL, of_launcher(where, REAL, hosts), [SIMULATED, *(o for o in alike if o != REAL)]
+    return name, mapping, where, alike
+
+
+def asked_grid(where: Question, grid: str, placements: Iterable[str]) -> tuple[Question, ProcessGrid, str]:
+    """Return the question, the grid, and the format of a placement file among the placements, "" without a file.
+
+    The question has the order of the launcher that takes the file. The grid is the named grid, else the grid that the file
+    records, else the best.
+
+    Raises
+    ------
+    click.UsageError
+        If a placement is a file that records no grid: the best grid may be another than that of the file.
+    """
+    files = [text.removeprefix("file:").partition(",") for text in placements if re.match("file:[^,]", text)]
+    if not files:
+        return where, best_grid(where) if grid == BEST else named_grid(where, grid), ""
+    path, _, named = files[0]
+    chosen = None if grid == BEST else named_grid(where, grid)
+    name, mapping, where, _ = read_placement(read_document(path), where, job_of(where), chosen, named or None)
+    if chosen is None and not READABLE[name].says_grid:
+        raise click.UsageError(f"name the process grid with --grid {where.decomposition.usage}",
+                               click.get_current_context())
+    where.site.check_grid(mapping.grid)
+    return where, mapping.grid, name
+
+
+def show_launch(launch: Launch, form: Choice, file: str, has_gain: bool = True) -> None:
+    """Print a launch line and its requirements, for people. Without a gain the line is the user's own."""
+    lines = launch_lines(launch)
+    if not has_gain:
+        labelled("launch", AS_BEFORE)
+        labelled("file", f"{file} ({form.name}), if you want it:")
+        labelled("", launch.line, shell=launch.is_shell)
+        lines = [line for line in lines if line[0] in ("needs", "warning")]
+    for number, (label, line, is_shell) in enumerate(lines):
+        labelled("" if label == "job" and lines[number - 1][0] == "job" else label, line, shell=is_shell)
+
+
+def launch_lines(launch: Launch) -> list[tuple[str, str, bool]]:
+    """Return labels and lines that start a job with a file, and whether a line is for a shell."""
+    return [("launch", launch.line, launch.is_shell), *([("or", launch.alone, True)] if launch.alone else []),
+            *(("or", f"{line}  # {when}", True) for when, line in launch.others),
+            *(("job", line, False) for line in launch.job_script),
+            *(("needs", spelled(line), False) for line in launch.needs),
+            *(("warning", spelled(line), False) for line in launch.warnings)]
+
+
+def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
+    """Return a launch line and its requirements as JSON values."""
+    return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line,
+            "launch_alone": launch.alone or launch.line, "job_script": list(launch.job_script),
+            "needs": [*map(spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
+            "warnings": list(map(spelled, launch.warnings))}
+
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",

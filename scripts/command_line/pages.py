@@ -1,16 +1,202 @@
-"""Pages of help: the list of commands, and for each command its use, examples with their output, and options.
+"""Groups of commands that are modules of a package, their pages of help, and the topics of `pencilmap help`."""
 
-The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output, in which a line of
-``...`` stands for lines that are left out. A test runs them.
-"""
-
-from collections.abc import Iterable, Mapping
+import ast
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
 
+from pencilmap.model.base.errors import near
+from pencilmap.scripts.command_line.interrupts import running
+from pencilmap.scripts.command_line.plain_options import OTHERS_OPTIONS, RENAMED_OPTIONS, extra_arguments
 from pencilmap.scripts.command_line.tables import echo, wrapped
+
+# Topics of `pencilmap help`: the names that options take, from the tables of the library.
+#
+# Nothing of the library is loaded before a topic is shown.
+
+TOPIC_OF_OPTION = {  # parameter of a command: the topic that explains its values
+    "network": "networks", "machine": "machines", "nodes": "nodes", "fft": "transforms", "decomposition": "decompositions",
+    "placement": "placements", "routing": "routings", "exchange": "exchanges", "schedule": "schedules",
+    "format_name": "formats", "traffic": "traffic", "bandwidth": "units"}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its title, the option or table that has the names, and a function that returns (name, meaning) pairs."""
+
+    title: str
+    option: str
+    names: Callable[[], Iterable[tuple[str, str]]]
+    notes: tuple[str, ...] = ()
+
+
+def _networks() -> Iterator[tuple[str, str]]:
+    from pencilmap.mapper.graphs import GRAPHS
+    from pencilmap.model.kinds import KINDS
+
+    for kind in KINDS.values():
+        if kind.usage:
+            yield kind.usage, kind.meaning
+    yield "8x8x8:torus", "on a machine: all dimensions wrap; without :torus its rule decides (Google: 4x4x8_untwisted)"
+    yield "8x8x8:axes=abc", "letters of the axes other than xyz"
+    yield "FILE", "a file of cables; its format is recognised, or named as FILE,FORMAT:"
+    yield "FILE,taper=2", "the same with half as many cables up as down (2:1), if the file tells no numbers of cables"
+    yield "FILE,taper=2,core-taper=1", "another ratio above the leaves"
+    yield "FILE,graph", "the same as a graph, although its cables may form another kind"
+    for name, form in GRAPHS.items():
+        yield f"FILE,{name}", form.title
+
+
+def _machines() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.machines import machine_names, package_figures
+
+    for name in machine_names():
+        yield name, package_figures(name)[0]
+    yield "FILE.toml", "a machine file of your own"
+
+
+def _nodes() -> Iterator[tuple[str, str]]:
+    yield "384", ("a number: of a torus machine, the partition with the widest bisection; plan and map rank all shapes; "
+                  "of a machine with switches, the first nodes; for a file of cables, list the nodes in a file, or as "
+                  "c[010-023]")
+    yield "4x6x16", "a shape: the same as --network 4x6x16"
+    yield "FILE", "usable nodes in the launcher's order, one a line: x y z, or NAME x y z; for a file of cables, the name"
+
+
+def _transforms() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.placement.transform import TYPES
+
+    yield "512", "a cube of 512^3 complex numbers in double precision"
+    yield "512x256x128", "an array of these extents"
+    yield "512:single", "single precision"
+    yield "512:fields=3", "three arrays together"
+    yield "512:TYPE", f"another type: {', '.join(TYPES)}"
+
+
+def _decompositions() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.decompositions import DECOMPOSITIONS
+
+    for d in DECOMPOSITIONS.values():
+        yield d.name, f"grid {d.usage}"
+    yield "brick:PxQxS", "bricks in and out, remapped to pencils; with --algorithm, lines on the bricks"
+    yield "line", "one array of --size N over all tasks (predict, simulate)"
+
+
+def _placements() -> Iterator[tuple[str, str]]:
+    from pencilmap.mapper.placements import PLACEMENTS
+
+    for p in PLACEMENTS.values():
+        yield p.usage, p.meaning
+
+
+def _routings() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.kinds import ROUTINGS
+
+    for r in ROUTINGS.values():
+        yield r.usage, r.meaning
+    yield "all", "every rule, with the cut bound below them (predict, check)"
+
+
+def _exchanges() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.algorithms import ALGORITHMS
+
+    for name, algorithm in ALGORITHMS.items():
+        yield name, algorithm.meaning
+
+
+def _schedules() -> Iterator[tuple[str, str]]:
+    from pencilmap.model.schedules import SCHEDULES
+
+    for schedule in SCHEDULES.values():
+        yield schedule.usage, schedule.meaning
+    yield "best", "the fastest of those that keep the boxes, with its chunks"
+
+
+def _formats() -> Iterator[tuple[str, str]]:
+    from pencilmap.mapper.formats import FORMATS
+
+    for name, form in FORMATS.items():
+        yield name, form.title
+
+
+def _traffic() -> Iterator[tuple[str, str]]:
+    from pencilmap.mapper.traffic_files import TRAFFIC_FILES
+
+    yield "FILE", "a file of bytes between ranks; its format is recognised, or named as FILE,FORMAT:"
+    for name, form in TRAFFIC_FILES.items():
+        yield f"FILE,{name}", form.title
+
+
+def _units() -> Iterator[tuple[str, str]]:
+    yield "rates of bytes", "B/s, kB/s, MB/s, GB/s, TB/s, KiB/s, MiB/s, GiB/s, bit/s, Mbit/s, Gbit/s"
+    yield "bytes", "B, kB, MB, GB, KiB, MiB, GiB"
+    yield "times", "s, ms, us, ns"
+    yield "rates of operations", "flop/s, Mflop/s, Gflop/s, Tflop/s"
+
+
+def _headings() -> Iterator[tuple[str, str]]:
+    yield "time", ("of the whole transform, or of its exchanges: --notes says which; in brackets, the range of 9 of 10 "
+                   "measurements")
+    yield "node data", "without times: what the busiest links carry, in the data that a node holds"
+    yield "1.25x faster", "than the launch order: it takes 1 / 1.25 of the time"
+    yield "could gain", ("how many times faster any placement of this grid could be at most, which is proved; nothing: no "
+                         "placement is faster; 'links could gain' if other costs depend on the placement, too")
+    yield "least, most", "routers adapt: the time under the best and the worst rule between which they are"
+    yield "busiest link", "the link that takes longest: the node that it leaves, and its direction"
+    yield "schedule", "when the exchanges travel: pencilmap help schedules"
+
+
+TOPICS = {
+    "networks": Topic("Networks", "--network", _networks),
+    "machines": Topic("Machines", "--machine", _machines, ("pencilmap network --machine NAME shows the figures of one.",)),
+    "nodes": Topic("Nodes", "--nodes", _nodes),
+    "transforms": Topic("Transforms", "--fft", _transforms),
+    "decompositions": Topic("Decompositions", "--decomposition", _decompositions),
+    "placements": Topic("Placements", "--placement", _placements),
+    "routings": Topic("Routing rules", "--routing", _routings,
+                      ("Defaults: dimension-order on untwisted tori, minimal on dragonflies, else", "shortest-path.")),
+    "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
+    "schedules": Topic("Schedules", "--schedule", _schedules),
+    "formats": Topic("Placement formats", "--format", _formats),
+    "traffic": Topic("Traffic", "--traffic", _traffic, (
+        "Numbers may have commas between them and a head above them: from,to,bytes.",)),
+    "headings": Topic("Headings", "tables such as that of plan", _headings, ("More: docs/reference/command-line.md.",)),
+    "units": Topic("Units", "options such as --bandwidth '25 GB/s'", _units),
+}
+
+
+def page(name: str) -> str:
+    """Return the page of a topic, at most 80 columns wide.
+
+    >>> page("units").splitlines()[0]
+    "Units, for options such as --bandwidth '25 GB/s'"
+    """
+    topic = TOPICS[name]
+    rows = list(topic.names())
+    column = min(max(len(usage) for usage, _ in rows) + 4, 30)
+    lines = [f"{topic.title}, for {topic.option}", ""]
+    for usage, meaning in rows:
+        text = wrapped(meaning, WIDTH - column)
+        head = f"  {usage}"
+        if len(head) >= column:
+            lines.append(head)
+            head = ""
+        lines += [head.ljust(column) + text[0], *(" " * column + rest for rest in text[1:])] if text else [head]
+    return "\n".join([*lines, *(["", *topic.notes] if topic.notes else [])])
+
+
+# Pages of help: the list of commands, and for each command its use, examples with their output, and options.
+#
+# The examples of a command are in `examples/NAME.txt`: command lines after ``$ ``, each with its output, in which a line of
+# ``...`` stands for lines that are left out. A test runs them.
 
 WIDTH = 80
 MOST_LINES = 60
@@ -118,7 +304,6 @@ def _option(option, ctx, is_whole):
 
 
 def _topics(options: Iterable[click.Option]) -> list[str]:
-    from pencilmap.scripts.command_line.topics import TOPIC_OF_OPTION
 
     return list(dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in options if p.name in TOPIC_OF_OPTION))
 
@@ -134,3 +319,97 @@ def write_list(ctx: click.Context, formatter: click.HelpFormatter, groups: Mappi
         formatter.write("".join(f"  {name:{width}}{summary}\n" for name, summary in commands.items()))
     if ending:
         formatter.write(f"\n{ending}\n")
+
+
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
+HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
+
+
+class Folder(click.Group):
+    """A table of commands, loaded when used: NumPy alone takes longer than the help.
+
+    Parameters
+    ----------
+    package : module
+        Holds a module with a function `command` for each command.
+    groups : mapping of str to tuple of str
+        Names of the commands under each heading.
+    renamed : mapping of str to str, optional
+        Old names of commands, and the commands that answer the same questions.
+    ending : str, optional
+        Lines below the list.
+    """
+
+    def __init__(self, *given: Any, package: ModuleType, groups: Mapping[str, tuple[str, ...]],
+                 renamed: Mapping[str, str] = {}, ending: str = "", **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.package, self.groups, self.renamed, self.ending = package, groups, renamed, ending
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for names in self.groups.values() for name in names]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx) and (cmd_name != HIDDEN or self.package.__name__.endswith("studies")):
+            return None
+        with _one_blas_thread():
+            return import_module(f"{self.package.__name__}.{cmd_name}").command
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups = {heading: {name: self.summary(name) for name in names} for heading, names in self.groups.items()}
+        write_list(ctx, formatter, groups, self.ending)
+
+    def summary(self, name: str) -> str:
+        """Return the first line of the docstring of a command, without loading the command."""
+        tree = ast.parse((Path(self.package.__path__[0]) / f"{name}.py").read_text("utf-8"))
+        found = (ast.get_docstring(part) for part in tree.body
+                 if isinstance(part, ast.FunctionDef) and part.name == "command")
+        return str(next(found)).split("\n", 1)[0]
+
+    def resolve_command(self, ctx: click.Context,
+                        args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command, and refuse options that are given twice: click would silently use the last value."""
+        if args and not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(self._unknown(ctx, args[0]), ctx)
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
+            _check(click.Context(command, info_name=name, parent=ctx), rest)
+        running(True)  # the modules of the command are loaded
+        return name, command, rest
+
+    def _unknown(self, ctx, name):
+        if name in self.renamed:
+            return f"command {name!r} is now {self.renamed[name]}"
+        known = self.list_commands(ctx)
+        return f"command {name!r} is unknown{near(name, known)}; known are {', '.join(known)}"
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Load NumPy with one thread: the matrices are small, and waiting threads of OpenBLAS take CPU time."""
+    free = BLAS_THREADS not in os.environ
+    if free:
+        os.environ[BLAS_THREADS] = "1"
+    try:
+        yield
+    finally:
+        if free:
+            del os.environ[BLAS_THREADS]  # programs that a command starts keep theirs
+
+
+def _check(own, rest):
+    """Refuse repeated options, and words that belong to no option."""
+    try:
+        _, words, given = own.command.make_parser(own).parse_args(list(rest))
+    except click.NoSuchOption as error:
+        if error.option_name in RENAMED_OPTIONS:
+            raise click.UsageError(f"option {error.option_name} is now {RENAMED_OPTIONS[error.option_name]}", own) from None
+        if error.option_name in OTHERS_OPTIONS:
+            raise click.UsageError(f"{own.info_name} has no option {error.option_name}; {OTHERS_OPTIONS[error.option_name]}",
+                                   own) from None
+        raise
+    asks_help = any({"--help", "--help-all"} & set(parameter.opts) for parameter in given)
+    if words and not asks_help and not any(isinstance(one, click.Argument) for one in own.command.params):
+        raise click.UsageError(extra_arguments(own, words), own)
+    for parameter, times in Counter(given).items():
+        if times > 1 and isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count):
+            raise click.UsageError(f"{max(parameter.opts, key=len)} is given {times} times; give it once", own)

@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.errors import near
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 RENAMED_OPTIONS = {"--torus": "--network", "--graph": "--network", "--partition": "--nodes, or --network",

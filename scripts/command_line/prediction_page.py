@@ -20,8 +20,14 @@ from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules import BEST
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import DEFAULT, Answer, Launched, launched, library_in, static_lines
-from pencilmap.scripts.command_line.launching import AS_BEFORE, asked_grid, format_of_launcher, launch_lines
-from pencilmap.scripts.command_line.options import given_options, given_words
+from pencilmap.scripts.command_line.options import (
+    AS_BEFORE,
+    asked_grid,
+    format_of_launcher,
+    given_options,
+    given_words,
+    launch_lines,
+)
 
 FILE = "ranks.map"  # that the lines of a page write and read
 TYPED = ("launch", "or", "job")  # labels of lines to copy

@@ -11,9 +11,8 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import counted, milliseconds
 from pencilmap.model.predict import Prediction, under
-from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
-from pencilmap.model.predict.stages import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.plain_options import with_options
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say

@@ -25,11 +25,10 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
-from pencilmap.scripts.command_line.launching import asked_grid, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import asked_grid, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import could, echo, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"

@@ -1,7 +1,4 @@
-"""Tables and JSON on standard output, the two output forms of every command.
-
-Slow imports are inside the functions that need them, so that commands without predictions start at once.
-"""
+"""Output of every command: tables and JSON on standard output, the progress of a long command on standard error."""
 
 from __future__ import annotations
 
@@ -9,15 +6,22 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from textwrap import wrap
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
 from pencilmap.model.base.errors import printable
 from pencilmap.model.base.units import megabytes_per_second, milliseconds
+
+# Tables and JSON on standard output, the two output forms of every command.
+#
+# Slow imports are inside the functions that need them, so that commands without predictions start at once.
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -346,3 +350,37 @@ def _size(transform):
 
 def _ratio(value):
     return "-" if value is None else f"{value:.3f}"
+
+
+MOST_WORD = 50  # characters of a word, such as the text of a placement: a line has no room for more
+
+
+@contextmanager
+def shown(began: float | None = None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows one line of text for each step, after the seconds since `began`, by default now."""
+    out, began = console(stderr=True), monotonic() if began is None else began
+    if not out.is_terminal:
+        yield lambda line: say(f"{monotonic() - began:.0f} s, {line}", err=True)
+        return
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn  # slow to import
+
+    with Progress(SpinnerColumn(), TimeElapsedColumn(), console=out, transient=True) as bar:
+        bar.tasks[bar.add_task("", total=None)].start_time = began
+        yield lambda line: bar.print(f"{monotonic() - began:.0f} s, {printable(line)}", markup=False)
+
+
+@contextmanager
+def hearing() -> Iterator[None]:
+    """Show the mapper's progress messages, from the first message on."""
+    began = monotonic()
+    with ExitStack() as stack:
+        shows: list[Callable[[str], None]] = []
+
+        def listener(line: str) -> None:
+            line = re.sub(rf"(\S{{{MOST_WORD}}})\S+", r"\1...", line)
+            if not shows:
+                shows.append(stack.enter_context(shown(began)))
+            shows[0](line)
+
+        with heard_by(listener):
+            yield

@@ -38,8 +38,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
-from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import print_table
+from pencilmap.scripts.command_line.tables import print_table, shown
 from pencilmap.scripts.maintenance.benchmarks import (
     CONTESTANTS,
     FAILED,
@@ -47,11 +46,12 @@ from pencilmap.scripts.maintenance.benchmarks import (
     PEERS,
     PRECISIONS,
     TYPES,
+    VARIABLE,
     Case,
     NotOffered,
+    driver_of,
     refusal,
 )
-from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE, driver_of
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
 

@@ -30,9 +30,9 @@ from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.lower_bounds import lower_bound
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.scripts.command_line.documents import fill, markdown_table
-from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.tables import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "placement-search.md"

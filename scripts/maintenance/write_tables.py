@@ -14,12 +14,11 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.kinds import KINDS, ROUTINGS
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
-from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
-from pencilmap.scripts.command_line.result_files import result_file, write_result
+from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker, result_file, write_result
 from pencilmap.scripts.reproduce import SOURCES, title_of
 from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
 

@@ -27,11 +27,10 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, RoutingError
 from pencilmap.model.kinds import routing, routings_of
 from pencilmap.model.kinds.dragonfly import GLOBAL, LOCAL
-from pencilmap.model.kinds.torus_graph import Carried
+from pencilmap.model.kinds.graph import Carried
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.kinds.twisted_routes import routes_of as displacements
-from pencilmap.model.network.switched import HOST, SwitchedNetwork
-from pencilmap.model.network.torus_graph import TorusGraph
+from pencilmap.model.kinds.twisted_torus import routes_of as displacements
+from pencilmap.model.network.graph import HOST, SwitchedNetwork, TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
 
 Shares = dict[int, Fraction]

@@ -11,7 +11,7 @@ from typing import Any
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import parse_transform

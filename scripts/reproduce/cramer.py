@@ -30,10 +30,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import block_lengths, transform_of
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.published import table
-from pencilmap.model.traffic.halo import halo
-from pencilmap.scripts.networks.measured import ewald_s, serial_fftw_s, transforms
+from pencilmap.model.traffic.exchange import halo
+from pencilmap.scripts.networks.measured import EwaldRun, ewald_s, serial_fftw_s, simulate_ewald, transforms
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
-from pencilmap.scripts.networks.simulated_programs import EwaldRun, simulate_ewald
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
 
 DUKE, SP2 = "duke-beowulf", "ibm-sp2"

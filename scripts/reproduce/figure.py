@@ -14,8 +14,7 @@ import numpy as np
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.decompositions import BRICK, DECOMPOSITIONS, PENCIL, SLAB
-from pencilmap.model.decompositions.decomposition import AXES, Decomposition, ExchangeStage
+from pencilmap.model.decompositions import AXES, BRICK, DECOMPOSITIONS, PENCIL, SLAB, Decomposition, ExchangeStage
 from pencilmap.model.lines.line_plan import line_stages
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
@@ -23,7 +22,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.traffic.remap import remaps
+from pencilmap.model.traffic.exchange import remaps
 
 PICTURE = "a picture: its points are not available in text"
 DRAWING = "a drawing without numbers"
@@ -42,7 +41,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Compared:
-    """A published value beside ours, for the pages in docs/publications.
+    """A published value beside ours, for the pages in docs/results/publications.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import table
-from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.networks.measured import probe_here
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
+from pencilmap.scripts.networks.validation import CROSSBAR, TRANSPOSE, DistributedCase, crossing, exchanges_s, sizes_about
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, butterflies
 
 PROBED_BYTES = (0, 64, 256, 1024, 4096, 16384, 65536, 262144)
@@ -165,8 +165,8 @@ def _simulated_break_evens(predicted):
 
 def _case(ranks, algorithm, order, ports=1):
     """Return a crossbar as a torus with as few nodes along a dimension as possible, which is the fastest to simulate."""
-    return Case(_crossbar(ranks), algorithm, message_s=measured().start_s, order=order, crossbar=True, rate=measured().rate,
-                ports=ports)
+    return DistributedCase(_crossbar(ranks), algorithm, message_s=measured().start_s, order=order, crossbar=True,
+                           rate=measured().rate, ports=ports)
 
 
 def _crossbar(nodes):

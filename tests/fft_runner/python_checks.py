@@ -17,29 +17,29 @@ from threading import Thread
 import numpy as np
 from mpi4py import MPI
 
-import pencilfft
 from pencilfft import (
     BACKWARD,
+    BEFORE,
     FORWARD,
-    LARGE_PAGE,
     BrickLinesPlan,
     LinePlan,
     PencilfftError,
     Plan,
     forget_wisdom,
     grid_numbers,
+    library,
     load_wisdom,
     names,
     save_wisdom,
 )
+from pencilfft.boxes import ENDS, LARGE_PAGE
 from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, laplacian, solenoidal
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.lines.brick_lines import brick_line_stages
 from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.lines.line_problem import brick_line_stages
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform, transform_of
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import halo as model_halo
+from pencilmap.model.traffic.exchange import exchanges, halo as model_halo
 
 comm = MPI.COMM_WORLD
 LAST = comm.rank == comm.size - 1
@@ -900,8 +900,8 @@ def lost_plan():
     if not LAST:
         plan.forward(source, target)
         raise AssertionError("no rank can get here")
-    status = pencilfft._function("execute")(None, FORWARD, source.ctypes.data, target.ctypes.data)
-    print(f"status {status}: {ctypes.string_at(pencilfft._function('error_message')()).decode()}", flush=True)
+    status = library._function("execute")(None, FORWARD, source.ctypes.data, target.ctypes.data)
+    print(f"status {status}: {ctypes.string_at(library._function('error_message')()).decode()}", flush=True)
     time.sleep(100)
 
 
@@ -933,14 +933,14 @@ def overrun():
 
 def layouts():
     """Print the structures and numbers of the binding in the output format of ask_test."""
-    for name, structure in (("box", pencilfft._Box), ("part", pencilfft._Part), ("grid_trial", pencilfft._GridTrial),
-                            ("format", pencilfft._Format), ("line", pencilfft._Line)):
+    for name, structure in (("box", library._Box), ("part", library._Part), ("grid_trial", library._GridTrial),
+                            ("format", library._Format), ("line", library._Line)):
         print(f"pencilfft_{name}", ctypes.sizeof(structure), *(getattr(structure, member).offset
                                                                for member, _ in structure._fields_))
     print("direction", FORWARD, BACKWARD)
-    pencils = [0, 1, 2, *(pencilfft.ENDS[name] for name in ("input", "output", "inner input", "inner output"))]
-    print("pencil", *pencils, pencilfft.BEFORE)
-    assert len(pencilfft.ENDS) == 4
+    pencils = [0, 1, 2, *(ENDS[name] for name in ("input", "output", "inner input", "inner output"))]
+    print("pencil", *pencils, BEFORE)
+    assert len(ENDS) == 4
 
 
 rank = comm.rank

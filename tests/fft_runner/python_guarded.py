@@ -11,17 +11,17 @@ from runpy import run_path
 
 import numpy as np
 
-import pencilfft
+from pencilfft import boxes, halo, library, lines, plan
 
 GUARD, CANARY = 4096, 0xA5
 guarded = []  # (weak reference to memory with its guards, first byte of the array, byte behind it)
-call_of_library = pencilfft._call
+call_of_library = library._call
 
 
 def allocate(n_bytes):
     """Return memory that begins one byte behind a multiple of the alignment: empty() leaves one byte behind the array."""
-    memory = np.full(n_bytes + 2 * GUARD + pencilfft.ALIGNMENT, CANARY, np.uint8)
-    first = GUARD + (1 - memory.ctypes.data - GUARD) % pencilfft.ALIGNMENT
+    memory = np.full(n_bytes + 2 * GUARD + boxes.ALIGNMENT, CANARY, np.uint8)
+    first = GUARD + (1 - memory.ctypes.data - GUARD) % boxes.ALIGNMENT
     guarded.append((weakref.ref(memory), first, first + n_bytes))
     return np.frombuffer(memoryview(memory)[first:first + n_bytes], np.uint8)  # its owner in NumPy ends at the same byte
 
@@ -45,7 +45,9 @@ def call(name, *arguments):
 
 
 if __name__ == "__main__":
-    pencilfft._allocate, pencilfft._call = allocate, call
+    boxes._allocate = allocate
+    for module in (halo, library, lines, plan):
+        module._call = call
     del sys.argv[0]
     sys.path[0] = str(Path(sys.argv[0]).parent)
     run_path(sys.argv[0], run_name="__main__")

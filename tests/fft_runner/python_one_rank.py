@@ -27,6 +27,7 @@ from pencilfft import (
     names,
     save_wisdom,
 )
+from pencilfft.plan import MEMBERS
 
 comm = MPI.COMM_WORLD
 last = comm.size - 1
@@ -153,7 +154,7 @@ def check_library():
 
 def check_plan():
     integers = dict.fromkeys(("directions", "fields", "threads"), NOT_INTEGERS)
-    texts = {name: NOT_TEXTS for name, (kind, _) in pencilfft.MEMBERS.items() if kind == "text"}
+    texts = {name: NOT_TEXTS for name, (kind, _) in MEMBERS.items() if kind == "text"}
     boxes = (5, "xyz", [1, 2, 3], [slice(0, 1)] * 2, [slice(0, 1)] * 4, [slice(0, 1.5)] * 3, [slice(None, 4)] * 3,
              [slice(0, 4, 2)] * 3, [slice(CUT, CUT + 1)] * 3, [slice(-2**63, 2**63 - 1)] * 3, count())
     more = dict(destroy_input=("yes", 2, 1.0, CUT), nonblocking=("yes", 2), auto_budget_s=("3", 1j, True, 10**400),

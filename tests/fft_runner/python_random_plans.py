@@ -13,8 +13,7 @@ from math import prod
 import numpy as np
 from mpi4py import MPI
 
-import pencilfft
-from pencilfft import BACKWARD, BEFORE, FORWARD, BrickLinesPlan, LinePlan, PencilfftError, Plan
+from pencilfft import BACKWARD, BEFORE, FORWARD, BrickLinesPlan, LinePlan, PencilfftError, Plan, library
 
 comm = MPI.COMM_WORLD
 TOLERANCE = {"double": 1e-11, "single": 1e-3}
@@ -33,7 +32,7 @@ def made(kind, *arguments, **choices):
 
 def names(what):
     """Return all names of a table of the library."""
-    function = pencilfft._function(f"{what}_name")
+    function = library._function(f"{what}_name")
     function.restype = c_char_p
     return [name.decode() for name in iter(map(function, count()).__next__, None)]
 

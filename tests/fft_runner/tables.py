@@ -4,7 +4,10 @@ test_units.py compares the names with the output of the built runner.
 """
 
 import re
+import subprocess
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 SOURCE = Path(__file__).resolve().parents[2] / "fft_runner" / "src"
 
@@ -18,3 +21,12 @@ EXCHANGES = [name for name in listed("exchange/exchange_table.c", r"^    X\((\w+
 DECOMPOSITIONS = listed("geometry/decomposition_table.c", r"^    X\((\w+)\)")
 SCHEDULES = listed("schedule/schedule_table.c", r"^    X\((\w+)\)")
 TYPES = listed("lines/transforms.c", r'\{"(\w+)", \{PF_')
+
+
+@cache
+def fortran_module():
+    """Return the source of the Fortran module, which generate.cmake writes."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pencilfft.f90"
+        subprocess.run(["cmake", f"-DTO={path}", "-P", SOURCE.parent / "fortran" / "generate.cmake"], check=True)
+        return path.read_text("utf-8")

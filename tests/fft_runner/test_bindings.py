@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fft_runner.tables import SOURCE
+from tests.fft_runner.tables import SOURCE, fortran_module
 from tests.patience import patience
 
 HEADERS = "\n".join((SOURCE.parent / "include" / f"{name}.h").read_text("utf-8") for name in ("pencilfft", "pencilfft_line"))
@@ -33,7 +33,7 @@ IN_PYTHON = {
 
 def test_names_on_the_page_of_other_libraries_exist():
     page = (SOURCE.parents[1] / "docs" / "other-libraries.md").read_text("utf-8")
-    known = HEADERS + (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
+    known = HEADERS + fortran_module()
     assert [name for name in set(re.findall(r"pencilfft_\w+", page)) if not re.search(rf"\b{name}\b", known)] == []
     python = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
     called = set(re.findall(r"`(?:[^`]*\b)?plan\.(\w+)", page)) - {"make"}  # of C++
@@ -47,14 +47,13 @@ def test_the_headers_are_read():
 @pytest.mark.parametrize("language", ["Fortran", "Python"])
 def test_every_function_of_c_is_there(language):
     if language == "Fortran":
-        source = (SOURCE.parent / "fortran" / "pencilfft.f90").read_text("utf-8")
-        there = {name for line in re.findall(r"^ *public :: (.*)$", source, re.MULTILINE)
+        there = {name for line in re.findall(r"^ *public :: (.*)$", fortran_module(), re.MULTILINE)
                  for name in re.findall(r"pencilfft_(\w+)", line)}
         instead = IN_FORTRAN
         missing = set(instead.values()) - there
     else:
         pencilfft = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding")
-        there, instead = {name.removesuffix("_fortran") for name in pencilfft.SIGNATURES}, IN_PYTHON
+        there, instead = {name.removesuffix("_fortran") for name in pencilfft.library.SIGNATURES}, IN_PYTHON
         missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
     assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
     assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)

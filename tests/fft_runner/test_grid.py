@@ -9,8 +9,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, transform_of
 from pencilmap.model.predict import predict
-from pencilmap.model.traffic.exchange import exchanges, node_traffic
-from pencilmap.model.traffic.remap import remaps
+from pencilmap.model.traffic.exchange import exchanges, node_traffic, remaps
 
 SIZE, P = (64, 60, 48), 12
 DIVISORS = (1, 2, 3, 4, 6, 12)

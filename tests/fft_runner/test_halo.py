@@ -5,7 +5,7 @@ import pytest
 
 from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.mapper.runs.records import grid_of_record, read_records, transform_of_record
-from pencilmap.model.traffic.halo import halo
+from pencilmap.model.traffic.exchange import halo
 from tests.documents import run_by
 
 

@@ -5,7 +5,7 @@ import pytest
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.runs.records import read_records, transform_of_record
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.lines.brick_lines import brick_line_stages
+from pencilmap.model.lines.line_problem import brick_line_stages
 from tests.documents import run_by
 
 LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.lines.brick_lines import brick_line_stages
 from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.lines.line_problem import brick_line_stages
 from tests.fft_runner.conftest import check_clean, of_ranks
 from tests.patience import patience
 

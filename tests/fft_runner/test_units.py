@@ -6,12 +6,11 @@ import subprocess
 import numpy as np
 import pytest
 
-from pencilmap.model.algorithms import partner_order
-from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
-from pencilmap.model.decompositions.decomposition import LocalPass
+from pencilmap.model import algorithms
+from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS, LocalPass
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.transform import TYPES as MODEL_TYPES
-from pencilmap.model.traffic.remap import REMAPS
+from pencilmap.model.traffic.exchange import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience
 
@@ -83,7 +82,7 @@ def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs)
     lines = iter(done.stdout.splitlines())
     for group in (rank // R, rank % R):
         for number in range(group.max() + 1):
-            found = partner_order.phases(network, network.coordinates(node), group, number)
+            found = algorithms.phases(network, network.coordinates(node), group, number)
             for me in range(np.count_nonzero(group == number)):
                 theirs = [np.array(phase.split(), int).reshape(-1, 2) for phase in filter(None, next(lines).split("|"))]
                 targets = [sorted(phase[:, me].tolist()) for phase in found]

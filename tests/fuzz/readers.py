@@ -28,7 +28,7 @@ from pencilmap.mapper.traffic_files import monitoring, traced
 from pencilmap.model.base.errors import MapfileError, PencilmapError
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds import network_named
-from pencilmap.model.machines.files import machine_names, package_file
+from pencilmap.model.machines import machine_names, package_file
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus

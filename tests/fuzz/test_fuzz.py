@@ -15,7 +15,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
-from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.base.errors import PencilmapError
 from tests.fft_runner.conftest import programs  # noqa: F401  (a fixture: the targets in C use the built library)
 from tests.fuzz import readers
 from tests.fuzz.first_inputs import IN_C
@@ -124,16 +124,6 @@ def test_an_access_beyond_an_input_is_found(tmp_path):
         run(b"but")
         with pytest.raises(AssertionError, match="heap-buffer-overflow"):
             run(b"bug")
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError("of the parser"), MapfileError("two\nlines")])
-def test_an_error_that_is_no_sentence_is_a_finding(monkeypatch, error):
-    def breaks(content):
-        raise error
-
-    monkeypatch.setitem(readers.TARGETS, "breaks", breaks)
-    with pytest.raises((ZeroDivisionError, AssertionError)):
-        readers.check("breaks", b"")
 
 
 def grown(content, random, size):

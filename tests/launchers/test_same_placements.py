@@ -185,12 +185,3 @@ def test_c_and_python_read_the_same_torus_text(programs):
         except TorusError:
             read = None
         assert ("is not understood" in line and "torus '" in line) == (read is None), (text, line)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_torus_text_goes_round(seed):
-    choose = random.Random(seed)
-    d = choose.randint(1, 8)
-    torus = Torus(tuple(choose.randint(1, 9) for _ in range(d)), tuple(choose.random() < 0.5 for _ in range(d)),
-                  axes="".join(choose.sample("abcdxyz", d)) if d < 8 and seed % 2 else None)
-    assert parse_torus(str(torus)) == torus

@@ -2,7 +2,7 @@
 
 import json
 
-from pencilmap.mapper.runs.samples import LOCAL_PHASES
+from pencilmap.mapper.runs.compare import LOCAL_PHASES
 from pencilmap.model.predict import predict
 from pencilmap.model.times.timing import local_terms, local_work
 

@@ -1,15 +1,13 @@
 """Placements on jobs with missing nodes: the launcher's order by definition, and refusals of impossible products."""
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.base.errors import AllocationError, PlacementError
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.product import Product
 from tests.model.cases import repeatable
 
 TORUS = Torus((3, 2, 2))
@@ -34,34 +32,6 @@ def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept
     assert places(place("default:zyxt", site, grid)) == [(n, t) for t in slots for n in by_z][:grid.n_tasks]
 
 
-def test_without_a_list_the_launcher_follows_the_node_numbers():
-    site, grid = Site(TORUS, 2), ProcessGrid(4, 6)
-    assert places(place("default", site, grid)) == places(place("default:txyz", site, grid))
-    assert places(place("default:nt", site, grid)) == places(place("default:xyzt", site, grid))
-    assert places(place("default:tn", site, grid)) == places(place("default:txyz", site, grid))
-
-
-def test_an_axis_may_be_named_n():
-    site, grid = Site(parse_torus("3x4:axes=mn"), 1), ProcessGrid(3, 4)
-    assert [node for node, _ in places(place("default:tmn", site, grid))] == list(range(12))  # m fastest, as nodes count
-    assert [node for node, _ in places(place("default:nmt", site, grid))] == [m + 3 * n for m in range(3) for n in range(4)]
-
-
-PRODUCTS = ["line", "plane:xy", "box:3x1x1", "digits:x=r3"]
-
-
-@pytest.mark.parametrize("text", PRODUCTS)
-def test_products_need_the_whole_torus(text):
-    whole = Site(TORUS, allocation=Allocation(TORUS, np.random.default_rng(5).permutation(12)))
-    grid = ProcessGrid(6, 2) if text == "plane:xy" else ProcessGrid(3, 4)
-    assert isinstance(place(text, whole, grid), Product)
-    holes = Site(TORUS, allocation=Allocation(TORUS, range(9)))
-    with pytest.raises(PlacementError, match="9 of 12 nodes are usable; take default"):
-        place(text, holes, ProcessGrid(3, 3))
-    with pytest.raises(PlacementError, match="leaves 3 of 12 idle; take default"):
-        place(text, Site(TORUS, idle=True), ProcessGrid(3, 3))
-
-
 def test_files_may_use_only_usable_nodes(tmp_path):
     path = tmp_path / "job.map"
     path.write_text("0 0 0 0\n2 1 1 0\n")
@@ -71,8 +41,3 @@ def test_files_may_use_only_usable_nodes(tmp_path):
                                                                                                                          0)]
     with pytest.raises(AllocationError, match=r"rank 1 on node \(2, 1, 1\)"):
         place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [1, 0])), ProcessGrid(2, 1))
-
-
-def test_unknown_orders_are_refused():
-    with pytest.raises(PlacementError, match="nt or tn"):
-        place("default:ntx", Site(TORUS), ProcessGrid(3, 4))

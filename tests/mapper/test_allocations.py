@@ -64,13 +64,6 @@ DEVICES = ("[TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0), T
            "TpuDevice(id=2, process_index=0, coords=(0,1,0), core_on_chip=0)]\n")
 
 
-def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
-    picture = around(SLURM, "4")
-    assert coordinates(picture) == [[0], [1], [3]] and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
-    assert picture.names == {0: "n0", 1: "n1", 3: "n3"} and picture.missing is None
-    assert picture.arguments("f") == {"network": "4", "tasks_per_node": "1", "nodes": "f", "hosts": "f"}
-
-
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
     """Anchors with x fastest, numbered as in torus3d_record.c."""
     picture = around({"SLURM_JOB_NODELIST": "b[00-01],a07"}, tmp_path=tmp_path, **{"topology.yaml": TORUS3D})
@@ -161,9 +154,6 @@ SLURM_YAML = """\
       - ring: ring1
         nodes: node[09-16]
 """
-GRAPHML_OF_SWITCHES = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="k" for="node" attr.name="kind"
-attr.type="string"/><graph edgedefault="undirected"><node id="a"><data key="k">host</data></node><node id="s"><data
-key="k">switch</data></node><edge source="a" target="s"/></graph></graphml>"""
 SLURM_TORUS = """\
 - topology: topo5
   cluster_default: false
@@ -200,11 +190,6 @@ def test_box_notation_tells_names_shape_and_places(tmp_path):
     assert picture.names[picture.torus.node((1, 0, 3))] == "tux103"
     picture = around(tmp_path=tmp_path, file="NodeName=bgl[123x456] CPUs=2\n")
     assert picture.nodes.size == 64 and coordinates(picture)[0] == [1, 2, 3] and coordinates(picture)[-1] == [4, 5, 6]
-
-
-def test_how_srun_distributes_is_told():
-    told = {"SLURM_DISTRIBUTION": "arbitrary", "SLURM_HOSTFILE": "/tmp/hosts"}
-    assert {f.source: f.value for f in around({**SLURM, **told}).facts if f.source in told} == told
 
 
 def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):
@@ -247,13 +232,6 @@ def test_environments_that_tell_the_shape(environ, torus, tasks):
         name: tasks for name in environ if name in ("RUNJOB_RANKS_PER_NODE", "PJM_PROC_BY_NODE")}
 
 
-@pytest.mark.parametrize("environ",
-                         [{}, {"PJM_NODE_X": "-1"}, {"PJM_NODE_X": "9" * 50}, {"RUNJOB_SHAPE": "2x2"}, {"TOPOLOGY": "2x2"},
-                                     {"TPU_TOPOLOGY": "x"}])
-def test_environments_that_tell_nothing(environ):
-    assert around(environ).torus is None
-
-
 def test_tpu_devices_in_the_order_of_their_ids(tmp_path):
     picture = around(tmp_path=tmp_path, devices=DEVICES)
     assert coordinates(picture) == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]] and picture.tasks_per_node == 1
@@ -268,27 +246,12 @@ def test_a_list_of_devices_that_was_cut_is_refused(tmp_path, text):
         around(tmp_path=tmp_path, devices=text)
 
 
-@pytest.mark.parametrize("text", [DEVICES.replace("core_on_chip=0", "core_on_chip=0, slice_index=0", 2).replace(
-    "core_on_chip=0)", "core_on_chip=0, slice_index=1)"), DEVICES.replace("(0,1,0)", "(0,0,0)")])
-def test_devices_of_two_slices_are_refused(tmp_path, text):
-    with pytest.raises(PencilmapError, match="several slices, or a device twice, .* d.slice_index == 0"):
-        around(tmp_path=tmp_path, devices=text)
-
-
 def test_a_fugaku_job_without_a_shape_says_what_is_known_and_what_is_missing():
     picture = around({"PJM_JOBID": "123", "PJM_NODE": "12", "PJM_MPI_PROC": "48", "PJM_PROC_BY_NODE": "4"})
     told = {fact.source: fact.value for fact in picture.facts}
     assert (told["PJM_NODE"], told["PJM_MPI_PROC"], told["PJM_PROC_BY_NODE"]) == ("12", "48", "4")
     assert picture.tasks_per_node == 4 and "coordinates of the nodes" in picture.missing
     assert "have none" in told["no PJM_NODE_X"]
-
-
-@pytest.mark.parametrize("environ", [{"LSB_MCPU_HOSTS": "n2 2 n0 1"}, {"LSB_HOSTS": "n2 n2 n0"}])
-def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
-    picture = around(environ, "4")
-    assert coordinates(picture) == [[2], [0]] and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
-    (tmp_path / "hosts").write_text("n2\nn2\nn0\n")
-    assert around({"LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}, "4").nodes.tolist() == picture.nodes.tolist()
 
 
 @pytest.mark.parametrize("text", ["n2.example.com 0,1 0 2\nn2.example.com 4-5 1 2\nn0.example.com 0,1 0 2\n",
@@ -305,11 +268,6 @@ def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
         around(tmp_path=tmp_path, file=text)
     assert coordinates(around(tmp_path=tmp_path, file="# NAME x y z\n" + text)) == [[0, 0, 4], [1, 0, 4]]
     assert around(torus="3", tmp_path=tmp_path, **{"7.hostAffinityFile": text}).nodes.tolist() == [1, 2]
-
-
-def test_hosts_with_fewer_tasks_are_told(tmp_path):
-    told = {fact.what: fact for fact in around({"LSB_MCPU_HOSTS": "n2 1 n0 42 n1 42"}).facts}
-    assert told["tasks per node"] == ("tasks per node", "42, but n2 has 1", "LSB_MCPU_HOSTS")
 
 
 @pytest.mark.parametrize("form", ["LSB_MCPU_HOSTS", "LSB_HOSTS", "LSB_DJOB_HOSTFILE"])
@@ -344,13 +302,6 @@ def test_a_heterogeneous_job_has_the_hosts_of_all_groups(kind):
 def test_a_variable_that_names_a_lost_file_is_named(variable):
     with pytest.raises(MapfileError, match=f"{variable}: /lost cannot be read: .*; run on a host that has this file"):
         around({variable: "/lost"})
-
-
-@pytest.mark.parametrize("text, hosts", [
-    ("node[01-03],gpu1\n", ["node01", "node02", "node03", "gpu1"]), ("a1,a2.site.org\n", ["a1", "a2.site.org"]),
-    ("r[0-1]n[0-1]-ib\n", ["r0n0-ib", "r0n1-ib", "r1n0-ib", "r1n1-ib"])])
-def test_a_node_list_of_slurm_is_read_from_a_file(text, hosts, tmp_path):
-    assert read_description(tmp_path_of(tmp_path, text)).hosts == tuple(hosts)
 
 
 @pytest.mark.parametrize("text, hosts", [
@@ -419,13 +370,6 @@ def test_a_number_in_a_name_that_is_taken_for_a_coordinate_is_a_guess(network, t
         assert setting(network=network, nodes=tmp_path / "hosts").site.allocation.nodes.tolist() == nodes
 
 
-def test_names_that_count_from_1_get_the_advice_of_a_table(tmp_path):
-    (tmp_path / "hosts").write_text("node1\nnode2\n")
-    with pytest.raises(MapfileError, match=r"write lines NAME x, e.g. node2 1, or .* node\{node\+1\} as `hosts`"):
-        setting(network="2:mesh", nodes=tmp_path / "hosts")
-    assert "lines NAME x, e.g. node2 1" in look_around({}, [tmp_path / "hosts"], "2:mesh").missing
-
-
 @pytest.mark.parametrize("hosts, network, names", [
     ("h[1-4]", "4:mesh", "h1 h2 h3 h4"), ("h[3,1,2,0]", "4:mesh", "h0 h1 h2 h3"), ("h[3,1,2,9]", "4:mesh", "h3 h1 h2 h9"),
     ("h[1-4]", "fat-tree:leaves=2,hosts=2,up=1", "h1 h2 h3 h4"), ("h[1-3]", "4:mesh", "node-0 node-1 node-2 node-3")])
@@ -435,38 +379,10 @@ def test_a_job_with_as_many_hosts_names_the_nodes_of_a_text(hosts, network, name
     assert any("4 hosts of this job are taken for the nodes" in note for note in where.notes) == ("node" not in names)
 
 
-def test_a_node_list_in_box_notation_in_a_file_tells_the_places(tmp_path):
-    assert format_torus(around(tmp_path=tmp_path, file="tux[000x113]\n").torus) == "2x2x4:mesh"
-
-
-@pytest.mark.parametrize("text", [SHOWN_TOPOLOGY, BLOCKS, SLURM_YAML, GRAPHML_OF_SWITCHES])
-def test_a_network_of_switches_is_the_network_of_the_job(text, tmp_path):
-    picture = around(tmp_path=tmp_path, file=text)
-    assert picture.missing is None and picture.torus is None and picture.nodes.size == picture.network.n_nodes
-    assert picture.arguments() == {"network": str(tmp_path / "file")}
-
-
-def test_a_file_that_nobody_reads_is_refused_in_whole_sentences(tmp_path):
-    with pytest.raises(AllocationError, match=r"not recognised; files that are read: Slurm, .*, plain table\. ") as error:
-        read_description(tmp_path_of(tmp_path, "lorem ipsum dolor\n"))
-    assert " ... " not in str(error.value)
-
-
-def test_a_file_in_utf_16_is_named(tmp_path):
-    (tmp_path / "list").write_bytes("n0\nn1\n".encode("utf-16"))
-    with pytest.raises(MapfileError, match="is text in UTF-16, as PowerShell writes it; save it as UTF-8"):
-        read_description(tmp_path / "list")
-
-
 @pytest.mark.parametrize("text", ["0 0\n1 0\n0 0\n", "a 0 0\n0 0\n", "0 0\na 0 0\n", "0 1 0 1\n1 0 1 0\n0 1 0 1\n"])
 def test_a_node_without_a_name_is_listed_once(text, tmp_path):
     with pytest.raises(MapfileError, match=r"line [23]: node \(.*\) is already listed in line 1; list every node once"):
         read_description(tmp_path_of(tmp_path, text))
-
-
-def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
-    picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
-    assert picture.arguments("f")["network"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
 
 
 def test_plain_tables_with_and_without_names(tmp_path):
@@ -475,12 +391,6 @@ def test_plain_tables_with_and_without_names(tmp_path):
     assert picture.table() == "alpha 1 0\nbeta 0 1\n"
     picture = around(tmp_path=tmp_path, torus="4x4", table="3 0\n0 1\n")
     assert coordinates(picture) == [[3, 0], [0, 1]] and format_torus(picture.torus) == "4x4"
-
-
-def test_tables_go_round(tmp_path):
-    picture = around(SLURM, "4")
-    again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
-    assert again.nodes.tolist() == picture.nodes.tolist() and again.hosts == picture.hosts
 
 
 def xml(packages, numa, cores):
@@ -507,13 +417,6 @@ def xml(packages, numa, cores):
             f'<object type="Machine"><info name="HostName" value="cab7"/>{text}</object></topology>')
 
 
-def test_hwloc_counts_packages_numa_nodes_and_cores(tmp_path):
-    picture = around(tmp_path=tmp_path, node=xml(2, 4, 6))
-    assert picture.facts[0][:2] == ("processors of cab7", "2 packages, 8 NUMA nodes, 48 cores")
-    assert [c.numa for c in picture.cores] == [i // 6 for i in range(48)]
-    assert [c.package for c in picture.cores] == [i // 24 for i in range(48)]
-
-
 LSTOPO = pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.which("hwloc-calc")),
                             reason="NOT TESTED: lstopo or hwloc-calc is missing (Debian: hwloc-nox)")
 
@@ -532,6 +435,7 @@ def test_hwloc_counts_as_hwloc_counts(tmp_path, topology, flags):
     run("lstopo-no-graphics", "-i", topology, "--of", "xml", *(["--export-xml-flags", "v1"] if flags == "v1" else []),
         tmp_path / "node.xml")
     found = read_description(tmp_path / "node.xml")
+
     def calc(*words):
         return run("hwloc-calc", "-i", tmp_path / "node.xml", *words).strip()
 
@@ -574,20 +478,6 @@ name="n-1-0"/> <node mac_addr="bb" type="CA" name="n-0-1"/><node mac_addr="cc" t
 name="leaf"/></subnet></network></topology>"""
 
 
-@pytest.mark.parametrize("text", [GRAPHML, NETLOC_XML])
-def test_netloc_exports_give_hosts(tmp_path, text):
-    if text == NETLOC_XML:
-        text = text.replace("topology", "machine")
-    picture = around(torus="2x2", tmp_path=tmp_path, export=text)
-    assert coordinates(picture) == [[1, 0], [0, 1]] and "2 hosts, 1 switch," in picture.facts[0].value
-
-
-def test_what_is_missing_is_said():
-    assert "`network`" in around(SLURM).missing
-    assert "the coordinates of host n0: give a table NAME x y" in around(SLURM, "2x2").missing
-    assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
-
-
 OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-002]\n", "SwitchName=s0 Nodes=n[0-3]\n"),
        "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
        "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
@@ -606,14 +496,6 @@ def test_a_description_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
     for text in OWN[name]:
         (tmp_path / "demo").write_text(text)
         assert read_description(tmp_path / "demo") == name, text
-
-
-@pytest.mark.parametrize("text, torus", [
-    ("torus3D 4 4 2\n", "4x4x2"), ("torus2D 8 4", "8x4"), ("mesh2D 3 5\n", "3x5:mesh"), ("mesh3D\n2 3\n4\n", "2x3x4:mesh"),
-    ("torusXD 5 4 4 4 4 2\n", "4x4x4x4x2"), ("meshXD 1 7\n", "7:mesh"), ("hcub 4\n", "2x2x2x2:mesh")])
-def test_targets_of_scotch_tell_the_shape(text, torus, tmp_path):
-    picture = around(tmp_path=tmp_path, target=text)
-    assert format_torus(picture.torus) == torus and "all are assumed" in picture.missing
 
 
 @pytest.mark.parametrize("torus", [Torus((4, 2, 3)), Torus((5,)), Torus((2, 3, 4, 2), (False,) * 4)])
@@ -643,21 +525,6 @@ def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
     assert slurm.nodes.tolist() == [2, 3] and slurm.tasks_per_node == 8
     with pytest.raises(MapfileError, match=r"\(0, 0, 1\) has nid00004, nid00005 but \(1, 0, 1\) has nid00006; correct"):
         around({"SLURM_JOB_NODELIST": "nid[00004-00006]"}, tmp_path=tmp_path, topology=GEMINI)
-
-
-@pytest.mark.parametrize("lines, message", [
-    ("0 0\n0 0\n", "line 2: node (0, 0) is also in line 1; delete"), ("a 0 0\n0 0\n", "line 2: node (0, 0) is also in"),
-    ("0 0\na 0 0\n", "line 2: node (0, 0) is also"), ("a-0-0\nb-0-0\n", "line 2: node (0, 0) is also"),
-    ("a 0 0\nb 0 0\nc 1 0\n",
-     "nodes have different numbers of hosts: (0, 0) has a (line 1), b (line 2) but (1, 0) has c (line 3)")])
-def test_hosts_share_a_node_only_where_a_table_says_so(lines, message):
-    with pytest.raises(MapfileError, match=re.escape(message)):
-        parse_table(Document(lines.encode(), "t"), Torus((2, 2)))
-
-
-def test_places_outside_the_shape_are_refused(tmp_path):
-    with pytest.raises(AllocationError, match=r"node \(2, 1, 0\) is outside torus 2x2x2"):
-        around(torus="2x2x2", tmp_path=tmp_path, topology=CRAY)
 
 
 BROKEN = {
@@ -710,15 +577,6 @@ def test_broken_descriptions_are_refused(tmp_path, case):
     assert "\n" not in str(error.value)
 
 
-def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, monkeypatch):
-    for name, value in SLURM.items():
-        monkeypatch.setenv(name, value)
-    status, out, err = pencilmap("network", "--no-hardware", "-o", tmp_path / "nodes")
-    assert status == 1 and "nodes was not written" in err and "Not known: the network" in out and "--network" in out
-    assert pencilmap("network", "--no-hardware")[0] == 0
-    assert not (tmp_path / "nodes").exists()
-
-
 def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monkeypatch):
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
@@ -731,17 +589,6 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
     assert (tmp_path / "hosts").read_text().split() == ["n0", "n0", "n1", "n1", "n3", "n3"]
 
 
-def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
-    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "PBS_NODEFILE", "PJM_NODE_X", "TPU_TOPOLOGY"):
-        monkeypatch.delenv(name, raising=False)
-    status, out, _ = pencilmap("network", "--no-hardware")
-    assert status == 1 and "found nothing" in out and "Slurm: SLURM_JOB_NODELIST" in out
-
-
-def test_torus_of_the_user_goes_first():
-    assert look_around({"PJM_NODE_X": "4"}, torus="4").torus == Torus((4,))
-
-
 @pytest.mark.parametrize("text", ["n1:4\nn2:4\n", "n1 slots=4 max_slots=8\nn2 slots=4\n",
                                   "n1 max-slots=8 count=4\nn2 cpu=4\n",
                                   "n1:4\n" + "n2\n" * 4, "n1:4 ifhn=ib1\nn2:4 ifhn=ib2\n"])
@@ -749,22 +596,6 @@ def test_a_host_may_have_its_number_of_tasks(text, tmp_path):
     (tmp_path / "hosts").write_text(text)
     found = read_description(tmp_path / "hosts")
     assert found.hosts == ("n1", "n2") and found.tasks_per_node == 4
-
-
-@pytest.mark.parametrize("text, words", [
-    ("a slots=4\nb max_slots=4\n", "line 2: 'b max_slots=4': some hosts have slots=, and others have none"),
-    ("a 4\nb 4\n", "gives several hosts the same number, .* write HOST:TASKS in each line"),
-    ("a:9999999\nb:9999999\n", "more than 8388608 tasks")])
-def test_numbers_of_tasks_that_are_no_answer_are_refused(text, words, tmp_path):
-    (tmp_path / "hosts").write_text(text)
-    with pytest.raises(MapfileError, match=words):
-        read_description(tmp_path / "hosts")
-
-
-def test_numbers_of_hosts_that_may_be_tasks_are_told_so(tmp_path):
-    (tmp_path / "hosts").write_text("a 4\nb 8\n")
-    assert any("if the numbers are tasks of hosts, write HOST:TASKS" in fact.value
-               for fact in read_description(tmp_path / "hosts").facts)
 
 
 def test_a_line_of_a_file_of_nodes_may_be_a_list_of_hosts():

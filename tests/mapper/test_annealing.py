@@ -3,34 +3,28 @@
 import re
 from fractions import Fraction
 from importlib import import_module
-from itertools import count, permutations
-from zlib import crc32
+from itertools import permutations
 
 import numpy as np
 import pytest
 
-from pencilmap.mapper.base.progress import heard_by
-from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.searches import annealing, routed_swaps
 from pencilmap.mapper.searches.annealing import Budget, search
-from pencilmap.mapper.seeds import torus as starts_module
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.mapper.seeds.torus import boxes, starts, stretched_products
+from pencilmap.mapper.seeds.torus import starts, stretched_products
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GridError, PlacementError
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import interval, predict, predict_routed
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped, routed_joint
 
 SHORT = Budget(evaluations=1500, seconds=None)
 
@@ -116,51 +110,6 @@ def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_mess
     assert routed_swaps.cost(run.state) == pytest.approx(cost, rel=1e-12)
 
 
-WALKS = {  # site and objective: placements and random numbers of three walks, proposals, saved energy, best cost
-    (0, 0): (2726393160, 1091, '0.017107', '5.61778'), (0, 1): (3833346432, 1085, '0.0145659', '5.12'),
-    (0, 2): (5089790, 1067, '0.0153165', '5.38667'), (0, 3): (2386286923, 1074, '0.0134406', '5.70667'),
-    (1, 0): (1365283114, 998, '0.0158588', '8.81778'), (1, 1): (4004171670, 1003, '0.0112463', '7.55556'),
-    (1, 2): (2751430976, 963, '0.0361963', '8.17778'), (1, 3): (884103521, 1015, '0.0151361', '8.56889'),
-    (2, 0): (956324757, 866, '0.132921', '5.92593'), (2, 1): (2272011191, 832, '0.11432', '5.92593'),
-    (2, 2): (3787975071, 821, '0.104433', '5.67901'), (2, 3): (2361761974, 843, '0.106553', '6.41975'),
-    (3, 0): (3518647885, 1062, '0.0661726', '20.4539'), (3, 1): (70565422, 1073, '0.0459248', '17.4563'),
-    (3, 2): (4014216493, 1068, '0.0437473', '18.0735'), (3, 3): (1537334728, 1078, '0.0393404', '20.542'),
-    (4, 0): (2723003327, 845, '0.0516775', '5.88'), (4, 1): (3997155396, 825, '0.0534278', '5.52'),
-    (4, 2): (474956719, 814, '0.0548896', '5.88'), (4, 3): (1262147433, 808, '0.0715359', '5.88'),
-    (5, 0): (2615027479, 912, '0.0857988', '13.3333'), (5, 1): (648465380, 877, '0.13699', '10.2222'),
-    (5, 2): (504222647, 924, '0.0935029', '12.5556'), (5, 3): (1568736295, 921, '0.0619253', '12.6667'),
-    (6, 0): (3256506476, 1130, '0.0151876', '5.82857'), (6, 1): (3681416461, 1132, '0.0207121', '3.42857'),
-    (6, 2): (2188405189, 1141, '0.0127864', '4.02857'), (6, 3): (786596420, 1135, '0.0121554', '5.22857'),
-    (7, 0): (751417384, 1006, '0.0162686', '5.22449'), (7, 1): (4126451499, 1043, '0.0234016', '4.47813'),
-    (7, 2): (1116759648, 1013, '0.0215529', '5.08455'), (7, 3): (2037943251, 1022, '0.012461', '5.22449'),
-    (8, 0): (2287255056, 874, '0.0153165', '3'), (8, 1): (1948184946, 863, '0.017107', '3'),
-    (8, 2): (3572712680, 898, '0.0120339', '3'), (8, 3): (4130783420, 857, '0.0181703', '3'),
-    (0, 4): (1634709063, 1075, '100', '7.68'), (1, 4): (1923258099, 993, '100', '8.40889'),
-    (2, 4): (2929202304, 832, '100', '5.92593'), (3, 4): (3656553038, 1074, '100', '24.6857'),
-    (4, 4): (3741821167, 817, '100', '5.88'), (5, 4): (4041058264, 952, '100', '13.3333'),
-    (6, 4): (1202863267, 1145, '100', '5.82857'), (7, 4): (1283038653, 983, '100', '7.09038'),
-    (8, 4): (2011763066, 858, '100', '3'),
-}
-
-
-@pytest.mark.parametrize("w", range(len(WANTED) + 1), ids=["sequence", "at once", "overlap", "unlike", "all rules"])
-@pytest.mark.parametrize("n", range(len(SITES)), ids=lambda n: str(SITES[n][0]))
-def test_a_walk_of_a_seed_is_the_same_walk_everywhere(n, w):
-    """A search must give the same placement for the same seed, so every change of the loop must be noticed."""
-    site, grid = SITES[n]
-    wanted, rules = (WANTED[w], annealing.USUAL) if w < len(WANTED) else (WANTED[0], annealing.TIED)
-    state = annealing._state(site, grid, 100 * n + w, annealing._terms(wanted, [0, 1]), rules)
-    routed_swaps.settle_down(state, next(slot for name, slot in starts(site, grid) if name == "default:nt"))
-    routed_swaps.remember(state)
-    walked = []
-    for hot, cold in ((1e9, 1e9), (2.0, 0.02), (0.02, 1e-9)):
-        hot, cold = (value * routed_swaps.energy(state) / 50 for value in (hot, cold))
-        routed_swaps.anneal(state, 400, hot, cold)
-        walked += [crc32(state.slot.tobytes()), crc32(state.best_slot.tobytes()), int(state.random[0]) % 2**32]
-    told = (crc32(np.array(walked).tobytes()), int(state.count[0]), f"{state.gain[0]:.6g}", f"{state.best[0]:.6g}")
-    assert told == WALKS[n, w]
-
-
 @pytest.mark.thorough
 @by_name
 def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid):
@@ -174,18 +123,6 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
     assert prediction.certificate >= 1
 
 
-@pytest.mark.parametrize("wanted", WANTED[1:], ids=["at once", "overlap", "unlike"])
-@pytest.mark.parametrize("turn", [1, -1])
-def test_another_objective_is_followed(wanted, turn):
-    site, grid = SITES[0][0], ProcessGrid(*SITES[0][1].shape[::turn])
-    found = search(site, grid, budget=Budget(6000, None), wanted=wanted)
-    assert float(joint_cost(found.mapping, wanted)) == pytest.approx(found.cost, rel=1e-12)
-    defaults = [float(joint_cost(default(order, site, grid), wanted)) for order in all_orders(site.network)]
-    assert found.cost <= min(defaults) + 1e-9
-    other = search(site, grid, budget=Budget(6000, None))
-    assert found.cost <= float(joint_cost(other.mapping, wanted)) + 1e-9
-
-
 @pytest.mark.parametrize("torus, grid, tasks, wanted", [
     (Torus((16, 16)), ProcessGrid(16, 16), 1, None), (Torus((8, 8)), ProcessGrid(32, 4), 2, None),
     (Torus((4, 4, 4)), ProcessGrid(8, 8), 1, at_once(2))], ids=str)
@@ -195,40 +132,6 @@ def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, ta
     assert found.cut == "seconds" and found.start == "best product"
     least = joint_cost(product.mapping(), wanted or in_sequence(2))
     assert joint_cost(found.mapping, wanted or in_sequence(2)) == least == found.cost < found.launcher_cost
-
-
-@by_name
-def test_starts_are_placements(site, grid):
-    for name, slot in starts(site, grid):
-        assert len(set(slot.tolist())) == grid.n_tasks and slot.min() >= 0 and slot.max() < site.n_slots, name
-
-
-def test_a_torus_that_is_filled_or_too_large_has_no_stretched_product(monkeypatch):
-    torus = Torus((4, 4))
-    holed = Site(torus, 1, Allocation(torus).without([5]))
-    assert list(stretched_products(Site(torus), ProcessGrid(4, 4))) == []
-    assert list(stretched_products(holed, ProcessGrid(4, 3)))
-    monkeypatch.setattr(starts_module, "MOST_SLOTS", 16)
-    assert list(stretched_products(holed, ProcessGrid(4, 3)))
-    monkeypatch.setattr(starts_module, "MOST_SLOTS", 15)
-    assert list(stretched_products(holed, ProcessGrid(4, 3))) == []
-
-
-@pytest.mark.parametrize("T, grid, box", [(1, ProcessGrid(4, 16), (2, 2)), (2, ProcessGrid(8, 16), (2, 2))])
-def test_groups_in_boxes_sit_in_boxes(T, grid, box):
-    site = Site(Torus((8, 8)), T)
-    slots = dict(boxes(site, grid))["boxes 2x2 rows"]
-    where = site.network.coordinates(site.allocation.nodes[slots // T]).reshape(grid.shape[1], grid.shape[0], 2)
-    assert (where // box == where[:, :1] // box).all()
-
-
-def test_a_product_loses_the_group_of_a_missing_node_and_the_others_stay():
-    torus = Torus((8, 8))
-    product = best_product(torus, ProcessGrid(8, 8)).mapping().node_of_rank.reshape(8, 8)
-    site = Site(torus, 1, Allocation(torus).without([product[5, 2]]), idle=True)
-    found = dict(stretched_products(site, ProcessGrid(8, 7)))
-    assert set(found) == {"stretched 8x8"}
-    assert (site.allocation.nodes[found["stretched 8x8"]].reshape(7, 8) == np.delete(product, 5, axis=0)).all()
 
 
 def test_a_product_is_stretched_around_a_missing_node():
@@ -242,16 +145,6 @@ def test_a_product_is_stretched_around_a_missing_node():
     assert sorted(found.ravel()) == site.allocation.nodes.tolist()
     least = ((np.sort(kept.ravel()) - site.allocation.nodes)**2).sum()
     assert ((found - kept)**2).sum() == least
-
-
-def test_lengths_of_very_slow_links_remain_numbers():
-    site = Site(Torus((4, 4, 2), bandwidth=(1.0, 1e6, 1e6)), idle=True)
-    found = search(site, ProcessGrid(5, 6), budget=Budget(evaluations=1500, seconds=None))
-    assert found.cost < found.launcher_cost
-    run = annealing._Run(site, ProcessGrid(5, 6), 1, SHORT, lambda line: None, in_sequence(2), annealing.USUAL)
-    for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
-        run.state.top[:] = top
-        assert run._most_doublings() == doublings
 
 
 def test_the_same_seed_gives_the_same_placement_and_another_another():
@@ -275,14 +168,6 @@ def test_rows_and_columns_may_be_exchanged():
             for g in (grid, turned)]
     assert one.cost <= best[0] and other.cost <= best[1]
     assert predict(other.mapping).cost == pytest.approx(other.cost)
-
-
-def test_the_other_grid_of_one_group_knows_the_launchers_cost_too():
-    """If a group takes every slot, the search only tries the launcher's order of the first grid."""
-    site = Site(Torus((3, 3)), allocation=Allocation(Torus((3, 3))).without([0]), idle=True)
-    first, second = (search(site, grid, budget=Budget(2000)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
-    assert first.cost == second.cost == second.launcher_cost
-    assert "launch order" in str(second)
 
 
 def test_the_launchers_are_tried_whatever_the_budget():
@@ -313,51 +198,12 @@ def test_an_interrupt_gives_the_best_so_far():
     assert float(predict(found.mapping).cost) == pytest.approx(found.cost) and found.cost <= found.launcher_cost
 
 
-def test_an_interrupt_before_there_is_anything_is_not_swallowed(monkeypatch):
-    def interrupted(site, grid):
-        raise KeyboardInterrupt
-        yield
-
-    monkeypatch.setattr(annealing, "launchers", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        search(*SITES[0], budget=SHORT)
-
-
 def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
     """8x8x8 with 40 random nodes missing, 59 rows of 8 tasks."""
     site, grid = with_holes(Torus((8, 8, 8)), 40), ProcessGrid(8, 59)
     found = search(site, grid, budget=Budget(10_000, None))
     launcher = predict(default("", site, grid)).cost
     assert predict(found.mapping).cost <= 0.85 * launcher
-
-
-@pytest.mark.parametrize("shape, R, C", [((7, 5, 3), 7, 15), ((7, 5, 3), 3, 35), ((10, 10), 10, 10), ((4, 4, 2), 4, 8)])
-def test_never_worse_than_the_best_product(shape, R, C):
-    site, grid = Site(Torus(shape)), ProcessGrid(R, C)
-    product = predict(best_product(site.network, grid)).cost
-    assert predict(search(site, grid, budget=SHORT).mapping).cost <= product
-
-
-def test_idle_planes_cost_no_more_than_the_box_without_them():
-    """448 tasks on 8x8x8: as good as the best product on 7x8x8, with x open."""
-    site, grid = Site(Torus((8, 8, 8)), idle=True), ProcessGrid(8, 56)
-    boxes = [predict(best_product(Torus((7, 8, 8), (False, True, True)), grid)).cost * 512 / 448]
-    assert predict(search(site, grid, budget=SHORT).mapping).cost <= min(boxes)
-
-
-@pytest.mark.parametrize("text, kind", [("best", Product), ("search:evaluations=10", Mapping)])
-def test_best_takes_the_exact_search_where_products_exist(text, kind):
-    assert isinstance(place(text, Site(Torus((4, 4))), ProcessGrid(4, 4)), kind)
-
-
-def test_best_searches_where_there_are_no_products(monkeypatch):
-    monkeypatch.setattr(import_module("pencilmap.mapper.placements.search"), "now_and_then", lambda report: report)
-    site, grid = SITES[5]
-    heard = []
-    with heard_by(heard.append):
-        mapping = place("best", site, grid)
-    assert predict(mapping).cost <= predict(default("", site, grid)).cost
-    assert heard[-1].startswith(f"100 %: search of grid {grid}: load ") and "launch order" in heard[-1]
 
 
 @pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
@@ -427,35 +273,8 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
     assert where.predict(placed, "dimension-order").cost == usual.predict(placed).cost
 
 
-def test_what_does_not_fit_is_refused():
-    assert not setting(network="8x8").site.idle
-    for text in ("best", "search"):
-        with pytest.raises(GridError, match="60 slots"):
-            place(text, SITES[0][0], ProcessGrid(8, 8))
-
-
 @pytest.mark.parametrize("argument", ["seed", "seed=", "seed=x", "tries=3", "seed=1;seconds=2", "evaluations=1.5",
                                       "seconds=nan", "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
         parse_options(argument)
-
-
-def test_starts_of_many_ranks_use_up_at_most_half_of_the_evaluations(monkeypatch):
-    """A start routes the messages of all ranks, a swap those of four."""
-    monkeypatch.setattr(annealing, "FEW_RANKS", 59)
-    site, grid, heard = with_holes(Torus((4, 4, 4)), 4), ProcessGrid(6, 10), []
-    most = 1500
-    found = search(site, grid, budget=Budget(most, None), report=lambda line, share=None: heard.append(line))
-    tried = max(int(line.split()[0]) for line in heard if " starts, best " in line)
-    launched = len(list(annealing.launchers(site, grid)))
-    assert found.evaluations == most
-    assert launched < tried < sum(1 for _ in starts(site, grid))
-    assert (tried - launched - 1) * (grid.n_tasks // annealing.SWAP) < most / annealing.START_SHARE
-
-
-def test_a_number_of_evaluations_is_used_up_on_a_slow_machine(monkeypatch):
-    monkeypatch.setattr(annealing, "monotonic", count(0, 60).__next__)  # each look at the clock is a minute later
-    site = Site(Torus((4, 3)))
-    limited, counted = (place(f"search:{options}", site, ProcessGrid(3, 4)) for options in ("seconds=1", "evaluations=300"))
-    assert "cut=seconds" in limited.name and "cut" not in counted.name

@@ -13,7 +13,7 @@ from pencilmap.mapper.choose import plan, predictions
 from pencilmap.mapper.other_grids import faster_schedule
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.best import candidates, is_searched
+from pencilmap.mapper.placements.best import candidates
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
@@ -22,16 +22,14 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.product import Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
-from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, overlapped
+from pencilmap.model.traffic.loads import routed_joint
 from tests.model.test_switched_networks import RANDOM
 
 
@@ -86,35 +84,6 @@ def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     assert cost <= most + 0.005
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
-def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
-    site, grid = setting(network=shape).site, parse_grid(grid)
-    found = place("best", site, grid, at_once(2))
-    rows, columns = brute_loads(as_mapping(found, "found"))
-    assert isinstance(found, Product)
-    assert max(rows.get(link, 0) + columns.get(link, 0) for link in rows | columns) <= joint
-
-
-@pytest.mark.slow
-def test_the_time_of_the_schedule_decides_which_family_is_taken():
-    """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the best tiling in sequence 7."""
-    where, grid = setting(network="8x8x8"), parse_grid("16x32")
-    found = where.place("best", grid, "overlap:4")
-    assert where.predict(found, schedule="overlap:4").schedule.cost == 6 and not found.is_digits
-    alone = where.place("best", grid)
-    assert where.predict(alone).cost == 7 and not isinstance(alone, Product)
-    assert where.predict(alone, schedule="overlap:4").schedule.cost > 6
-
-
-def test_ranking_takes_the_best_of_all_families_for_the_first_grids():
-    found = setting(network="7x7").predictions()
-    assert found[0].cost <= found[1].cost
-    [square] = [p for p in found if str(p.grid) == "7x7"]
-    assert square.cost <= predict(best_product(square.network, square.grid)).cost
-
-
 def test_of_equal_times_fewer_and_larger_messages_come_first():
     found = setting(machine="bluegene-q", network="4x4x4x4x2").predictions(placements=("default",))
     times = [p.worth for p in found]
@@ -122,24 +91,6 @@ def test_of_equal_times_fewer_and_larger_messages_come_first():
     assert found[0].n_messages == min(p.n_messages for p in first) < max(p.n_messages for p in first)
     assert [p.worth for p in found[1:]] == sorted(p.worth for p in found[1:])
     assert ranked(found[::-1])[0].n_messages == found[0].n_messages
-
-
-def test_large_machines_get_the_product_alone():
-    site, grid = setting(network="32x32x32").site, parse_grid("128x256")
-    assert candidates(site, grid) == [best_product(site.network, grid)]
-    assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
-
-
-def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searched(monkeypatch):
-    families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(families, "MOST_MESSAGES", 0)
-    monkeypatch.setattr(families, "search", lambda *given, **named: pytest.fail("searched"))
-    where = setting(network="8x8", failed="1-2")
-    for grid in ("7x9", "9x7", "3x21", "1x63"):
-        found = where.place("best", parse_grid(grid))
-        where.site.check_mapping(found)
-        assert where.predict(found).cost <= where.predict(where.place("default", parse_grid(grid))).cost
-    assert len(where.predictions()) == 7
 
 
 @pytest.mark.thorough
@@ -258,27 +209,6 @@ def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     assert planned.worth == pytest.approx(min(p.worth for p in found))
     if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], "quick")[0]):
         assert other.worth == pytest.approx(planned.worth)
-
-
-@pytest.mark.parametrize("network, tasks, failed, fft, grid, most", [
-    ("8x8:mesh", 1, None, None, "1x16", 14), ("8x8:mesh", 1, "0-0", None, "9x1", 19), ("8x8", 1, "1-1", "64", "16x1", 12),
-    ("6", 1, "1", None, "2x1", 3), ("8x8", 1, None, "100", "1x64", 4.93), ("4", 3, None, "16x15x9", "12x1", 2.2),
-    ("5x5:mesh", 1, "0-0", "100x40x40", "24x1", 5.7), ("fat-tree:leaves=4,hosts=4,up=2", 1, None, None, "1x9", 7.2),
-    ("4x4x8:twisted", 1, None, None, "4x8", 14.5), ("3x4:twist=xy2", 2, None, None, "4x3", 4),
-    ("fat-tree:leaves=9,hosts=8,taper=2", 1, None, "20", "8x9", 12.5),
-    ("hyperx:4x4,hosts=4", 1, None, "30x17x60", "8x8", 13)])
-def test_one_group_twisted_tori_and_uneven_blocks_are_searched(network, tasks, failed, fft, grid, most):
-    where = setting(network=network, tasks_per_node=tasks, failed=failed, idle=True, fft=fft)
-    one = parse_grid(grid)
-    assert is_searched(where.site, one, where.transform)
-    best, found = (best_placement(where, one, share)[1] for share in (0, 10))
-    assert found.cost <= most < where.predict(where.place("default", one)).cost and found.cost <= best.cost
-
-
-def test_a_search_is_told_only_if_one_ran(pencilmap):
-    """All placements of one group of even blocks on all slots are alike."""
-    asked = ("predict", "--network", "8x8", "--fft", "64", "--effort", "normal", "-p", "best")
-    assert "search" not in pencilmap(*asked, "--grid", "1x64")[1]
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])

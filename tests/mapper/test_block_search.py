@@ -4,12 +4,10 @@ from itertools import product as cartesian
 
 import pytest
 
-from pencilmap.mapper.seeds.products import best_product, best_product_of, patterns
-from pencilmap.mapper.setting import setting
-from pencilmap.model.base.factors import divisors
-from pencilmap.model.decompositions import SLAB
+from pencilmap.mapper.seeds.products import best_product_of, patterns
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_product
@@ -29,21 +27,3 @@ def test_search_agrees_with_trying_all_products(torus, tasks, extents):
         least[product.grid] = min(least.get(product.grid, cost), cost)
     for grid in all_grids(torus.n_nodes * tasks):
         assert predict_product(best_product_of(torus, grid, tasks, transform), transform).cost == least[grid]
-
-
-@pytest.mark.slow
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("n, least_us", [(17, 2.112), (33, 12.16)])
-def test_best_knows_the_blocks_of_the_transform(n, least_us):
-    where = setting(network="4x4x4", bandwidth="1 GB/s", fft=str(n))
-    best, named = where.predictions("8x8", ["best", "digits:x=c2r2,y=c2r2,z=c2r2"])
-    assert best.t_s <= named.t_s and best.t_s * 1e6 <= least_us + 1e-3
-    first = where.predictions("best")[0]  # its schedule is free
-    assert (first.schedule or first).t_s <= best.t_s
-
-
-def test_even_blocks_and_slabs():
-    torus = Torus((4, 4))
-    assert best_product_of(torus, ProcessGrid(4, 4), 1, Transform(16, 16, 16)) == best_product(torus, ProcessGrid(4, 4))
-    grid = ProcessGrid(16, decomposition=SLAB)
-    assert best_product_of(torus, grid, 1, Transform(17, 17, 17)).grid == grid

@@ -7,10 +7,9 @@ import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid import parse_grid
 
 
 def boxes_of(site, extents):
@@ -66,9 +65,3 @@ def test_what_is_no_box_is_told_with_what_is(text, shape, T, grid, words):
     with pytest.raises(PlacementError) as error:
         place(text, Site(Torus(shape), T), parse_grid(grid))
     assert words in str(error.value)
-
-
-def test_a_slab_has_no_complement():
-    with pytest.raises(PlacementError) as error:
-        place("line", Site(Torus((4, 2))), ProcessGrid(8, decomposition=decomposition_named("slab")))
-    assert "but grid 8 of a slab decomposition has 1; take best or default" in str(error.value)

@@ -7,10 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.calibrated import machine_text
-from pencilmap.mapper.runs.compare import _likely, compare_records
-from pencilmap.mapper.runs.records import mapping_of_record
-from pencilmap.mapper.runs.samples import _tasks_per_node, published_samples, record_samples
+from pencilmap.mapper.runs.compare import compare_records, published_samples, record_samples
+from pencilmap.mapper.runs.probes import machine_text
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus
@@ -20,7 +18,6 @@ from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.calibrate import calibrate, errors
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import computing_divisions
-from tests.documents import run_by
 from tests.mapper.run_records import record
 
 pytestmark = pytest.mark.thorough
@@ -64,42 +61,6 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert re.search(r"injection_per_node .*cannot be\s+separated", out)
 
 
-@pytest.mark.slow
-def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
-    found = pencilmap_json.one("study", "calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
-    figures = found["figures"]
-    assert figures["link_bandwidth"]["text"] == "200 MB/s"
-    assert figures["fft_rate_per_task"]["value"] == pytest.approx(1e9, rel=0.02)
-    assert figures["memory_bandwidth_per_node"]["value"] == pytest.approx(4e9, rel=0.02)
-    assert found["quality"][0]["model"]["largest"] < 0.02
-    assert load_machine(str(tmp_path / "found.toml")).torus.bandwidth == pytest.approx((BANDWIDTH,) * 3, rel=1e-3)
-
-
-@pytest.mark.parametrize("command", run_by(__file__))
-def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_path, pencilmap, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(records, tmp_path / "runs.jsonl")
-    status, _, err = pencilmap(*command.split()[1:])
-    assert status == 0, err
-    assert load_machine("mymachine.toml").costs.fft_rate_per_task == pytest.approx(1e9, rel=0.02)
-
-
-def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_path, pencilmap, pencilmap_json):
-    runs, path = write(records, tmp_path / "runs.jsonl"), tmp_path / "found.toml"
-    assert pencilmap("study", "calibrate", runs, "-o", path)[0] == 0
-    again, = pencilmap_json("predict", "-m", path, "-g", "8x64", "-p", "box:2x2x2", "-n", "512")
-    measured = records[10]["phases"]
-    assert again["stages"][0]["time_s"] == pytest.approx(measured["exchange_row"]["max_s"][1], rel=0.02)
-    assert again["total_s"] == pytest.approx(measured["total"]["max_s"][1], rel=0.02)
-
-
-def test_held_out_records_are_predicted(records, tmp_path, pencilmap_json):
-    found = pencilmap_json.one("study", "calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
-    halves = {(row["group"], row["half"]): row for row in found["quality"]}
-    assert halves["exchanges", "predicted"]["model"]["n"] == 15
-    assert halves["exchanges", "predicted"]["model"]["largest"] < 0.1
-
-
 def test_the_work_of_a_record_is_that_of_its_placement(records):
     samples, refused = record_samples({"r": records[0]}, (BANDWIDTH,))
     assert refused == []
@@ -108,57 +69,12 @@ def test_the_work_of_a_record_is_that_of_its_placement(records):
         assert sample.time_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
 
 
-def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, tmp_path, pencilmap_json):
-    """As for grids 1xP, and for exchange fftw, which packs internally."""
-    alone = record(mapping_of("8x8x8", "1x512", "default", 1), Transform(64, 64, 64), TRUTH)
-    for name in ("exchange_row", *(name for name in alone["phases"] if "pack" in name)):
-        alone["phases"][name]["max_s"] = [0, 0, 0]
-    samples, refused = record_samples({"r": alone}, (BANDWIDTH,))
-    assert [s.phase for s in samples] == ["column", "fft"] and refused == ["r copy: left out: no time was measured"]
-    found = pencilmap_json.one("study", "calibrate", write([*records, alone], tmp_path / "runs.jsonl",
-                                                           link_bandwidth="200 MB/s"))
-    assert {row["group"]: row["model"]["n"] for row in found["quality"]}["exchanges"] == 2 * len(records) + 1
-
-
-def test_a_rate_is_that_of_one_thread(records):
-    """`predict --threads` multiplies the rate by the number of threads."""
-    operations = {}
-    for threads in (1, 4):
-        samples, _ = record_samples({"r": records[0] | {"threads": threads}}, (BANDWIDTH,))
-        [operations[threads]] = [sample.work.operations for sample in samples if sample.phase == "fft"]
-    assert operations[1] == 4 * operations[4] > 0
-
-
 def test_assumed_coordinates_give_no_exchange_and_simulated_runs_no_computing():
     mapping, transform = mapping_of(*RUNS[0]), Transform(128, 128, 128)
     assumed, refused = record_samples({"r": record(mapping, transform, TRUTH, coordinate_source="assumed")}, (BANDWIDTH,))
     assert [s.phase for s in assumed] == ["fft", "copy"] and "assumed" in refused[0]
     simulated, refused = record_samples({"r": record(mapping, transform, TRUTH, {"network": "simulated"})}, (BANDWIDTH,))
     assert [s.phase for s in simulated] == ["row", "column"] and refused == []
-
-
-def test_a_record_without_tasks_per_node_has_those_of_its_fullest_host():
-    transform = Transform(128, 128, 128)
-    found = record(mapping_of(*RUNS[3]), transform, TRUTH)
-    known = _tasks_per_node(found)
-    found["placement"]["tasks_per_node"] = None
-    found["placement"]["ranks"][0]["host"] = "elsewhere"
-    assert known == _tasks_per_node(found) == 2
-
-
-def test_a_record_without_tasks_per_node_is_of_one_on_each():
-    mapping = mapping_of(*RUNS[0])
-    found = record(mapping, Transform(128, 128, 128), TRUTH)
-    found["placement"]["tasks_per_node"] = None
-    assert mapping_of_record(found, mapping.network, "r").tasks_per_node == 1
-
-
-def test_only_a_real_network_has_likely_times():
-    labels = {"machine": "bluegene-l"}
-    assert _likely(labels) == load_machine("bluegene-l").likely is not None
-    for more in ({"network": "simulated"}, {"link_bandwidth": "1e9"}, {"progress": "0.5"}):
-        assert _likely(labels | more) is None
-    assert _likely({}) is None
 
 
 def test_figures_in_the_labels_of_a_record_are_in_its_full_time():
@@ -236,7 +152,7 @@ def test_unknown_published_measurements_are_refused():
 
 
 def test_the_cost_of_a_copy_predicts_no_size_that_is_left_out():
-    """The cost of a copy describes 64^3 but predicts 64^3 worse, as docs/time-model.md says with these figures."""
+    """The cost of a copy describes 64^3 but predicts 64^3 worse."""
     machine = load_machine("bluegene-l")
     as_it_is = [s for s in published_samples("bluegene-l", machine.torus) if s.phase == "local"]
     simpler = [replace(s, work=replace(s.work, copies=0)) for s in as_it_is]

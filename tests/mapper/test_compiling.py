@@ -16,12 +16,6 @@ from pencilmap.model.base.reading import noting_inputs
 from tests.patience import patience
 
 
-def test_without_any_folder_for_a_cache_it_compiles_without(monkeypatch):
-    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    monkeypatch.setattr("numba.config.CACHE_DIR", "")
-    assert compiling.compiled(lambda x: x + 1)(2) == 3
-
-
 def test_if_numba_finds_no_folder_the_cache_is_a_private_folder(monkeypatch, tmp_path):
     """The usual folders are beside the source and in the user's home."""
     from numba.core import caching
@@ -61,12 +55,6 @@ def test_a_process_that_ends_while_it_stores_code_leaves_no_older_code(tmp_path)
     assert run_loop(tmp_path, 2, "print(loop(1))").stdout == "3\n"
 
 
-@pytest.mark.thorough
-def test_stored_code_is_used_again(tmp_path):
-    asked = "print(loop(1), sum(loop.stats.cache_hits.values()))"
-    assert [run_loop(tmp_path, 1, asked).stdout for _ in range(2)] == ["2 0\n", "2 1\n"]
-
-
 def test_damaged_files_are_compiled_and_stored_again(tmp_path):
     """Cut, emptied, or with one other bit in the middle: such code would end with a traceback or crash."""
     stored = compiling._Stored(IndexDataCacheFile(str(tmp_path), "loop", "stamp"))
@@ -101,42 +89,6 @@ def test_without_compilation_the_loops_run_as_python(tmp_path):
     assert (done.stdout, done.stderr) == ("2\n", "")
 
 
-@pytest.mark.thorough
-def test_code_for_other_arguments_is_stored_under_other_names(tmp_path):
-    """Each of two processes finds an empty cache: the names may not depend on what is stored already."""
-    names = []
-    for value in ("1", "1.0"):
-        assert run_loop(tmp_path, 1, f"loop({value})").stderr.count("Error") == 0
-        names.append({path.name for path in tmp_path.rglob("*.nbc")})
-        for path in tmp_path.rglob("*.nb?"):
-            path.unlink()
-    assert len(names[0]) == len(names[1]) == 1 and names[0] != names[1]
-
-
-@pytest.mark.parametrize("mode, usable", [(0o700, True), (0o770, False), (0o777, False)])
-def test_a_folder_that_others_can_write_is_not_used(monkeypatch, tmp_path, mode, usable):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    folder = tmp_path / f"pencilmap-{os.getuid()}"
-    folder.mkdir()
-    folder.chmod(mode)
-    assert compiling.private_folder() == (folder if usable else None)
-
-
-def test_a_link_to_a_folder_is_not_used(monkeypatch, tmp_path):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    (tmp_path / "other").mkdir(mode=0o700)
-    (tmp_path / f"pencilmap-{os.getuid()}").symlink_to(tmp_path / "other")
-    assert compiling.private_folder() is None
-
-
-def test_the_first_compilation_of_a_process_is_reported_once():
-    said = []
-    with heard_by(said.append), event.install_listener("numba:compile", compiling._Told()):
-        for factor in (2, 3):
-            assert numba.njit(lambda x, factor=factor: x * factor)(5) == 5 * factor
-    assert said.count(compiling.COMPILING) >= 1 and len(said) <= 2  # the listener of the process may report it, too
-
-
 FIRST_ANSWERS = ("8x8x8", "4x4x8:twisted", "fat-tree:leaves=8,hosts=8,up=4", "dragonfly:a=4,p=2,h=2", "hyperx:4x4,hosts=4",
                  "dragonfly-plus:leaves=4,spines=4,hosts=2,groups=5")
 
@@ -149,3 +101,11 @@ def test_numba_is_not_loaded_before_a_search(words):
             "print('numba' in sys.modules, 'scipy.sparse' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["False", "False"], "")
+
+
+def test_the_first_compilation_of_a_process_is_reported_once():
+    said = []
+    with heard_by(said.append), event.install_listener("numba:compile", compiling._Told()):
+        for factor in (2, 3):
+            assert numba.njit(lambda x, factor=factor: x * factor)(5) == 5 * factor
+    assert said.count(compiling.COMPILING) >= 1 and len(said) <= 2  # the listener of the process may report it, too

@@ -1,4 +1,3 @@
-import errno
 import fcntl
 import os
 import resource
@@ -36,24 +35,6 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
     write_whole(link, "new")
     assert link.is_symlink() and target.read_text() == "new"
     assert os.listdir(target.parent) == ["best.map"]
-
-
-@pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_a_file_may_be_read_by_whom_the_umask_lets_and_the_umask_stays(tmp_path, umask):
-    before = os.umask(umask)
-    try:
-        write_whole(tmp_path / "best.map", "text")
-        assert stat.S_IMODE((tmp_path / "best.map").stat().st_mode) == 0o666 & ~umask
-    finally:
-        assert os.umask(before) == umask
-
-
-@pytest.mark.parametrize("path", [".", ""])
-def test_a_folder_is_refused(tmp_path, monkeypatch, path):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(MapfileError, match="directory"):
-        write_whole(path, "text")
-    assert os.listdir(tmp_path) == []
 
 
 @contextmanager
@@ -125,15 +106,6 @@ def test_what_several_append_at_once_stays_whole(tmp_path):
     assert sorted((tmp_path / "r").read_text().splitlines(keepends=True)) == sorted(5 * lines)
 
 
-def test_what_there_is_no_room_for_leaves_no_part(tmp_path):
-    """A limit on the size of files stands for a full disk: only a part of the text fits."""
-    path = tmp_path / "r"
-    append_whole(path, "first\n")
-    with file_limit(1000), pytest.raises(MapfileError, match="cannot be written: File too large"):
-        append_whole(path, 2000 * "x")
-    assert path.read_text() == "first\n"
-
-
 def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_not(tmp_path):
     path = tmp_path / "a[1].map"
     killed = ("import os, sys; from pencilmap.mapper.base.files import write_whole; "
@@ -174,33 +146,6 @@ def test_only_folders_that_are_marked_by_a_file_of_ours_are_removed(tmp_path):
             there = set(os.listdir(tmp_path))
             assert there == {"target", "pencilmap-linked", "pencilmap-used", "another", mine.name}
     assert set(os.listdir(tmp_path)) == {"target", "pencilmap-linked", "pencilmap-used", "another"}
-
-
-def test_who_appends_asks_for_the_file_alone(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(fcntl, "flock", lambda file, how: asked.append(how))
-    append_whole(tmp_path / "records", "one\n")
-    assert asked == [fcntl.LOCK_EX] and (tmp_path / "records").read_text() == "one\n"
-
-
-def test_what_cannot_be_put_in_its_place_is_told_and_leaves_nothing(tmp_path, monkeypatch):
-    (tmp_path / "a.map").write_text("before")
-
-    def refuse(aside, target):
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(MapfileError, match=r"a\.map cannot be written: Device or resource busy"):
-        write_whole(tmp_path / "a.map", "after")
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.map", "before")]
-
-
-def test_a_file_keeps_its_mode(tmp_path):
-    path = tmp_path / "a.map"
-    path.write_text("old")
-    path.chmod(0o640)
-    write_whole(path, "new")
-    assert path.read_text() == "new" and stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_file_with_two_names_keeps_both_and_its_content_if_there_is_no_room(tmp_path):

@@ -7,16 +7,14 @@ import pytest
 
 from pencilmap.mapper import allocations
 from pencilmap.mapper.allocations.table import parse_table
-from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
+from pencilmap.mapper.formats import Document, Job, parse_mapping, recognise
 from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES, PLACEMENT, TARGETS, foreign_format
-from pencilmap.mapper.graphs import GRAPHS, parse_graph
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.seeds.graph import network_graph
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
 from tests.fuzz.first_inputs import IN_PYTHON
 from tests.fuzz.readers import CORPUS
 
@@ -157,33 +155,6 @@ def test_no_file_of_ours_is_taken_for_a_foreign_one(kind):
     assert [name for name, content in files.items() if foreign_format(Document(content, name), OWN[kind])] == []
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_no_placement_that_is_written_is_taken_for_a_foreign_one(name):
-    for shape in ((4, 3, 2), (2, 2, 2)) if name != "bgq" else ((2, 2, 1, 1, 2),):
-        for tasks in (1, 2, 4):
-            for text in ("default", f"default:t{Torus(shape).axes[::-1]}"):
-                site = Site(Torus(shape), tasks)
-                mapping = as_mapping(place(text, site, ProcessGrid(site.n_slots // 2, 2)), text)
-                content = FORMATS[name].write(mapping, Job(site)).encode()
-                assert foreign_format(Document(content, "own"), PLACEMENT) is None
-
-
-def test_numbers_that_are_no_metis_graph():
-    for text in ("0 1\n1 2\n", "2 2\n0 1\n1 0\n", "2 2\n1 2\n2 1\n", "4 4\n", "1 0\n", "", "2 1\n2\nx\n"):
-        assert foreign_format(Document(text.encode(), "own"), NODES) is None
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("given", ["metis", "dot", "ibnetdiscover", "topograph", "graphml", "netloc"])
-def test_a_named_format_that_is_wrong_is_refused_with_the_format_of_the_file(name, given):
-    title, text = EXAMPLES[name]
-    if given in title.lower():
-        return
-    with pytest.raises(PencilmapError) as error:
-        parse_graph(Document(text.encode(), "given"), given, 1e9, {"taper": "2"} if GRAPHS[given].options else {})
-    assert f"; the file looks like {title}" in str(error.value) or "; the file looks like one of format " in str(error.value)
-
-
 @pytest.mark.parametrize("given, text, looks", [
     ("bgl", "rank 0=n1 slot=0\nrank 1=n2 slot=0\n", "one of format openmpi4"),
     ("openmpi4", "%%MatrixMarket matrix coordinate\n", "a Matrix Market file"),
@@ -192,9 +163,3 @@ def test_a_named_format_that_is_wrong_is_refused_with_the_format_of_the_file(nam
 def test_a_placement_in_a_wrong_named_format_is_refused_with_its_own(given, text, looks):
     with pytest.raises(PencilmapError, match=f"; the file looks like {looks}"):
         parse_mapping(text.encode(), "given", Job(Site(Torus((2, 1, 1)))), None, given)
-
-
-def test_damage_in_the_right_format_is_not_taken_for_another_format():
-    with pytest.raises(PencilmapError) as error:
-        parse_graph(Document(b"3 2\n2\n1 3\n9\n", "given"), "metis", 1e9)
-    assert "looks like" not in str(error.value)

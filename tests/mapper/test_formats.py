@@ -2,23 +2,22 @@
 
 import json
 import random
-import shlex
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
-from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
+from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.flux import pmi_process_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.named_network import given_network
+from pencilmap.mapper.graphs import given_network
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, slots_in_order
+from pencilmap.model.placement.mapping import Mapping
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
 JOB = Job(Site(TORUS))
@@ -31,16 +30,6 @@ def shuffled(site, grid, seed):
     random.Random(seed).shuffle(places)
     places = np.array(places)
     return Mapping(site.network, grid, T, places // T, places % T)
-
-
-def shape_for(name):
-    return Torus((2, 2, 3, 1, 2)) if name == "bgq" else TORUS
-
-
-def assert_same(back, mapping, says_slots):
-    assert np.array_equal(back.node_of_rank, mapping.node_of_rank)
-    slots = mapping.slot_of_rank if says_slots else slots_in_order(mapping.node_of_rank)
-    assert np.array_equal(back.slot_of_rank, slots)
 
 
 TEMPLATES = (None, "nid{node:05d}", "rack1-n{node}", "node{node}", "1n{node}")
@@ -59,40 +48,6 @@ def test_a_file_is_recognised_as_what_wrote_it_or_as_a_format_that_writes_the_sa
         text = FORMATS[name].write(mapping, job)
         found = recognise(Document(text.encode(), "own"))
         assert found == name or FORMATS[found].write(mapping, job) == text, (found, shape, text[:60])
-
-
-@pytest.mark.parametrize("indent", [None, 0, 1, 4])
-def test_a_mesh_of_jax_is_recognised_however_its_json_is_laid_out(indent):
-    mapping = shuffled(JOB.site, GRID, 1)
-    text = json.dumps(json.loads(FORMATS["jax"].write(mapping, JOB)), indent=indent)
-    assert recognise(Document(text.encode(), "own")) == "jax"
-    assert_same(parse_mapping(text.encode(), "own", JOB, GRID), mapping, True)
-
-
-@pytest.mark.parametrize("head", ["", "# by hand\n", "\n\n"])
-def test_six_columns_are_blue_gene_q_whatever_stands_before_them(head):
-    job = Job(Site(shape_for("bgq")))
-    text = head + FORMATS["bgl"].write(shuffled(job.site, GRID, 2), job)
-    assert recognise(Document(text.encode(), "own")) == "bgq"
-    assert recognise(Document(b"0 0 0 0\n", "own")) == "bgl"
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_launch_lines_name_file_and_ranks(name):
-    job = Job(Site(shape_for(name), 2), program="./fft --n 64")
-    mapping = shuffled(job.site, ProcessGrid(4, 12), 1)
-    launch = FORMATS[name].launch(mapping, job, "my maps/m.txt")
-    everything = " ".join((launch.line, *launch.needs, *launch.job_script))
-    assert "my maps/m.txt" in everything and (launch.needs or launch.job_script)
-    if name not in ("jax", "scotch"):
-        assert launch.line.endswith("./fft --n 64") and "48" in shlex.split(launch.line)
-    if name == "jax":
-        compile(launch.line, "launch", "exec")
-
-
-def test_comments_and_blank_lines_of_others_are_read():
-    text = b"\xef\xbb\xbf# by hand\n\n0 0 0 # rank 0\r\n1 0 0\n"
-    assert parse_mapping(text, "m", Job(Site(Torus((2, 1)))), ProcessGrid(2, 1)).node_of_rank.tolist() == [0, 1]
 
 
 FOREIGN = {  # from the sources named in each format's file: format, tasks per node, torus, text, node of each rank
@@ -195,25 +150,11 @@ def test_flux_gets_no_nodes_without_tasks():
         FORMATS["flux"].write(gap, Job(site))
 
 
-def test_cray_warns_of_a_long_process_mapping():
-    site = Site(Torus((8, 8, 8)), allocation=Allocation(Torus((8, 8, 8)), np.arange(512)))
-    for seed, warned in ((1, True), (None, False)):
-        mapping = shuffled(site, ProcessGrid(8, 64), seed) if warned else Mapping(
-            site.network, ProcessGrid(8, 64), 1, np.arange(512), np.zeros(512))
-        warnings = FORMATS["cray"].launch(mapping, Job(site), "MPICH_RANK_ORDER").warnings
-        assert any("1023" in w for w in warnings) == warned
-
-
 def test_cray_refuses_idle_slots_before_used_ones():
     site = Site(Torus((3,)), 2, idle=True)
     mapping = Mapping(site.network, ProcessGrid(2, 1), 2, np.array([0, 1]), np.array([0, 0]))
     with pytest.raises(MapfileError, match=r"node \(0\) slot 1 stays idle"):
         FORMATS["cray"].write(mapping, Job(site))
-
-
-def test_hydra_keeps_runs_of_a_host_together():
-    mapping = Mapping(Torus((2,)), ProcessGrid(4, 1), 3, np.array([1, 1, 0, 1]), np.array([0, 1, 0, 2]))
-    assert FORMATS["hydra"].write(mapping, Job(Site(Torus((2,)), 3))) == "node-1:2\nnode-0:1\nnode-1:1\n"
 
 
 def test_the_jax_program_finds_the_devices(tmp_path):
@@ -322,18 +263,6 @@ BROKEN_OTHERS = [
 ]
 
 
-def test_wrong_encoding_is_refused():
-    with pytest.raises(MapfileError, match="line 2: byte 0xff is not UTF-8"):
-        parse_mapping(b"0 0 0 0\n\xff\xfe", "demo.map", JOB, GRID)
-
-
-def test_endless_and_unreadable_files_are_refused(tmp_path):
-    with pytest.raises(MapfileError, match="/dev/zero cannot be read: it is a device, which has no end"):
-        read_mapping("/dev/zero", JOB, GRID)
-    with pytest.raises(MapfileError, match="cannot be read"):
-        read_mapping(tmp_path, JOB, GRID)
-
-
 @pytest.mark.parametrize("name", ["vcoordfile", "rankmap", "jax"])
 def test_shapes_that_a_launcher_cannot_have_are_refused(name):
     job = Job(Site(Torus((2, 2, 2, 2))))
@@ -351,21 +280,11 @@ def test_unknown_formats_are_refused_with_the_known():
         format_named("nix")
 
 
-def test_hostfile_counts_stand_for_ranks_in_a_row():
-    mapping = parse_mapping(b"node-1:2\nnode-0:2\n", "h", Job(Site(Torus((2,)), 2)), ProcessGrid(2, 2), "hostfile")
-    assert mapping.node_of_rank.tolist() == [1, 1, 0, 0] and mapping.slot_of_rank.tolist() == [0, 1, 0, 1]
-
-
 @pytest.mark.parametrize("text, names", [
     ("a", ["a"]), ("n[0-3]", ["n0", "n1", "n2", "n3"]), ("n[08-11,3],x", ["n08", "n09", "n10", "n11", "n3", "x"]),
     ("r[0-1]c[1-2]", ["r0c1", "r0c2", "r1c1", "r1c2"]), ("n[5]-ib", ["n5-ib"])])
 def test_compressed_host_lists_expand(text, names):
     assert expand_hosts(text) == names
-
-
-def test_a_list_of_too_many_hosts_is_refused_by_its_first_forty_characters():
-    with pytest.raises(MapfileError, match=f"^host list '{','.join('abcdefghij' * 2)},' stands for more than 24 hosts$"):
-        expand_hosts(",".join("abcdefghij" * 3), 24)
 
 
 @pytest.mark.parametrize("text",
@@ -393,12 +312,6 @@ def test_host_templates_that_are_ambiguous_are_refused():
             used()
     assert hosts.names([13, 133, 13]) == ["n11", "n111", "n11"]
     assert len(set(Hosts(Torus((2, 11)), "n{x}{y}x{x}").names(range(22)))) == 22
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
-    with pytest.raises(MapfileError, match="cannot be written"):
-        write_mapping(shuffled(JOB.site, GRID, 0), tmp_path / "missing" / "demo.map", "bgl")
-    assert list(tmp_path.iterdir()) == []
 
 
 UNREADABLE = [  # by the consumer itself, most cases verified: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
@@ -518,14 +431,6 @@ def test_the_verdict_names_the_launchers_that_read_the_file(name, text, launcher
     assert all("stops at line 1" in why for why in judged.values() if why)
 
 
-def test_a_mesh_has_the_shape_of_the_grid():
-    job = Job(Site(Torus((4, 2))))
-    text = FORMATS["jax"].write(shuffled(job.site, ProcessGrid(4, 2), 0), job).encode()
-    assert parse_mapping(text, "m", job, ProcessGrid(4, 2), "jax").n_tasks == 8
-    with pytest.raises(MapfileError, match="has rows of 4, but grid 2x4 has rows of 2"):
-        parse_mapping(text, "m", job, ProcessGrid(2, 4), "jax")
-
-
 @pytest.mark.parametrize("tasks, known", [(1, True), (2, True), (3, False), (16, True), (64, True), (65, False)])
 def test_runjob_takes_powers_of_two_of_ranks_a_node(tasks, known):
     site = Site(Torus((1, 1, 1, 1, 2)), tasks)
@@ -551,9 +456,3 @@ def test_a_file_of_host_names_says_if_nobody_named_the_hosts(name, tmp_path):
         launch = FORMATS[name].launch(mapping, job, "f")
         assert (needs.format(first) in launch.needs) == (first is not None), (network, hosts)
         assert any("hosts that are named" in need for need in launch.needs) == (first is not None)
-
-
-@pytest.mark.parametrize("name", ["openmpi4", "openmpi5", "hydra"])
-def test_launchers_that_reach_hosts_by_ssh_say_so(name):
-    mapping = Mapping(TORUS, GRID, 1, np.arange(24), np.zeros(24, dtype=int))
-    assert any("ssh to the" in need for need in FORMATS[name].launch(mapping, JOB, "f").needs)

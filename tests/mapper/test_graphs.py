@@ -8,12 +8,9 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
-from pencilmap.mapper.allocations import hwloc
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
-from pencilmap.mapper.graphs.netloc import bandwidth
 from pencilmap.model.base.errors import GraphError
-from tests.patience import patience
 
 
 def cluster():
@@ -143,25 +140,6 @@ def test_a_node_is_a_tree_whose_forks_are_switches(form, hosts, switches, links)
     assert sorted(network.vertices[network.n_nodes:]) == sorted(switches) and network.link_shape == (1, links)
 
 
-def test_the_xml_of_the_hwloc_installed_here_is_read(tmp_path):
-    import shutil
-    import subprocess
-
-    tool = shutil.which("lstopo-no-graphics")
-    if tool is None:
-        pytest.skip("lstopo-no-graphics is not installed")
-    path = tmp_path / "n.xml"
-    subprocess.run([tool, "-i", "pack:2 numa:2 core:3 pu:2", "--of", "xml", str(path)], check=True, timeout=patience(60))
-    assert [read_graph(str(path), form).n_nodes for form in ("hwloc", "hwloc-numa", "hwloc-package")] == [12, 4, 2]
-
-
-@pytest.mark.parametrize("width, speed, expected", [
-    ("4x", "QDR", 4e9), ("4X", "edr", 12.5e9), ("1x", "SDR", 0.25e9), ("1", "10000000000", 1.25e9), ("1", "1", None),
-    ("", "QDR", None), ("0x", "QDR", None), ("4x", "", None)])
-def test_bandwidth_of_a_link_from_its_width_and_speed(width, speed, expected):
-    assert bandwidth(width, speed) == expected
-
-
 BROKEN = {
     "empty": (b"", None, "is empty"),
     "an unknown format": (b"a b\n", "visio", "known are netloc-graphml"),
@@ -227,13 +205,6 @@ def test_graphml_whose_numbers_would_be_guesses_is_refused(attributes, words, tm
     assert words in str(error.value) and "'a' - 'b'" in str(error.value)
 
 
-def test_graphml_may_have_texts_and_weights_of_others(tmp_path):
-    graph = nx.Graph()
-    graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2, weight=7.5, label="east", up=True)
-    nx.write_graphml(graph, tmp_path / "g.graphml")
-    assert read_graph(tmp_path / "g.graphml").bandwidth == (1e9,)
-
-
 def test_defaults_of_graphml_hold_for_all_elements():
     text = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
         <key id="k" for="all" attr.name="kind" attr.type="string"><default>switch</default></key>
@@ -265,51 +236,12 @@ def test_a_list_of_edges_from_both_ends_has_each_cable_once():
     assert 2 in set(parse_graph(Document(b"a b\nb a\nb c\nc a\n", "net")).cables), "else lines are parallel cables"
 
 
-def test_a_prefix_and_an_encoding_of_xml_change_nothing():
-    text = """<?xml version="1.0" encoding="ISO-8859-1"?><g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns">
-        <g:graph edgedefault="undirected"><g:node id="a"/><g:node id="\u00e9"/><g:edge source="a" target="\u00e9"/></g:graph>
-        </g:graphml>"""
-    assert parse_graph(Document(text.encode(), "net")).vertices == ("a", "\u00e9")
-
-
-@pytest.mark.parametrize("text", ["a b 1\nb c 1\nc a 2\n", "a b\nb c {'weight': 1}\nc a {'weight': 2}\n",
-                                  "3 2 1\n2 1\n1 1 3 2\n2 2\n"])
-def test_weights_that_are_passed_over_are_noted(text):
-    assert "weights of edges in net are passed over" in parse_graph(Document(text.encode(), "net")).notes[0]
-    same = text.replace("3 2\n2 2\n", "3 1\n2 1\n").replace("a 2", "a 1").replace(": 2", ": 1")
-    assert parse_graph(Document(same.encode(), "net"), plain=True).notes == ()
-
-
-@pytest.mark.parametrize("mark, hosts", [("switch", ("h1", "h2", "h3")), ("host", ("s", "h1", "h2", "h3"))])
-def test_one_vertex_with_a_kind_tells_what_the_others_are(mark, hosts):
-    network = parse_graph(Document(f"s h1\ns h2\ns h3\ns {{'kind': '{mark}'}}\n".encode(), "net"))
-    assert network.vertices[:network.n_nodes] == hosts
-
-
 @pytest.mark.parametrize("case", BROKEN)
 def test_broken_graph_files_are_refused(case):
     content, form, words = BROKEN[case]
     with pytest.raises(GraphError) as error:
         parse_graph(Document(content, "net.txt"), form)
     assert words in str(error.value)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(GraphError, match="cannot be read"):
-        read_graph(str(tmp_path / "missing"))
-
-
-@pytest.mark.parametrize("text", ["0 1 0 1\n1 0 1 0\n", "a b c d\n", "CPU0\tCPU1\tCPU Affinity\n",
-                                  "a b\nNodeGUID Port Type Name\n", "node1\tnode2\tbandwidth\n"])
-def test_a_line_with_more_words_than_an_edge_is_named(text):
-    line = text.count("\n") if text.startswith("a b\n") else 1
-    with pytest.raises(GraphError, match=f"given line {line}: '.*' is not an edge; write the names of its two ends"):
-        parse_graph(Document(text.encode(), "given"))
-
-
-def test_the_line_of_an_unknown_unit_is_named():
-    with pytest.raises(GraphError, match="given line 2: .*'12.5 furlongs' .*units are B/s"):
-        parse_graph(Document(b"a b 1 GB/s\nb c 12.5 furlongs\n", "given"))
 
 
 def drawn(edges, default="directed"):
@@ -340,21 +272,6 @@ def test_edges_without_any_edge_back_are_refused_unless_they_close_rings():
 def test_types_that_are_not_read_are_named_with_the_words_to_write(text):
     with pytest.raises(GraphError, match="compute.*kind=host or kind=switch|kind=host or kind=switch.*compute, router"):
         parse_graph(Document(text.encode(), "given"))
-
-
-def test_types_that_tell_no_switches_do_not_matter():
-    text = "graph { a [type=small]; b [type=large]; c [type=large]; a -- b -- c -- a }"
-    assert parse_graph(Document(text.encode(), "given")).n_nodes == 3
-
-
-def test_a_processor_without_cores_has_its_pus():
-    text = ('<topology><object type="Machine" cpuset="0xf" allowed_cpuset="0x7" allowed_nodeset="0x1">'
-            '<object type="NUMANode" cpuset="0x3" nodeset="0x1"/><object type="NUMANode" cpuset="0xc" nodeset="0x2"/>'
-            + "".join(f'<object type="PU" cpuset="0x{1 << i:x}"/>' for i in range(4)) + "</object></topology>")
-    document = Document(text.encode(), "given")
-    assert parse_graph(document).n_nodes == 3 and "given has no cores: tasks are on its PUs" in parse_graph(document).notes
-    found = hwloc.find(document)
-    assert found.facts[0].value == "1 NUMA node, 3 PUs" and [core.number for core in found.cores] == [0, 1, 2]
 
 
 NODE = """<topology version="2.0"><object type="Machine" cpuset="0x0000000f" allowed_cpuset="0x0000000b">{far} <object

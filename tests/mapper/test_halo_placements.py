@@ -6,16 +6,14 @@ from math import isclose
 import numpy as np
 import pytest
 
-from pencilmap.mapper.choose import plan
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import transform_of
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.halo import Halo, halo
-from pencilmap.model.traffic.objective import in_sequence, overlapped
-from pencilmap.model.traffic.transform_traffic import transform_traffic
+from pencilmap.model.traffic.exchange import Halo, exchanges, halo
+from pencilmap.model.traffic.loads import in_sequence, overlapped
+from pencilmap.model.traffic.program import transform_traffic
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -86,34 +84,11 @@ def test_busiest_links_of_exchanges_and_halo_are_those_of_walked_messages(networ
 
 
 @pytest.mark.thorough
-def test_halos_decide_about_the_placement():
-    """The best placement of the exchanges alone has a slow halo here, and the launch order is slow, too."""
-    given = {"network": "4x4", "bandwidth": "1 GB/s", "fft": "64:r2c"}
-    alone, both = setting(**given), setting(**given, halo=7)
-    placed = as_mapping(alone.place("best", alone.grid("2x8")), "alone")
-    first, best = both.predictions("2x8", ("default", "best"))
-    assert best.worth < 0.7 * first.worth
-    assert best.worth < 0.99 * both.predict(placed).worth
-
-
-@pytest.mark.thorough
 def test_lengths_count_halos_without_a_bandwidth():
     where = setting(network="4x4", fft="64:r2c", halo=7, weight=2)
     first, best = where.predictions("2x8", ("default", "best"))
     assert first.worth == first.cost + 2 * max(first.halo.stage.load)
     assert best.worth < first.worth
-
-
-@pytest.mark.slow
-def test_plan_and_robust_count_halos():
-    where = setting(network="2x4", bandwidth="1 GB/s", fft="32", halo=4)
-    found = plan(where)
-    default = [c for c in found.choices if c.prediction.placement == "default" and c.schedule == "sequence"]
-    assert found.best.worth <= min(choice.worth for choice in default)
-    assert all(choice.prediction.halo for choice in found.choices)
-    robust = setting(network="2x4", bandwidth="1 GB/s", fft="32", halo=4, robust=True)
-    first, best = robust.predictions("2x4", ("default", "best"))
-    assert best.worth <= first.worth
 
 
 @pytest.mark.parametrize(("options", "said"), [

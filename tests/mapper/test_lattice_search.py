@@ -74,14 +74,6 @@ def test_tilings_beat_digit_patterns(shape, grid, tasks, cost):
     assert found == pytest.approx(float(predict_routed(tiling.mapping(grid)).cost))
 
 
-def test_the_same_seed_gives_the_same_tiling_and_its_text_gives_it_again():
-    site, grid = Site(Torus((6, 6)), 1), ProcessGrid(6, 6)
-    one, two = (place("lattice:seed=3,evaluations=30000", site, grid) for _ in range(2))
-    again = place(one.name, site, grid)
-    assert one.name == two.name == again.name
-    assert (one.node_of_rank == again.node_of_rank).all() and sorted(one.node_of_rank.tolist()) == list(range(36))
-
-
 def test_rows_may_be_the_cosets():
     site, grid = Site(Torus((4, 4)), 1), ProcessGrid(2, 8)
     text = "lattice:r=1.0.0/0.2.0/0.0.4"
@@ -138,88 +130,3 @@ def test_of_lattices_that_are_alike_one_is_tried_and_the_least_loads_first(torus
     for below in (sums[0], sums[len(sums) // 2], sums[-1] + 1):
         kept = tried_lattices(torus, shape, grid, below)
         assert [one.form for one in kept] == [one.form for one, total in zip(tried, sums) if total < below - 1e-9]
-
-
-def test_tiles_that_are_too_large_and_lattices_beyond_the_most_are_not_tried(monkeypatch):
-    torus, grid, shape = Torus((6, 6)), ProcessGrid(4, 9), np.array([6, 6, 1])
-    assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c", "r"}
-    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_TILE", 8)
-    assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c"}
-    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_TILE", 9)
-    first = {letter: next(iter(normal_forms((6, 6, 1), size))) for letter, size in (("c", 4), ("r", 9))}
-    monkeypatch.setattr("pencilmap.mapper.seeds.tilings.MOST_LATTICES", 1)
-    assert {one.cosets: one.form for one in tried_lattices(torus, shape, grid)} == first
-
-
-def annealed(monkeypatch, costs, *arguments, **more):
-    """Return the lattice and steps of each annealing; the n-th annealing returns the n-th cost over the floor."""
-    done, costs = [], iter(costs)
-
-    def anneal(run, steps):
-        done.append((run.lattice.form, steps))
-        run.cost = min(run.cost, run.floor + next(costs, 9.0))
-
-    monkeypatch.setattr(_Run, "anneal", anneal)
-    return done, best_tiling(*arguments, **more)
-
-
-def test_the_better_lattices_are_annealed_longer_until_no_round_finds_more(monkeypatch):
-    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
-    lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
-    n = len(lattices)
-    assert 12 < n <= 64
-    done, (tiling, cost) = annealed(monkeypatch, [8.0] * (n - 1) + [0.5], torus, grid, evaluations=10**9, patience=2)
-    assert [form for form, _ in done[:n]] == [one.form for one in lattices] and {steps for _, steps in done[:n]} == {3000}
-    assert [steps for _, steps in done[n:]] == [20_000] * 12 + [30_000] * 8
-    assert done[n][0] == lattices[-1].form == tiling.form, "the best first"
-    assert cost == lattices[-1].load + lattices[-1].floor + 0.5
-    assert done[n + 12][0] == done[n + 13][0], "each twice in the last rounds"
-
-
-def test_a_search_ends_with_its_steps_and_counts_larger_tiles_more(monkeypatch):
-    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
-    done, _ = annealed(monkeypatch, [], torus, grid, evaluations=4000)  # of 16 tasks: 8000 of 8
-    assert [steps for _, steps in done] == [3000, 3000, 2000]
-    done, (tiling, cost) = annealed(monkeypatch, [], torus, grid, evaluations=0, below=7.5)
-    assert (done, tiling, cost) == ([], None, 7.5)
-
-
-def test_only_what_costs_less_counts_and_what_cannot_is_left_out(monkeypatch):
-    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
-    lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
-    least = lattices[0].load + lattices[0].floor
-    done, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, evaluations=10**6, below=least + 1.0, patience=1)
-    assert (tiling, cost) == (None, least + 1.0)
-    assert done and {steps for _, steps in done} == {3000}, "one round"
-    done, (tiling, cost) = annealed(monkeypatch, [0.0], torus, grid, evaluations=10**6, patience=9)
-    assert len(done) == 1 and tiling.form == lattices[0].form and cost == least, "no other can be below that"
-    assert best_tiling(torus, grid, below=least) == (None, least)
-
-
-def test_ctrl_c_ends_the_tilings_and_with_them_the_command(monkeypatch):
-    def anneal(run, steps):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(_Run, "anneal", anneal)
-    with pytest.raises(KeyboardInterrupt):
-        best_tiling(Torus((8, 8)), ProcessGrid(8, 8))
-
-
-def test_the_tile_begins_near_place_0_and_has_one_place_of_every_coset():
-    shape = np.array([5, 4, 2])
-    for lattice in tried_lattices(Torus((5, 4)), shape, ProcessGrid(4, 10), 99.0):
-        run = _Run(Torus((5, 4)), 2, lattice, ProcessGrid(4, 10), 1)
-        strides = np.array([1, 5, 20])
-        assert sorted(lattice.numbers[run.start @ strides].tolist()) == list(range(len(run.start)))
-        apart = np.minimum(run.start, shape - run.start).sum(axis=1)
-        every = np.minimum(coordinates(shape, np.arange(40)), shape - coordinates(shape, np.arange(40))).sum(axis=1)
-        nearest = [every[lattice.numbers == number].min() for number in lattice.numbers[run.start @ strides]]
-        assert apart.tolist() == nearest
-
-
-@pytest.mark.parametrize("form, is_one", [
-    (((2, 0), (0, 1)), True), (((1, 0), (0, 2)), True), (((1, 1), (0, 2)), True), (((1, 0), (1, 2)), False),
-    (((1, 0, 0), (0, 2, 0)), False), (((1, 0),), False), (((4, 0), (0, 1)), False), (((0, 1), (2, 0)), False),
-    (((2, 1), (0, 1)), True)])
-def test_forms_of_index_two_in_z4_x_z2(form, is_one):
-    assert is_form(np.array([4, 2]), form, 2) == is_one

@@ -57,14 +57,6 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
         assert row.grid == ("12" if problem.bricks is None else "2x3x2")
 
 
-def test_without_a_bandwidth_times_of_lines_are_told_alone():
-    for row in compare_records([line_record(PROBLEMS[0], labels={})], "r"):
-        assert row.t_s is row.time_s is None and row.measured_s > 0 and "no bandwidth" in row.note
-    assumed = line_record(PROBLEMS[0]) | {"placement": {**line_record(PROBLEMS[0])["placement"], "torus": None}}
-    for row in compare_records([assumed], "r"):
-        assert (row.torus, row.tasks_per_node, row.time_s) == ("-", 0, None)
-
-
 @pytest.mark.parametrize("problem, changes, words", [
     (0, {"size": [96, 1]}, "a line has one extent, and a grid of all ranks"),
     (0, {"grid": [1, 12]}, "a line has one extent, and a grid of all ranks"),

@@ -5,21 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import networkx as nx
-import numpy as np
 import pytest
 
 from pencilmap.mapper.allocations.network_file import summary
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph
-from pencilmap.mapper.named_network import given_network
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GraphError, NetworkError, PencilmapError
-from pencilmap.model.kinds.fat_tree import FatTree, parse
-from pencilmap.model.kinds.recognition import recognised
-from pencilmap.model.network.graph import GraphNetwork, from_networkx
-from pencilmap.model.network.torus import Torus
-from pencilmap.scripts.command_line.network_picture import level_lines
+from pencilmap.model.base.errors import GraphError, PencilmapError
+from pencilmap.model.kinds.fat_tree import FatTree
+from pencilmap.scripts.command_line.job_network import level_lines
 from tests.patience import patience
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus" / "graph"
@@ -46,10 +40,6 @@ def test_a_file_is_recognised_by_its_content(name):
     first = next(form for form, row in GRAPHS.items() if form != "edge-list" and row.looks_like(document)) \
         if name != "edges" else "edge-list"
     assert first == SAMPLES[name] and parse_graph(document, bandwidth=1e9).n_nodes > 1
-
-
-def test_every_format_has_a_sample():
-    assert set(SAMPLES.values()) | {"hwloc-numa", "hwloc-package"} == set(GRAPHS)
 
 
 @pytest.mark.parametrize("name", ["slurm", "slurm-shown", "slurm-yaml", "slurm-addresses", "topograph", "topograph-slurm"])
@@ -83,44 +73,6 @@ def test_levels_above_the_leaves_have_a_taper_of_their_own(options, leaf, pod, t
     lines += ["SwitchName=p0 Switches=l[0-1]", "SwitchName=p1 Switches=l[2-3]", "SwitchName=t Switches=p[0-1]"]
     tree = parse_graph(Document("\n".join(lines).encode() + b"\n", "given"), "slurm", 1e9, options)
     assert [set(cables.tolist()) for cables in tree.cables_up] == [{leaf}, {pod}] and bool(tree.notes) == told
-
-
-def test_an_assumption_is_part_of_every_answer(tmp_path):
-    (tmp_path / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
-    where = setting(network=tmp_path / "topology.conf")
-    [found] = where.predictions("3x4", ["default"])
-    assert any("as many cables up as down" in note and "taper=2" in note for note in found.notes)
-
-
-def test_rates_are_given_by_class(tmp_path):
-    path = tmp_path / "topology.conf"
-    path.write_bytes((CORPUS / "slurm").read_bytes())
-    tree = given_network(f"{path},taper=2", "host=12.5 GB/s,up=25 GB/s")
-    assert tree.bandwidth == (12.5e9, 25e9) and given_network(path, "1 GB/s").bandwidth == (1e9, 1e9)
-    with pytest.raises(NetworkError, match="links of class host have no bandwidth"):
-        given_network(path, "up=25 GB/s")
-    with pytest.raises(NetworkError, match="no class of links with this name"):
-        given_network(path, "host=1 GB/s,ap=25 GB/s")
-
-
-def test_a_tree_from_a_file_answers_as_the_same_tree_from_a_text(tmp_path):
-    """Three levels, tapered at both."""
-    pods = [f"SwitchName=p{p} Switches=" + ",".join(f"l{p * 2 + i}" for i in range(2)) for p in range(2)]
-    leaves = [f"SwitchName=l{i} Nodes=n[{4 * i:02d}-{4 * i + 3:02d}]" for i in range(4)]
-    path = tmp_path / "topology.conf"
-    path.write_text("\n".join([*leaves, *pods, "SwitchName=top Switches=p[0-1]"]))
-    text = "fat-tree:leaves=4,hosts=4,up=2,spines=1,pods=2,core=2"
-    for grid in ("4x4", "2x8", "16x1"):
-        ours, same = (setting(network=given).predictions(grid, ["default"], routing)[0]
-                      for given, routing in ((f"{path},taper=2", "shortest-path"), (text, "shortest-path")))
-        assert [stage.load for stage in ours.stages] == [stage.load for stage in same.stages]
-
-
-def test_a_leaf_directly_below_the_top_gets_a_level_of_its_own():
-    tree = parse_graph(Document(b"SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=c Nodes=n[8-9]\n"
-                                b"SwitchName=p Switches=a,b\nSwitchName=top Switches=p,c\n", "net"))
-    assert isinstance(tree, FatTree) and tree.vertices[10:] == ("a", "b", "c", "p", "c+1", "top")
-    assert [cables.tolist() for cables in tree.cables_up] == [[4, 4, 2], [8, 2]]
 
 
 MIXED = """SwitchName=root Switches=high,low
@@ -218,38 +170,6 @@ Hca 2 "H1"\n[1] "S1"[1]\n\nHca 2 "H2"\n[1] "S1"[2]\n\nHca 2 "H3"\n[1] "S2"[1]\n"
     assert any("widths and speeds of ibsim, e.g. w=1, are not read" in note for note in fabric.notes)
 
 
-def test_cards_of_a_host_are_one_host_with_several_links():
-    text = FABRIC.replace("cn02 mlx5_0", "cn01 mlx5_1").replace("cn04 mlx5_0", "cn03 mlx5_1")
-    tree = parse_graph(Document(text.encode(), "fabric"))
-    assert isinstance(tree, FatTree) and tree.n_nodes == 2 and tree.links_per_host == 2
-    text = text.replace("cn03 mlx5_0", "cn01 mlx5_2").replace("cn03 mlx5_1", "cn01 mlx5_3")
-    rails = parse_graph(Document(text.encode(), "fabric"))
-    assert rails.n_nodes == 1 and rails.links_per_host == 4
-
-
-def test_a_fabric_with_a_lost_cable_stays_a_graph():
-    lines = FABRIC.splitlines()
-    ends = ('[20]\t"S-b8599f0300000002"[1] ', '[1]\t"S-b8599f0300000000"[20] ')
-    lost = [line for line in lines if not line.startswith(ends)]
-    assert len(lines) - len(lost) == 2
-    found = parse_graph(Document("\n".join(lost).encode(), "fabric"))
-    assert not isinstance(found, FatTree) and found.n_nodes == 4 and len(found.source) == 2 * (4 + 4)
-
-
-def test_a_torus_of_scotch_is_a_torus():
-    assert network("scotch", "x=1 GB/s,y=2 GB/s,z=1 GB/s") == Torus((4, 4, 2), bandwidth=(1e9, 2e9, 1e9))
-    mesh = parse_graph(Document(b"meshXD 2 5 6\n", "t"))
-    assert mesh == Torus((5, 6), (False, False)) and parse_graph(Document(b"hcub 3\n", "t")).n_nodes == 8
-    assert len(parse_graph(Document(b"cmplt 5\n", "t")).source) == 20
-
-
-def test_dot_attributes_defaults_and_subgraphs():
-    found = parse_graph(Document((CORPUS / "dot").read_bytes(), "dot"), plain=True)
-    assert found.vertices == ("n0", "n1", "n2", "n3", "leaf0", "leaf1", "spine") and found.bandwidth == (25e9,)
-    cables = {str(found.link_number(i)): str(c) for i, c in enumerate(found.cables)}
-    assert cables["leaf0->spine"] == cables["spine->leaf1"] == "2" and cables["n2->leaf1"] == cables["leaf1->n3"] == "1/2"
-
-
 DAMAGED = {
     "two trees": ("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\n",
                   "2 parts that no cable joins: n0, n1, ... .4 hosts.; n4, n5"),
@@ -294,14 +214,6 @@ def test_a_damaged_file_is_refused_with_its_line(case):
     assert str(error.value).startswith("net") and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("text, words", [("3 2\n2 3\n1 3\n1 2\n", "line 1: has 3 edges, and its first line says 2"),
-                                         ("3 3\n2 3\n1 4\n1 2\n", "line 3: '4' is not a vertex of 1 to 3"),
-                                         ("3 3\n2 3\n", "line 2: ends after 1 of 3 vertices"), ("a b\n", "begins with")])
-def test_a_damaged_metis_graph_is_refused(text, words):
-    with pytest.raises(PencilmapError, match=words):
-        parse_graph(Document(text.encode(), "net"), "metis")
-
-
 @pytest.mark.parametrize("options, words", [
     ({"taper": "0"}, "taper=0 is not possible"), ({"up": "x"}, "up=x is not possible"),
     ({"taper": "2", "up": "2"}, "one of both"), ({"tapir": "2"}, "is no option")])
@@ -310,50 +222,6 @@ def test_options_of_a_file_are_checked(options, words):
         network("slurm", **options)
     with pytest.raises(GraphError, match="its cables are in the file"):
         network("ibnetdiscover", taper="2")
-
-
-TEXTS = ["leaves=4,hosts=3,up=2", "leaves=4,hosts=4,up=6,spines=3", "leaves=8,hosts=2,up=2,pods=2,core=3",
-         "leaves=12,hosts=2,up=4,spines=2,pods=3,core=2", "leaves=4,hosts=4,up=4,rails=2", "leaves=6,hosts=3,up=2,links=2"]
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_any_fat_tree_is_found_in_its_cables(text):
-    """The cables in random order, and hosts in their order."""
-    tree = parse(text)
-    rng = np.random.default_rng(len(text))
-    graph = nx.MultiGraph()
-    graph.add_nodes_from(tree.vertices[:tree.n_nodes], kind="host")
-    switches = [str(name) for name in rng.permutation(tree.vertices[tree.n_nodes:])]
-    graph.add_nodes_from(switches, kind="switch")
-    up = [i for i in range(len(tree.source)) if tree.source[i] < tree.target[i]]
-    for i in rng.permutation(up):
-        graph.add_edge(tree.vertices[tree.source[i]], tree.vertices[tree.target[i]])
-    found = recognised(from_networkx(graph, "again"), "1 GB/s")
-    assert isinstance(found, FatTree) and found.vertices[:found.n_nodes] == tree.vertices[:tree.n_nodes]
-    assert [sorted(c.tolist()) for c in found.cables_up] == [sorted(c.tolist()) for c in tree.cables_up]
-    assert found.switches == tree.switches and found.link_classes == tree.link_classes
-
-
-def test_a_graph_that_is_no_fat_tree_is_none():
-    def switched(edges, switches):
-        graph = nx.Graph(edges)
-        nx.set_node_attributes(graph, {v: "switch" if v in switches else "host" for v in graph}, "kind")
-        return recognised(from_networkx(graph, "g"))
-
-    assert switched([("a", "s"), ("b", "t"), ("s", "t"), ("t", "u"), ("c", "u")], "stu") is None  # cables inside a level
-    assert switched([("a", "s"), ("b", "s")], "s") is None               # one switch
-    assert switched([("a", "b"), ("b", "s")], "s") is None               # cables between hosts
-    assert switched([("a", "s"), ("b", "s"), ("c", "t"), ("s", "u"), ("t", "u"), ("a", "t")], "stu") is None  # uneven links
-
-
-def test_a_large_tree_is_read_in_time(tmp_path):
-    path = tmp_path / "topology.conf"
-    path.write_text("".join(f"SwitchName=l{i} Nodes=n[{40 * i:05d}-{40 * i + 39:05d}]\n" for i in range(250))
-                    + "".join(f"SwitchName=p{i} Switches=l[{25 * i}-{25 * i + 24}]\n" for i in range(10))
-                    + "SwitchName=top Switches=p[0-9]\n")
-    tree = given_network(f"{path},taper=2")
-    assert isinstance(tree, GraphNetwork) and tree.n_nodes == 10_000
-    assert [len(level.names) for level in tree.levels] == [250, 10]
 
 
 LARGE = """

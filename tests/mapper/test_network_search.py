@@ -1,21 +1,18 @@
 """The search on networks of hosts and switches: loads of its swaps, its answers, and the figures that it must reach."""
 
 import random
-import re
 from fractions import Fraction
-from itertools import combinations, count, islice, permutations
+from itertools import combinations, permutations
 from time import process_time
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.base import progress
-from pencilmap.mapper.base.limit import Limit
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.levels import seeds
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
@@ -24,10 +21,9 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.lower_bounds import lower_bound
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 from tests.model.test_switched_networks import RANDOM
 from tests.patience import patience
 
@@ -107,41 +103,6 @@ def test_lengths_and_powers_after_many_swaps_are_those_of_the_placement(text, ta
         assert (state.rank_in[state.slot_of] == np.arange(len(ground.node))).all()
 
 
-@pytest.mark.parametrize("text, tasks, used, grid, fading, most", [
-    (TREE_72, 1, 72, (8, 9), network_search.EAGER, 9.9445),
-    ("fat-tree:leaves=12,hosts=12,taper=4", 4, 90, (18, 20), network_search.PATIENT, 13.5)])
-def test_swaps_reach_known_costs_from_the_launch_order(text, tasks, used, grid, fading, most):
-    """The first is the lower bound, and 10.28 if no swap is given up early. The second is then 14.29."""
-    site = site_of(text, tasks, sorted(random.Random(1).sample(range(network_named(text).n_nodes), used)))
-    ground = Ground(site, ProcessGrid(*grid))
-    swaps = swaps_of(ground, views(ground)[0], in_sequence(2))
-    annealed(swaps, ground.launch, 60_000_000, fading=fading)
-    assert swaps.least * used / site.network.n_nodes <= most
-
-
-def test_swaps_see_the_loads_of_static_routes():
-    ground = Ground(site_of("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=1"), ProcessGrid(4, 4))
-    slots = np.random.default_rng(5).permutation(16)
-    both = swaps_of(ground, views(ground)[1], in_sequence(2)).cost(slots)
-    mapping = mapping_of(ground, slots)
-    assert both == pytest.approx(float(cost_under(mapping, "shortest-path") + cost_under(mapping, "static")))
-
-
-def test_seeds_put_every_rank_on_a_slot_of_its_own():
-    hosts = random.Random(2).sample(range(24), 13)
-    ground = Ground(site_of("fat-tree:leaves=6,hosts=4,up=2,pods=3,core=2", 2, hosts), ProcessGrid(2, 13))
-    found = dict(seeds(ground))
-    assert len(found) > 20
-    assert all(sorted(slots) == list(range(26)) for slots in found.values())
-
-
-def test_seeds_work_with_idle_slots():
-    network = network_named("dragonfly:a=3,p=2,h=1")
-    site = Site(network, 2, idle=True)
-    for slots in dict(seeds(Ground(site, ProcessGrid(5, 7)))).values():
-        assert len(set(slots.tolist())) == 35
-
-
 def test_the_latin_rule_spreads_receivers_over_all_cables():
     ground = Ground(site_of(TREE_128), ProcessGrid(8, 16))
     slots = dict(seeds(ground))["mixed 0.50"]
@@ -149,13 +110,6 @@ def test_the_latin_rule_spreads_receivers_over_all_cables():
     costs = [cost_under(mapping_of(ground, some), "static") for some in (slots, spread)]
     assert costs[0] > 9 and costs[1] == 9
     assert cost_under(mapping_of(ground, spread), "shortest-path") == Fraction(35, 4)
-
-
-def test_the_same_seed_finds_the_same_placement():
-    site, grid = site_of(DRAGONFLY_72, hosts=drawn_hosts(DRAGONFLY_72, 42)), ProcessGrid(6, 7)
-    first, again, other = (search(site, grid, evaluations=100_000, limit=Limit(seed)) for seed in (1, 1, 2))
-    assert first.mapping.node_of_rank.tolist() == again.mapping.node_of_rank.tolist()
-    assert first.costs == again.costs and other.evaluations > 0
 
 
 def every_placement(slots, grid):
@@ -166,16 +120,6 @@ def every_placement(slots, grid):
             found = np.array((some[0], *order)).reshape(C, R)
             if (np.diff(found[0]) > 0).all() and (np.diff(found[:, 0]) > 0).all():
                 yield found.ravel()
-
-
-@pytest.mark.parametrize("text, grid", [(DRAGONFLY_72, (6, 12)), (TREE_72, (8, 9))])
-def test_swaps_end_when_their_work_is_done(text, grid):
-    ground = Ground(site_of(text), ProcessGrid(*grid))
-    swaps, used = swaps_of(ground, views(ground)[0], in_sequence(2)), []
-    run = swaps.run
-    swaps.run = lambda *given: used.append(run(*given)) or used[-1]
-    annealed(swaps, ground.launch, 3_000_000)
-    assert sum(used) == pytest.approx(3_000_000, rel=0.1)
 
 
 def test_every_placement_is_tried_once_up_to_the_order_of_rows_and_columns():
@@ -261,15 +205,6 @@ def test_a_graph_without_levels_is_divided_into_its_leaves(divider):
     assert all(set(range(4 * leaf, 4 * leaf + 4)) in leaves for leaf in range(4))
 
 
-@pytest.mark.parametrize("graph", [nx.hypercube_graph(5), nx.random_regular_graph(4, 30, seed=1), nx.grid_2d_graph(5, 6)],
-                         ids=["hypercube", "random", "mesh"])
-def test_on_a_graph_the_answer_is_never_worse_than_the_launcher(graph):
-    site = site_of(from_networkx(graph, "graph"))
-    grid = ProcessGrid(4, 8) if site.n_slots == 32 else ProcessGrid(5, 6)
-    found = search(site, grid, evaluations=100_000)
-    assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
-
-
 @pytest.mark.parametrize("text, number, tasks, grid", [
     ("fat-tree:leaves=6,hosts=6,taper=3", 24, 1, (4, 6)), ("fat-tree:leaves=6,hosts=6,taper=2", 20, 2, (5, 8)),
     ("fat-tree:leaves=8,hosts=4,taper=2,pods=2,core-taper=2", 21, 1, (3, 7)), ("hyperx:4x3,hosts=3", 25, 1, (5, 5)),
@@ -288,34 +223,6 @@ def test_the_worst_cost_is_never_above_that_of_the_launcher(text, number, tasks,
 
 
 #: network, hosts in use (0: all), tasks, grid, routing for which it is searched (None: all), most cost under each routing
-MUST_REACH = [
-    (TREE_128, 0, 1, (8, 16), None, {"shortest-path": 8.75, "static": 9.0}),
-    (TREE_512, 0, 1, (8, 64), None, {"shortest-path": 10.8125}),
-    (DRAGONFLY_72, 0, 1, (6, 12), None, {"minimal": 7.0}),
-    (DRAGONFLY_72, 42, 1, (6, 7), None, {"minimal": 6.762}),
-    (DRAGONFLY_342, 0, 1, (9, 38), None, {"minimal": 7.451}),
-    (DRAGONFLY_342, 0, 1, (38, 9), None, {"minimal": 7.451}),
-    (DRAGONFLY_342, 204, 1, (12, 17), None, {"minimal": 7.432}),
-    pytest.param(TREE_72, 0, 1, (8, 9), "shortest-path", {"shortest-path": 9.9445}, marks=pytest.mark.slow),
-    pytest.param(TREE_72, 0, 1, (8, 9), "static", {"static": 10.612}, marks=pytest.mark.slow),
-    pytest.param(TREE_512, 0, 8, (64, 64), None, {"shortest-path": 9.75, "static": 9.8125}, marks=pytest.mark.slow),
-    pytest.param(TREE_512, 288, 8, (48, 48), "shortest-path", {"shortest-path": 7.7}, marks=pytest.mark.slow),
-    pytest.param(TREE_512, 288, 1, (6, 48), "shortest-path", {"shortest-path": 9.44}, marks=pytest.mark.slow),
-    pytest.param(TREE_128, 72, 1, (8, 9), "shortest-path", {"shortest-path": 7.06}, marks=pytest.mark.slow),
-    pytest.param(TREE_72, 42, 8, (16, 21), "shortest-path", {"shortest-path": 7.25}, marks=pytest.mark.slow),
-    pytest.param(DRAGONFLY_1056, 0, 1, (24, 44), None, {"minimal": 9.2}, marks=pytest.mark.slow),
-    pytest.param(DRAGONFLY_1056, 630, 1, (21, 30), None, {"minimal": 7.677}, marks=pytest.mark.slow),
-    ("hyperx:4x4,hosts=4", 0, 1, (8, 8), None, {"shortest-path": 7.5}),
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("text, used, tasks, grid, rule, most", MUST_REACH)
-def test_known_costs_are_reached(text, used, tasks, grid, rule, most):
-    site, grid = site_of(text, tasks, drawn_hosts(text, used) if used else None), ProcessGrid(*grid)
-    costs = search(site, grid, rules=(rule,) if rule else ()).costs
-    scale = site.allocation.n_nodes / site.network.n_nodes  # the figures count the hosts in use
-    assert all(float(costs[name]) * scale <= limit + 1e-9 for name, limit in most.items()), costs
 
 
 def partitions(n, most):
@@ -361,65 +268,3 @@ def test_49152_tasks_on_scattered_hosts_are_placed_within_a_tenth_of_the_bound_i
     assert process_time() - began < patience(60)
     assert found.costs["shortest-path"] <= Fraction("1.1") * lower_bound(site, grid).value
     assert found.costs["shortest-path"] < Fraction("0.93") * launched_costs(site, grid)[0][0]
-
-
-@pytest.mark.parametrize("text, unused", [("fat-tree:leaves=3,hosts=2,up=1", [5]), ("hyperx:2x3,hosts=1", [0, 4])])
-def test_slots_that_stay_idle_are_in_no_seed(text, unused):
-    network = network_named(text)
-    nodes = [node for node in range(network.n_nodes) if node not in unused]
-    ground = Ground(Site(network, 2, Allocation(network, np.array(nodes)), idle=True), ProcessGrid(2, 3))
-    for level in range(len(ground.levels)):
-        assert sorted(ground.dealt(level)) == sorted(ground.sorted)
-    assert all(len(np.unique(slots)) == 6 and slots.max() < 2 * len(nodes) for _, slots in seeds(ground))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_messages_that_leave_units_are_those_of_the_counts(seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-    unit = rng.integers(0, 9, size=(int(rng.integers(1, 6)), int(rng.integers(1, 12))))
-    expected = [sum((row == u).sum() * (row != u).sum() for row in unit) for u in range(9)]
-    for full in (0, 1000):
-        monkeypatch.setattr(network_search, "FULL", full)
-        assert network_search._leaving(unit, 9).tolist() == expected
-
-
-def test_a_first_answer_on_a_graph_divides_nothing(monkeypatch):
-    monkeypatch.setattr("pencilmap.mapper.seeds.levels.halves", None)
-    assert search(site_of(from_networkx(nx.path_graph(6), "line")), ProcessGrid(2, 3), evaluations=0).seed in (
-        "launch order", "transposed")
-
-
-@pytest.mark.parametrize("text, grid", [
-    ("dragonfly:a=4,p=2,h=2", ProcessGrid(8, 9)), ("hyperx:4x4,hosts=4", ProcessGrid(8, 8)),
-    ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=5", ProcessGrid(5, 6))])
-def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_once(text, grid, monkeypatch):
-    site = site_of(text)
-    ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
-    some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
-    found = search(site, grid, evaluations=0)
-    assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
-    monkeypatch.setattr(network_search, "FIRST", 1000)
-    every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
-    assert search(site, grid, evaluations=0).costs[rule] == min(every.values())
-
-
-def cost_of(ground, slots, rule):
-    mapping = Mapping(ground.network, ground.grid, 1, ground.node[slots], ground.slot[slots], "seed")
-    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends,
-                                                routing(rule, ground.network)))
-
-
-def test_a_first_answer_makes_no_seeds_if_the_launch_order_loads_the_links_of_hosts_alone(monkeypatch):
-    monkeypatch.setattr(network_search, "seeds", lambda ground: pytest.fail("seeds"))
-    found = search(site_of("fat-tree:leaves=4,hosts=4,up=4"), ProcessGrid(4, 4), evaluations=0)
-    assert found.seed.startswith("launch order") and found.costs["shortest-path"] == 6  # 4 N (1 - 1/4) / P for each exchange
-
-
-def test_progress_tells_the_share_of_evaluations(monkeypatch):
-    clock = count(0, 10)
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    heard = []
-    with progress.heard_by(heard.append):
-        search(Site(network_named("fat-tree:leaves=3,hosts=4,up=2")), ProcessGrid(3, 4), evaluations=1000)
-    shares = [int(re.match(r"(\d+) %: search of grid 3x4: ", line)[1]) for line in heard]
-    assert shares == sorted(shares) and 0 <= shares[0] < shares[-1] <= 100

@@ -1,6 +1,5 @@
 """Images from users: by digits, by a file, by a Python function."""
 
-import sys
 from itertools import product as cartesian
 from pathlib import Path
 
@@ -9,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.base.errors import AllocationError, GridError, PlacementError
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import predict
@@ -58,19 +57,6 @@ def test_slots_put_rows_and_columns_on_different_numbers_of_nodes(grid, slots, r
     assert [max(stage.m) for stage in prediction.stages] == [2, 4]  # the table of m_i: 8-cubes and their complement
 
 
-def test_four_tasks_a_node_can_be_shared_between_rows_and_columns():
-    mapping = as_mapping(place("digits:x=r4c2,y=c4,t=r2c2", Site(Torus((8, 4)), 4), ProcessGrid(8, 16)), "own")
-    assert {len(image) for image in nodes_of(mapping, "row")} == {4}
-    assert {len(image) for image in nodes_of(mapping, "column")} == {8}
-
-
-def test_idle_digits_use_what_their_digit_0_names():
-    site = Site(Torus((4, 4)), 2, idle=True)
-    mapping = place("digits:x=r2i2,y=c4,t=i2", site, ProcessGrid(2, 4))
-    assert mapping.coordinates().tolist() == [[p, q] for q in range(4) for p in range(2)]
-    assert mapping.slot_of_rank.tolist() == [0] * 8
-
-
 @st.composite
 def digit_texts(draw):
     """Draw a torus, digits for the torus (also idle digits), and their grid."""
@@ -105,15 +91,6 @@ def test_digits_place_each_rank_where_its_digits_say(case):
     assert mapping.coordinates().tolist() == [expected[rank] for rank in range(grid.n_tasks)]
 
 
-def test_idle_digits_work_around_nodes_that_are_not_usable():
-    torus = Torus((4, 2))
-    usable = Allocation(torus).without(torus.node([[2, 0], [3, 1]]))
-    mapping = place("digits:x=r2i2,y=c2", Site(torus, allocation=usable, idle=True), ProcessGrid(2, 2))
-    assert set(mapping.node_of_rank.tolist()) == {0, 1, 4, 5}
-    with pytest.raises(AllocationError, match=r"\(2, 0\).*not among the usable"):
-        place("digits:x=i2r2,y=c2", Site(torus, allocation=usable, idle=True), ProcessGrid(2, 2))
-
-
 @pytest.mark.parametrize("text, words", [
     ("x=r2i2,y=c4", ["makes grid 2x4", "grid is 4x4"]),
     ("x=r2i3,y=c4", ["x stands for 6 nodes", "multiply to 4"]),
@@ -138,35 +115,12 @@ def test_cubes_from_a_file_are_the_cubes_of_the_digits(tasks_per_node, grid, slo
     assert product_of(mapping) == place(f"digits:x=r2c4,y=r2c4,z=r2c4,t={slots}", site, grid)
 
 
-def test_images_of_columns_are_the_images_of_rows_the_other_way_round(written):
-    path = written(CUBES_OF_8)
-    rows, columns = (place(f"images:{path}{which}", Site(CUBE), grid)
-                     for which, grid in (("", ProcessGrid(8, 64)), (",columns", ProcessGrid(64, 8))))
-    assert nodes_of(columns, "column") == nodes_of(rows, "row")
-    assert nodes_of(columns, "row") == nodes_of(rows, "column")
-
-
 def test_an_image_takes_rows_in_the_order_of_its_nodes_then_of_its_slots(written):
     path = written("image slots=0,2-3 1 0\nimage slots=1 1 0\nimage 2 3\n")
     mapping = place(f"images:{path}", Site(Torus((4,)), 4), ProcessGrid(2, 8))
     places = list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
     expected = [*((n, t) for t in (0, 2, 3) for n in (1, 0)), (1, 1), (0, 1), *((n, t) for t in range(4) for n in (2, 3))]
     assert places == expected
-
-
-def test_repeated_images_wrap_where_the_torus_does(written):
-    path = written("image 3-0 0-0\nrepeat 2 2-0\nrepeat 2 0-1")
-    mapping = place(f"images:{path}", Site(Torus((4, 2), (True, False))), ProcessGrid(2, 4))
-    assert mapping.coordinates().tolist() == [[3, 0], [0, 0], [1, 0], [2, 0], [3, 1], [0, 1], [1, 1], [2, 1]]
-
-
-def test_images_serve_allocations_with_holes(written):
-    torus = Torus((3, 2))
-    site = Site(torus, allocation=Allocation(torus, [0, 1, 4, 5]))
-    mapping = place(f"images:{written('image 0-0 1-0 image 1-1 2-1')}", site, ProcessGrid(2, 2))
-    assert mapping.node_of_rank.tolist() == [0, 1, 4, 5]
-    with pytest.raises(AllocationError, match=r"\(2, 0\)"):
-        place(f"images:{written('image 0-0 2-0 image 1-1 2-1')}", site, ProcessGrid(2, 2))
 
 
 BAD_FILES = {
@@ -196,12 +150,6 @@ def test_bad_image_files_are_refused_with_their_line(case, written):
         place(f"images:{written(text)}", Site(Torus((4, 2)), 2), ProcessGrid(4, 4))
     for word in words:
         assert word in str(error.value)
-
-
-def test_images_do_not_wrap_around_a_mesh(written):
-    path = written("image 2-0 3-0\nrepeat 4 1-0")
-    with pytest.raises(PlacementError, match=r"line 2.*\(4, 0\) is outside.*does not wrap"):
-        place(f"images:{path}", Site(Torus((4, 2), (False, True))), ProcessGrid(2, 4))
 
 
 @pytest.mark.parametrize("argument, words", [("", "images:PATH"), ("no-such-file", "cannot be read"),
@@ -302,12 +250,6 @@ def test_a_function_says_where_ranks_sit_in_any_of_its_forms(name, user_file):
     assert mapping.slot_of_rank.tolist() == [0, 0, 1, 1] * 4
 
 
-def test_the_slot_may_be_left_out_with_one_task_a_node(written):
-    path = written("def f(torus, R, C, T):\n    return np.argwhere(np.ones(torus.shape))\nimport numpy as np\n", "own.py")
-    assert place(f"python:{path}:f", Site(Torus((2, 3))), ProcessGrid(2, 3)).coordinates().tolist() == [
-        [x, y] for x in range(2) for y in range(3)]
-
-
 @pytest.mark.parametrize("name, words", [
     ("endless", ["more than 16 places", "16 ranks"]),
     ("short", ["15 places", "16 ranks"]),
@@ -333,58 +275,9 @@ def test_what_goes_wrong_in_a_function_is_one_clear_message(name, words, user_fi
         assert word in str(error.value)
 
 
-def test_a_file_without_functions_has_none(written):
-    with pytest.raises(PlacementError, match="has no function 'f'; it has none$"):
-        place(f"python:{written('f = 1', 'own.py')}:f", SITE, ProcessGrid(4, 4))
-
-
-@pytest.mark.parametrize("text, words", [("def f(:\n", ["own.py line 1", "SyntaxError"]),
-                                         ("\nimport nowhere\n", ["line 2", "nowhere"]), ("x = '\0'", ["own.py", "null"])])
-def test_files_that_are_no_python_are_refused(text, words, written):
-    with pytest.raises(PlacementError) as error:
-        place(f"python:{written(text, 'own.py')}:f", SITE, ProcessGrid(4, 4))
-    for word in words:
-        assert word in str(error.value)
-
-
-def test_user_code_leaves_nothing_behind(user_file, capsys):
-    path, modules = list(sys.path), set(sys.modules) | {"helper"}
-    place(f"python:{user_file}:talks", SITE, ProcessGrid(4, 4))
-    assert sys.path == path and set(sys.modules) <= modules
-    out, err = capsys.readouterr()
-    assert out == "" and "thinking" in err      # standard output belongs to the command's JSON
-
-
-def test_the_grid_is_checked_before_the_function_is_called(user_file):
-    with pytest.raises(GridError):
-        place(f"python:{user_file}:raises", SITE, ProcessGrid(4, 5))
-
-
-def test_an_array_of_every_rank_is_taken_as_it_is(written):
-    path = written("import numpy as np\ndef f(torus, R, C, T):\n    return torus.coordinates(np.arange(R * C))\n", "own.py")
-    mapping = place(f"python:{path}:f", Site(Torus((64, 64, 16))), ProcessGrid(256, 256))
-    assert np.array_equal(mapping.node_of_rank, np.arange(1 << 16))
-
-
-def test_the_command_line_takes_own_images(written, pencilmap_json, tmp_path):
-    path = written(CUBES_OF_8)
-    machine = ("--machine", "bluegene-l", "--grid", "8x64")
-    found = pencilmap_json("predict", *machine, "-p", f"images:{path}", "-p", "box:2x2x2")
-    assert found[0]["patterns"] == found[1]["patterns"] and found[0]["stages"][0]["m"] == [2, 2, 2]
-    pencilmap_json.one("map", *machine, "-p", f"images:{path}", "-o", tmp_path / "own.map")
-    assert pencilmap_json.one("check", tmp_path / "own.map", *machine)["predictions"][0]["patterns"] == found[0]["patterns"]
-    assert Path(tmp_path / "own.map").read_text().splitlines()[1] == "1 0 0 0"
-
-
 # the examples of the docs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
-
-
-def test_the_cubes_of_the_docs_are_those_of_the_paper():
-    site = Site(CUBE)
-    mapping = place(f"images:{EXAMPLES}/cubes.images", site, ProcessGrid(8, 64))
-    assert product_of(mapping) == place("box:2x2x2", site, ProcessGrid(8, 64))
 
 
 @pytest.mark.parametrize("shape, tasks_per_node", [((8, 8, 8), 1), ((3, 4, 2), 2), ((5,), 1), ((2, 3, 2, 3), 1)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.seeds.torus import _affinity, blobs, distances, hops_apart, matched, spectral
+from pencilmap.mapper.seeds.torus import _affinity, blobs, distances, matched, spectral
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 
@@ -30,17 +30,6 @@ def test_members_that_sit_alike_are_matched():
     groups = matched(site, [rng.permutation(tile) for tile in tiles])
     steps = {tuple(group - group[0]) for group in groups}
     assert len(steps) == 1 and all(set(group) == set(tile) for group, tile in zip(groups, tiles))
-
-
-@pytest.mark.parametrize("wrap", [(True, True, False), (False, True, True)])
-def test_hops_are_those_of_the_links(wrap):
-    torus = Torus((5, 2, 4), wrap=wrap)
-    where = torus.coordinates(np.arange(torus.n_nodes))
-    assert (hops_apart(torus, where, where[::3]) == torus.arcs().distances()[:torus.n_nodes, :torus.n_nodes:3]).all()
-
-
-def test_slots_of_a_single_node_are_shared_out_too():
-    assert [group.tolist() for group in blobs(Site(Torus((1,)), 5), [2, 3])] == [[0, 1], [2, 3, 4]]
 
 
 def test_slots_of_a_node_belong_together_more_than_neighbours_and_these_more_than_others():

@@ -7,7 +7,6 @@ import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import PRINTED, Job, mapping_text, parse_mapping
-from pencilmap.mapper.launchers import launch_order
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -87,12 +86,6 @@ def test_they_cannot_be_written():
     for name in PRINTED:
         with pytest.raises(MapfileError, match=f"format {name} can only be read; write one of bgl"):
             mapping_text(mapping, name, JOB)
-
-
-@pytest.mark.parametrize("name, title", [("labels", "Slurm's cyclic order"), ("openmpi-map", "Open MPI's order"),
-                                         ("xthi", "Slurm's cyclic order"), ("erf", "Slurm's cyclic order")])
-def test_their_baseline_is_that_of_the_launcher_or_of_the_job(name, title):
-    assert launch_order(JOB.site, launcher=name, environ={"SLURM_DISTRIBUTION": "cyclic"}).title == title
 
 
 def test_check_says_whether_a_mapping_was_used(pencilmap, tmp_path):

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pencilmap.mapper.runs.calibrated import machine_text
-from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, probed_figures, range_dict, range_text, read_probes
+from pencilmap.mapper.runs.probes import link_rates, machine_of_probe, machine_text, probed_figures, range_text, read_probes
 from pencilmap.model.base.errors import CalibrationError, RecordError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import Cut, FitQuality, ProbeFit, fit_probe
@@ -101,10 +100,3 @@ def test_what_a_probe_does_not_tell_stays_and_what_it_contradicts_goes():
     bare = replace(machine, figures={})
     with pytest.raises(CalibrationError, match="needs the link bandwidth, and the probe has no streams"):
         probed_figures(bare, FIT, "p")
-
-
-def test_ranges_of_messages_are_told_with_units_and_without():
-    small, large = FIT.messages
-    assert range_text(small) == {"up_to": "4096 B", "start": "1 us", "ports": 2}
-    assert range_text(large) == {"start": "5 us", "ports": 1, "rate": "1000 MB/s", "together": "3000 MB/s"}
-    assert range_dict(large)["up_to"] is None and range_dict(small)["up_to"] == 4096

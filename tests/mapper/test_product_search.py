@@ -2,18 +2,17 @@
 
 from fractions import Fraction
 from itertools import product as cartesian
-from math import prod
 
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product, patterns, rank_grids, ring_maps
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import all_grids
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict_product
-from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, objective, overlapped
 
 
 def exhaustive(torus, tasks_per_node):
@@ -64,12 +63,6 @@ def test_search_agrees_with_trying_all_products_on_every_torus_and_mesh_of_up_to
             test_search_agrees_with_trying_all_products(Torus(shape, wrap), 1)
 
 
-def test_shapes_are_counted_as_factorisations():
-    """1, 1, 1, 2, 1, 2, 1, 3, 2, 2, 1, 4 unordered factorisations of 1 to 12, and 11 of 64 (OEIS A001055)."""
-    assert [len(list(shapes(n))) for n in (*range(1, 13), 64)] == [1, 1, 1, 2, 1, 2, 1, 3, 2, 2, 1, 4, 11]
-    assert wraps((4, 4, 2)) == [(False, False, False), (True, False, False), (True, True, False)]
-
-
 @pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=str)
 def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
     least = exhaustive(torus, tasks_per_node)
@@ -94,23 +87,6 @@ def test_search_for_another_objective_agrees_with_trying_all_products(torus, tas
         assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == cost
 
 
-@pytest.mark.parametrize("shape, grid, once, sequence", [
-    ("8x8x8", "8x64", 4, 6), ("8x8x8", "16x32", 5, 8), ("16x16x16", "16x256", 8, 12), ("8x8x16", "16x64", 8, 12),
-    ("4x4x8", "8x16", 4, 6), ("4x8x8", "16x16", 4, 6), ("4x4x4x4", "16x16", 2, 4), ("4x4:mesh", "4x4", 4, 6)])
-def test_reference_figures_of_both_exchanges_at_once(shape, grid, once, sequence):
-    torus, rule = parse_torus(shape), DimensionOrder()
-    for wanted, value in ((at_once(2), once), (in_sequence(2), sequence)):
-        found = best_product(torus, parse_grid(grid), wanted=wanted)
-        assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == value
-
-
-@pytest.mark.parametrize("grid, tasks_per_node, total, certificate", [
-    ("8x64", 1, 6, 1.263), ("64x8", 1, 6, 1.263), ("2x512", 2, 4, 1.0), ("1x512", 1, 4, 1.0)])
-def test_reference_figures_of_8x8x8(grid, tasks_per_node, total, certificate):
-    prediction = predict_product(best_product(Torus((8, 8, 8)), parse_grid(grid), tasks_per_node))
-    assert prediction.cost == total and prediction.certificate == pytest.approx(certificate, abs=5e-4)
-
-
 @pytest.mark.parametrize("n", [1, 2, 7, 12, 16, 36])
 def test_patterns_are_all_different_and_cover_every_extent(n):
     found = patterns(n)
@@ -119,21 +95,9 @@ def test_patterns_are_all_different_and_cover_every_extent(n):
     assert all(p.n == n for p in found)
 
 
-def test_number_of_patterns_of_a_power_of_two():
-    """Each of the k binary digits is r or c: 2^k different patterns."""
-    assert [len(patterns(2**k)) for k in range(7)] == [2**k for k in range(7)]
-
-
 def test_grids_are_ranked_best_first_and_none_is_better_than_its_certificate_allows():
     ranked = rank_grids(Torus((4, 4, 4)), 2)
     costs = [prediction.cost for _, _, prediction in ranked]
     assert costs == sorted(costs)
     assert {g for g, _, _ in ranked} == set(all_grids(128))
     assert all(prediction.certificate >= 1 for _, _, prediction in ranked)
-
-
-def test_a_million_nodes():
-    torus = Torus((128, 128, 64))
-    product = best_product(torus, ProcessGrid(1024, 1024))
-    assert prod((product.grid.shape[0], product.grid.shape[1])) == torus.n_nodes
-    assert predict_product(product).certificate >= 1

@@ -8,13 +8,11 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.seeds.graph import scotch_starts
-from pencilmap.mapper.seeds.traffic import launch_orders
 from pencilmap.mapper.setting import setting
-from pencilmap.model.bounds.traffic_cuts import program_bound
+from pencilmap.model.bounds.graph_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.placement.allocation import Site
@@ -22,8 +20,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
-from pencilmap.model.traffic.grid_factors import grid_of
-from pencilmap.model.traffic.program import Phase, Traffic, joined, one_phase, pairs_of
+from pencilmap.model.traffic.patterns import grid_of
+from pencilmap.model.traffic.program import Phase, Traffic, one_phase, pairs_of
 from tests.documents import run_by
 from tests.patience import patience
 
@@ -68,19 +66,6 @@ def test_tables_of_routes_give_the_loads_of_the_rule(text, tasks):
         assert swaps.cost(some) == pytest.approx(largest_loads(network, exact), rel=1e-9)
 
 
-def test_launch_orders_name_the_axes_of_a_twisted_torus():
-    found = dict(launch_orders(Site(network_named("2x4:twisted")), 8))
-    assert found["default:yxt"].tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
-
-
-def test_bandwidths_of_classes_weight_the_loads():
-    network = network_named("4x4", bandwidth="x=1 GB/s,y=4 GB/s")
-    node, slot = places_of(network, 1)
-    traffic = one_phase(16, pairs_of([0, 0], [1, 4], [100, 300]))
-    swaps = swaps_of(traffic, DimensionOrder().routes(network, node, slot), 1)
-    assert swaps.cost(node) == 400  # 100 bytes along x take as long as 400 along y
-
-
 @pytest.mark.parametrize("wrap", [True, False])
 def test_loads_of_a_torus_are_those_of_messages_walked_one_by_one(wrap):
     network = network_named("4x5" if wrap else "4x5:mesh")
@@ -99,28 +84,6 @@ def test_loads_of_a_torus_are_those_of_messages_walked_one_by_one(wrap):
     mapping = Mapping(network, ProcessGrid(20, 1), 1, node, np.zeros(20, int))
     found = predict_program(mapping, traffic)
     assert found.link_bytes == max(loads.values())
-
-
-def test_phases_add_their_busiest_links():
-    network = network_named("4")
-    phases = tuple(Phase(4, pairs_of([a], [a + 1], [100])) for a in range(3))
-    mapping = Mapping(network, ProcessGrid(4, 1), 1, np.arange(4), np.zeros(4, int))
-    assert predict_program(mapping, Traffic(4, phases)).link_bytes == 300
-    assert predict_program(mapping, one_phase(4, Traffic(4, phases).pairs)).link_bytes == 100
-
-
-def test_routers_that_adapt_give_a_range():
-    """Minimal routing sends all four messages through the cable between the two groups, ideal routing half of them through
-    the third group; Valiant's detours are as busy as the cable.
-    """
-    where = setting(network="dragonfly:a=2,p=2,h=1", bandwidth="1 GB/s")
-    traffic = one_phase(12, pairs_of([0, 1, 2, 3], [4, 5, 6, 7], [1e6] * 4))
-    own, best = place_program(where, traffic).predictions
-    assert {p.routing: p.link_bytes for p in own.bracket} == {"minimal": 4e6, "ideal-adaptive": 2e6, "valiant": 4e6}
-    assert {p.link_bytes for p in best.bracket} == {1e6}  # neighbours on a switch
-    assert best.gains(own) == (2, 4) and [p.link_s for p in own.ends] == [0.002, 0.004]
-    for asked in (("minimal", "normal"), (None, "quick")):
-        assert not place_program(where, traffic, ("best",), *asked).predictions[0].bracket
 
 
 @pytest.mark.thorough
@@ -142,11 +105,6 @@ def test_bound_is_below_every_placement(text, tasks, seed):
     assert found.cost == pytest.approx(least)
 
 
-def test_bound_of_an_even_exchange_is_reached():
-    traffic = one_phase(4, pairs_of(*np.mgrid[:4, :4].reshape(2, -1), 100))
-    assert program_bound(Site(network_named("4")), traffic) == pytest.approx(200, rel=1e-6)
-
-
 @pytest.mark.parametrize("extents", [(5, 6), (4, 4, 4), (3, 3, 3), (16, 4, 2), (7, 7)])
 def test_grid_is_found_whatever_the_numbers_of_the_ranks(extents):
     names = np.random.default_rng(1).permutation(int(np.prod(extents)))
@@ -157,32 +115,6 @@ def test_grid_is_found_whatever_the_numbers_of_the_ranks(extents):
     apart = np.abs(found.coordinates[pairs.source] - found.coordinates[pairs.target])
     size = np.array(found.extents)
     assert (np.minimum(apart, size - apart) <= 1).all()
-
-
-def test_no_grid_is_found_in_other_traffic():
-    pairs = random_traffic(60).pairs
-    assert grid_of(60, pairs.source, pairs.target, pairs.bytes) is None
-
-
-def test_blocks_of_a_halo_go_to_nodes():
-    site = Site(network_named("4x4x4"), 8)
-    found = search_traffic(site, halo((8, 8, 8)), DimensionOrder(), 0, scotch=False)
-    assert found.cost <= 400_000
-
-
-@pytest.mark.slow
-@pytest.mark.sampled(2)
-@pytest.mark.thorough
-@pytest.mark.parametrize(("text", "most"), [("4x4x4", 87_428), ("8x8", 178_284)])
-def test_fft_beside_a_halo(text, most):
-    """A halo of 4x4x4 ranks, and rows and columns of an 8x8 grid with as many bytes."""
-    around = halo((4, 4, 4), (16000, 2000, 500))
-    a, b = np.divmod(np.arange(4096), 64)
-    beside = (a != b) & ((a // 8 == b // 8) | (a % 8 == b % 8))
-    each = int(around.pairs.bytes.sum()) // int(beside.sum())
-    both = Traffic(64, (Phase(64, joined([around.pairs, pairs_of(a[beside], b[beside], each)])),))
-    found = search_traffic(Site(network_named(text)), both, DimensionOrder(tie="parity"), scotch=False)
-    assert found.cost <= most
 
 
 def test_shuffled_halo_is_unshuffled():
@@ -228,14 +160,6 @@ def test_bytes_times_hops_are_those_of_the_best_permutation():
         return (total * hops[np.ix_(places, places)]).sum()
 
     assert cost(hop_bytes(traffic, tables)) <= 1.1 * min(cost(list(some)) for some in permutations(range(6)))
-
-
-@pytest.mark.thorough
-def test_same_seed_gives_the_same_placement():
-    site, traffic = Site(network_named("4x4")), random_traffic(16)
-    rule = DimensionOrder()
-    first, again = (search_traffic(site, traffic, rule, seed=5).places.tolist() for _ in range(2))
-    assert first == again
 
 
 @pytest.mark.parametrize(("head", "bandwidth", "said"), [

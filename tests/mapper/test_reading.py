@@ -7,7 +7,6 @@ import sys
 import time
 import tomllib
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.runs import records
 from pencilmap.model.base import reading as reading_module
-from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
+from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError
 from pencilmap.model.machines.machine import load_machine, read_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
@@ -119,12 +118,6 @@ def test_what_would_expand_is_refused_before(tmp_path, content, message):
         allocations.read_description(tmp_path / "a")
 
 
-def test_numa_nodes_are_found_by_the_first_processor_that_they_share(tmp_path):
-    (tmp_path / "a").write_text(hwloc("0x1", "0x3", "0x2,0x0", "0x2", "0x2,0x0", "0x80", "",
-                                      kinds=["NUMANode"] * 3 + ["Core"] * 4))
-    assert [core.numa for core in allocations.read_description(tmp_path / "a").cores] == [1, 2, 0, 0]
-
-
 @pytest.mark.parametrize("content, message", [
     ("<graphml>" + "<graph/>" * 1000 + "</graphml>", "more than one graph"),
     ("".join(f"a b {n}.5 GB/s\n" for n in range(2000)), "kinds of edges"),
@@ -137,16 +130,6 @@ def test_graphs_have_a_budget_too(tmp_path, content, message):
         graphs.read_graph(tmp_path / "a", bandwidth=1e9)
 
 
-def test_weights_of_networkx_are_no_kinds_of_edges(tmp_path):
-    (tmp_path / "a").write_text("".join(f"a b {{'weight': {n / 7}}}\n" for n in range(1, 2000)))
-    assert graphs.read_graph(tmp_path / "a", bandwidth=1e9).cables == (1999, 1999)
-
-
-def test_machine_files_are_small():
-    with pytest.raises(MachineError, match="more than 131072 characters"):
-        read_machine(b"a." * 100_000 + b"a = 1", "x")
-
-
 def test_seconds_end(monkeypatch):
     before = signal.getsignal(signal.SIGVTALRM)
     monkeypatch.setattr(reading_module, "SECONDS", 0.05)
@@ -157,14 +140,6 @@ def test_seconds_end(monkeypatch):
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0) and signal.getsignal(signal.SIGVTALRM) is before
     with reading_module.reading("a", MachineError, 40 << 20):
         assert 1 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] < 42 * 0.05
-
-
-def test_an_error_of_a_parser_that_has_taken_too_long_is_its_readers_error(monkeypatch):
-    """The signal arrives while the parser runs, and Python handles it when the error leaves the block."""
-    monkeypatch.setattr(reading_module, "SECONDS", 0.01)
-    monkeypatch.setattr(sys, "unraisablehook", lambda lost: None)  # the first error may come in a callback, and is then lost
-    with pytest.raises(GraphError, match="a cannot be read: mismatched tag"), reading_module.reading("a", GraphError):
-        reading_module.parse_xml("<a>" * 200_000 + "</b>")
 
 
 def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
@@ -184,17 +159,6 @@ def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
             pass
     assert lost_errors == ["_TooLong"]
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
-
-
-def test_a_module_may_take_its_time_to_load(tmp_path, monkeypatch):
-    """As jsonschema does, with 2 s of the processor if its formats of IRIs are installed."""
-    monkeypatch.setattr(reading_module, "SECONDS", 0.05)
-    (tmp_path / "slow_to_load.py").write_text("import time\nwhile time.process_time() < START + 0.2:\n    pass\n"
-                                              .replace("START", str(time.process_time())))
-    monkeypatch.syspath_prepend(tmp_path)
-    with reading_module.reading("a", MachineError):
-        assert import_module("slow_to_load")
-        assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] > 0, "what is read after it has its limit again"
 
 
 def test_bytes_end(tmp_path, monkeypatch):
@@ -229,19 +193,6 @@ def test_pipes_are_read_and_do_not_wait_forever(tmp_path, monkeypatch):
     os.close(found)
 
 
-def test_a_pipe_is_read_up_to_the_most_bytes():
-    for sent, most in ((100, 100), (101, 100), (5000, 100)):
-        found, end = os.pipe()
-        os.write(end, b"a" * sent)
-        os.close(end)
-        if sent <= most:
-            assert reading_module.read_whole(f"/dev/fd/{found}", RecordError, most) == b"a" * sent
-        else:
-            with pytest.raises(RecordError, match="cannot be read: it has more than 100 bytes"):
-                reading_module.read_whole(f"/dev/fd/{found}", RecordError, most)
-        os.close(found)
-
-
 HOSTILE = ["$(id)", "evil;rm", "a b", "a\nb", "-oProxyCommand=x", "a`id`", "a&b", "a|b", "a>b", "é1", "a:2", "", ".a",
            "n" * 256]
 BY_NAME = [name for name, form in formats.FORMATS.items() if not form.by_coordinates and name not in ("cray", "flux")]
@@ -269,16 +220,3 @@ def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host
     if "\n" not in host and "," not in host and host:
         with pytest.raises(MapfileError):
             Hosts(SITE.network, host + "{x}{y}")
-
-
-def test_what_a_terminal_takes_for_a_command_is_written_out(tmp_path):
-    (tmp_path / "a").write_text('torus3d: {toruses: [{name: "\\e[31m", dims: {x: 1, y: 1, z: 1}, nodes: n0}]}')
-    [_, fact, *_] = allocations.look_around({}, [tmp_path / "a"]).facts
-    assert fact.value == "1x1x1, \\x1b[31m, 1 host"
-
-
-def test_messages_are_short_whatever_was_given():
-    assert shortened("a" * 20, 20) == "a" * 20 and len(shortened("a" * 21, 20)) == 20
-    assert load_machine("bluegene-l").name == "bluegene-l"
-    message = shortened(f"name {'a' * 10_000} is unknown; known are b")
-    assert len(message) == 400 and message.endswith("is unknown; known are b")

@@ -38,8 +38,8 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import Product, parse_pattern
+from pencilmap.model.schedules.rows import two_way as course
 from pencilmap.model.schedules.schedule import Schedule
-from pencilmap.model.schedules.two_way import course
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import Point, fit
 
@@ -145,37 +145,12 @@ def test_a_file_in_another_code_is_no_text(read, tmp_path):
         read(tmp_path / "given")
 
 
-def test_what_just_fits_is_taken():
-    assert Costs(progress=1.0).progress == 1 and fit([Point("", (8, 8, 8), p, 8 / p) for p in (2, 4, 4)]).n == 3
-    assert placed("digits:x=r4,y=c4,t=r1").grid == placed("ring:x=r4,y=c4,t=r1").grid == ROWS
-    assert SQUARE.node([3, 3]) == 15 and Hosts(SQUARE, table={0: "a", 5: "b"}).names([5, 0]) == ["b", "a"]
-
-
-@pytest.mark.parametrize("tasks, grid, slots", [
-    (4, (8, 8), "r2c2"), (4, (4, 16), "c4"), (4, (16, 4), "r4"), (6, (12, 8), "r3c2")])
-def test_slots_that_are_not_named_make_rows_as_long_as_the_grid_asks(tasks, grid, slots):
-    for family in ("digits", "ring"):
-        assert placed(f"{family}:x=r4", grid=ProcessGrid(*grid), tasks=tasks).slots.text("rc") == slots
-
-
 @pytest.mark.parametrize("most, words", [(15, "lattice is searched on up to 15 slots, and torus 4x4 has 16"), (16, None)])
 def test_a_lattice_is_searched_up_to_a_number_of_slots(most, words, monkeypatch):
     monkeypatch.setattr(lattice_search, "MOST_PLACES", most)
     monkeypatch.setattr(lattice_search, "best_tiling", lambda *given: (None, 0.0))
     with pytest.raises(PlacementError, match=words or "no tiling of torus 4x4 by lattices was tried for grid 4x4"):
         placed("lattice:evaluations=10")
-
-
-def test_why_a_host_is_no_node_is_told_with_the_name_of_one():
-    for name, template in ("z07", "z{node:02d}"), ("z", "n{node}"):
-        assert Hosts(SQUARE, "n{node:02d}").why_not(name) == (
-            f"host '{name}' is not a node of torus 4x4, whose nodes are named n00 and so on; give names with `hosts`, such "
-            f"as '{template}', or name the nodes with `nodes`, a file of lines NAME x y")
-    assert "whose nodes are named b and so on" in Hosts(SQUARE, table={3: "b"}).why_not("z")
-    assert "does not end in 2 coordinates of torus 4x4, as node-0-0 does; name the hosts with `nodes`, a file of" in (
-        Hosts(SQUARE).why_not("z1"))
-    assert "y must be 0..3" in Hosts(SQUARE).why_not("z-1-4")
-    assert Hosts(SQUARE).why_not("z-1-3") != Hosts(SQUARE).why_not("z-1-4")
 
 
 @pytest.mark.parametrize("failure, words", [

@@ -117,16 +117,6 @@ def test_a_node_may_have_fewer_ranks_than_the_others():
     assert len(set(told)) == 1 and told[0].startswith("rank 4: a process runs at node (1, 0) slot 1, where the placement")
 
 
-def test_only_the_first_rank_makes_the_placement():
-    torus, nodes = Torus((4,)), [0, 1, 2, 3]
-    good = Mapping(torus, ProcessGrid(2, 2), 1, np.array([3, 1, 2, 0]), np.zeros(4, dtype=np.int64))
-    assert reordered(4, torus, "2x2", where=seats(torus, nodes),
-                     placement=lambda rank: "no such placement" if rank else good) == [3, 1, 2, 0]
-    told = reordered(4, torus, "2x2", where=seats(torus, nodes),
-                     placement=lambda rank: good if rank else "no such placement")
-    assert len(set(told)) == 1 and told[0].startswith("rank 0: placement 'no such placement' is unknown")
-
-
 def test_names_of_hosts_tell_the_nodes(monkeypatch):
     """Each thread has its own name, because socket and environment are shared."""
     torus, names = Torus((2, 2)), ["n3", "n1", "n0", "n2"]
@@ -142,17 +132,6 @@ def test_names_of_hosts_tell_the_nodes(monkeypatch):
     names[2] = "login"
     told = reordered(4, torus, "2x2", "default", where=named, hosts=hosts)
     assert len(set(told)) == 1 and told[0].startswith("rank 2: ") and "login" in told[0]
-
-
-def test_names_tell_coordinates_without_a_table_too(monkeypatch):
-    me = threading.local()
-
-    def named(rank):
-        me.name = f"cab-{rank % 2}-{rank // 2}"
-        return "hostname"
-
-    monkeypatch.setattr("pencilmap.mapper.reorder.socket.gethostname", lambda: me.name)
-    assert reordered(4, Torus((2, 2)), "2x2", "default:yxt", where=named) == [0, 2, 1, 3]
 
 
 def test_a_blue_gene_tells_coordinates_and_slot_in_the_name_of_its_processor(monkeypatch):

@@ -12,10 +12,10 @@ from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map
+from pencilmap.model.placement.product import Pattern, Product, RingMap
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence
 
 ONCE = at_once(2)
 
@@ -44,15 +44,6 @@ def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
     assert joint(on_line(found, True)) == load
 
 
-@pytest.mark.parametrize("shape, grid, tasks, load", [
-    ("8x8x8", "16x32", 1, 5), ("8x8x8", "4x128", 1, 5), ("4x4x4", "8x8", 1, 2), ("4x4x4", "4x16", 1, 2),
-    ("4x4", "2x8", 1, 2), ("6x6", "4x9", 1, Fraction(11, 3)), ("8x8", "8x16", 2, 4), ("9x9x9", "27x27", 1, Fraction(16, 3)),
-    ("4x4:mesh", "4x4", 1, 4)])
-def test_best_joint_loads(shape, grid, tasks, load):
-    torus = parse_torus(shape)
-    assert joint(best_product(torus, parse_grid(grid), tasks, ONCE)) == load
-
-
 @pytest.mark.parametrize("shape, grid", [("8x6", "4x12"), ("8x6", "12x4"), ("9x4", "6x6"), ("5x8", "10x4"),
                                          ("6x6:mesh", "6x6")])
 def test_never_worse_than_digit_patterns_and_equal_in_sequence(shape, grid):
@@ -71,11 +62,6 @@ def test_the_joint_load_of_the_all_to_all_is_reached_only_by_lines_and_planes(n)
         assert reached == (r in (1, n, n * n))
 
 
-@pytest.mark.parametrize("r", [1, 2, 4, 8, 16, 32, 64])
-def test_rings_of_four_reach_it_for_every_power_of_two(r):
-    assert joint(best_product(Torus((4, 4, 4)), ProcessGrid(r, 64 // r), wanted=ONCE)) == 2
-
-
 @pytest.mark.parametrize("text, shape, tasks, grid", [
     ("ring:x=r8,y=4.3/5.2/0.1/6.7,z=c8", "8x8x8", 1, "16x32"), ("ring:x=0.1/3.2,y=r2c3,t=r2", "4x6", 2, "8x6"),
     ("ring:x=0.2.4/1.3.5", "6:mesh", 1, "3x2")])
@@ -90,19 +76,6 @@ def test_closed_form_of_ring_maps_agrees_with_routing(text, shape, tasks, grid):
         assert closed.certificate == routed.certificate >= 1
 
 
-def test_the_best_cut_of_a_map_is_that_of_its_mapping():
-    product = place("ring:y=4.3/5.2/0.1/6.7,x=r4", Site(Torus((4, 8))), ProcessGrid(8, 4))
-    unknown = predict_routed(product.mapping())
-    assert [stage.m for stage in predict_product(product).stages] == [stage.m for stage in unknown.stages]
-
-
-def test_the_numbers_within_a_group_are_all_numbers():
-    """For rows 0.5.1 and 2.4.3: along both dimensions, every node has its own number."""
-    found = RingMap(((0, 5, 1), (2, 4, 3)))
-    assert found.index("rc").tolist() == [0, 2, 3, 5, 4, 1] and found.group("rc").tolist() == [0] * 6
-    assert found.index("c").tolist() == [0, 0, 1, 1, 1, 0] and found.group("c").tolist() == [0, 2, 0, 2, 1, 1]
-
-
 @pytest.mark.parametrize("text, wanted", [
     ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
     ("x=0.1/1.0", "every position"),
@@ -110,12 +83,6 @@ def test_the_numbers_within_a_group_are_all_numbers():
 def test_wrong_maps_are_refused(text, wanted):
     with pytest.raises(PlacementError, match=wanted.replace("(", r"\(")):
         place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
-
-
-def test_a_map_goes_through_its_text():
-    found = parse_ring_map("4.3/5.2/0.1/6.7")
-    assert parse_ring_map(str(found)) == found and found.extent("r") == 2 and found.extent("c") == 4
-    assert (np.array(found.rows)[found.index("c"), found.index("r")] == np.arange(8)).all()
 
 
 @pytest.mark.parametrize("ring", [True, False])

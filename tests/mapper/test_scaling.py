@@ -15,8 +15,6 @@ from pencilmap.mapper.studies.scaling import (
     published_p3dfft,
     read_points,
     strong,
-    weak,
-    weak_efficiencies,
 )
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
@@ -48,13 +46,6 @@ def test_p3dfft_gives_its_own_bisection_back():
     assert np.median(found) == pytest.approx(212e9, rel=0.05)
     computing, crossing = p3dfft_terms(4096, 65536)
     assert 0.6 < crossing / (computing + crossing) < 0.8  # the paper says 80 % of the time, for all communication
-
-
-def test_weak_scaling_of_p3dfft_is_the_published_45_percent():
-    study, = (s for s in weak(published_p3dfft()) if len(s.points) == 4)
-    assert [p.ranks for p in study.points] == [128, 1024, 8192, 65536]
-    by_log_n = weak_efficiencies(study)
-    assert by_log_n[-1] == pytest.approx(0.45) and by_log_n == sorted(by_log_n, reverse=True)
 
 
 def test_published_totals_make_studies():

@@ -127,11 +127,6 @@ def test_a_backbone_limits_a_transform(tmp_path):
     assert "that several routes or both directions share" in read_graph(tmp_path / "net").notes[0]
 
 
-def test_cables_stay_cables():
-    network = read(cluster(router_id="top"))
-    assert network.vertices == ("c0", "c1", "c2", "c3", "top") and len(network.source) == 8 and not network.notes
-
-
 def test_what_changes_hosts_alone_is_noted():
     text = zone('<host id="a" speed="1Gf" speed_file="x"/>' + hosts("b") + link("l", 1) + route("a", "b", "l"))
     assert "changes of hosts and latencies with the time in net are passed over: speed_file" in read(text).notes
@@ -181,11 +176,6 @@ def test_what_a_graph_cannot_say_is_refused_by_name(name):
     with pytest.raises(GraphError) as error:
         read(text)
     assert message in str(error.value)
-
-
-def test_older_versions_are_refused():
-    with pytest.raises(GraphError, match="its version is 3, and versions 4 and 4.1 are read"):
-        parse_graph(Document(platform("").replace("4.1", "3").encode(), "net"))
 
 
 @pytest.mark.slow

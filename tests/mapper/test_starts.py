@@ -1,16 +1,11 @@
 """Starting placements of the search: boxes and corners compared with all boxes and corners, groups by their places."""
 
-from itertools import product as cartesian
 from math import prod
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.torus import (
-    _boxes_of,
-    _corner,
-    _nearest_divisors,
-    _shapes,
     _skipping,
     _whole_products,
     axis_orders,
@@ -20,30 +15,11 @@ from pencilmap.mapper.seeds.torus import (
     launchers,
     likely_product,
     products,
-    slots_of,
 )
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-
-
-@pytest.mark.parametrize("n, largest", [(1, ()), (2, ()), (12, (4, 6)), (12, (3, 3, 3)), (8, (8, 8, 8)), (7, (3, 3)),
-                                        (6, (1, 6, 2))])
-def test_all_boxes_of_so_many_nodes(n, largest):
-    expected = {box for box in cartesian(*(range(1, most + 1) for most in largest)) if prod(box) == n}
-    found = _shapes(n, largest)
-    assert len(found) == len(set(found)) and set(found) == expected
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_lowest_corner_of_a_box_that_is_usable(seed):
-    usable = np.random.default_rng(seed).random((4, 3, 5)) < 0.8
-    for shape in ((1, 1, 1), (2, 1, 2), (2, 2, 2), (4, 1, 1), (1, 3, 2), (3, 1, 4), (4, 3, 5)):
-        corners = [corner for corner in np.ndindex(*usable.shape) if usable[np.ix_(*(
-            (np.arange(start, start + side) % n) for start, side, n in zip(corner, shape, usable.shape)))].all()]
-        found = _corner(usable, shape)
-        assert (tuple(found.tolist()) if found is not None else None) == (corners[0] if corners else None)
 
 
 def test_products_of_inner_boxes_where_slots_are_idle_or_missing():
@@ -68,18 +44,6 @@ def test_launchers_fill_nodes_in_every_order_of_the_axes():
     assert sorted(axis_orders(torus)) == sorted(["xyzt", "txyz", "yxzt", "tyxz"])
     found = dict(launchers(Site(torus, 2), ProcessGrid(4, 3)))
     assert len(found) == 6 and len({slots.tobytes() for slots in found.values()}) == 4  # nt and tn are two of the four
-
-
-@pytest.mark.parametrize("n, length, expected", [
-    (12, 4, [4]), (12, 5, [4, 6]), (12, 13, [12]), (12, 12, [12]), (7, 3, [1, 7]), (216, 10, [9, 12])])
-def test_divisors_next_to_a_length(n, length, expected):
-    assert _nearest_divisors(n, length) == expected
-
-
-def test_slots_are_numbered_by_the_nodes_that_there_are():
-    torus = Torus((5,))
-    site = Site(torus, 3, Allocation(torus, [4, 1, 2]), idle=True)
-    assert slots_of(site, np.array([4, 1, 2, 1]), np.array([0, 2, 1, 0])).tolist() == [0, 5, 7, 3]
 
 
 def test_products_skip_what_is_not_there():
@@ -113,14 +77,6 @@ def test_bisection_makes_boxes_of_groups(shape, T, grid):
             where = site.network.coordinates(np.unique(group))
             assert prod((np.ptp(where, axis=0) + 1).tolist()) == len(where), "a box, whole"
             assert np.unique(group, return_counts=True)[1].tolist() == [len(group) // len(where)] * len(where)
-
-
-def test_boxes_hold_a_group_and_at_most_half_as_much_again():
-    site = Site(Torus((6, 3, 20)), 2)
-    for size in (1, 4, 7, 12, 34, 40):  # 34 would be 1x1x17, which is too long
-        found = _boxes_of(site, size)
-        every = [box for box in cartesian(range(1, 7), range(1, 4), range(1, 17)) if size <= 2 * prod(box) <= 1.5 * size]
-        assert found == sorted(every, key=lambda box: (prod(box), sum(box), box))[:40]
 
 
 def test_every_kind_of_start_is_among_them():

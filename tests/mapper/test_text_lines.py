@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.formats import lines
-from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_LINE, Document, integers, is_integer, read_document, words
-from pencilmap.model.base.errors import MapfileError, RecordError
+from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_LINE, Document, is_integer
+from pencilmap.model.base.errors import MapfileError
 
 
 def refused(call, *arguments, **more):
@@ -23,21 +23,6 @@ def test_a_line_of_4096_characters_is_read_and_one_of_4097_is_not():
     assert refused(Document(b"#" + longest, "m").lines).startswith("m line 1: 4097")  # a comment, too
     assert Document(longest + b"77", "m").lines(longest=None) == [(1, longest.decode() + "77")]
     assert Document(b"1 2 3", "m").lines(longest=5) and "5 characters" in refused(Document(b"1 2 3", "m").lines, longest=4)
-
-
-def test_every_kind_of_line_end_counts_once():
-    text = b"a\r\nb\rc\n\n \t\nd # e\n#f"
-    assert Document(text, "m").lines() == [(1, "a"), (2, "b"), (3, "c"), (6, "d ")]
-    assert Document(text, "m").lines("d") == [(1, "a"), (2, "b"), (3, "c"), (7, "#f")]
-    document = Document(text, "m")
-    assert document.lines() == document.lines() != document.lines("d"), "each comment sign for itself"
-
-
-def test_what_is_no_text_is_refused_with_its_line():
-    assert refused(Document, b"1\n2\n\0", "m") == "m line 3: a NUL byte; this is not a text file"
-    assert refused(Document, b"\0", "m").startswith("m line 1: ")
-    assert refused(Document, b"1\r\n2\n3\xfe", "m") == "m line 3: byte 0xfe is not UTF-8 text; save it as UTF-8"
-    assert refused(Document, b"\xff", "m") == "m line 1: byte 0xff is not UTF-8 text; save it as UTF-8"
 
 
 def test_files_and_lists_are_bounded(monkeypatch, tmp_path):
@@ -60,22 +45,12 @@ def test_marks_that_launchers_take_for_names_are_refused_where_they_are():
     Document(b"a\nb\n", "m").refuse_marks("srun")
 
 
-def test_places_in_errors_are_those_that_are_known():
-    document = Document(b"", "m")
-    assert [str(document.refuse("is wrong", *place)) for place in ((), (3,), (3, 5))] == [
-        "m is wrong", "m line 3: is wrong", "m line 3 column 5: is wrong"]
-
-
 @pytest.mark.parametrize("word, is_one", [
     ("0", True), ("+7", True), ("-12", True), ("9" * MAX_DIGITS, True), ("-" + "9" * MAX_DIGITS, True),
     ("9" * (MAX_DIGITS + 1), False), ("0" * MAX_DIGITS + "1", False), ("", False), ("-", False), ("+-1", False),
     ("1.0", False), ("1e3", False), ("0x1", False), ("٣", False), ("1 2", False), ("1_0", False)])
 def test_integers_have_at_most_twelve_digits(word, is_one):
     assert is_integer(word) == is_one
-
-
-def test_columns_count_from_one():
-    assert words("\t ab  c") == [("ab", 3), ("c", 7)] and words(" ") == []
 
 
 @pytest.mark.parametrize("text, numbers, table", [
@@ -97,16 +72,3 @@ def test_tables_of_integers_are_read_as_a_whole_or_line_by_line(text, numbers, t
     (f"1 {'a' * 30}", f"column 3: '{'a' * 20}' is not"), ("\n\n1 2\n3\n", "m line 4: 1 columns")])
 def test_tables_that_are_none_are_refused_at_their_place(text, words):
     assert words in refused(Document(text.encode(), "m").integers, 2, "x y")
-
-
-def test_integers_of_one_line():
-    assert integers(" 1 -2 ", 4, "m", 2, "x y") == [1, -2]
-    assert refused(integers, "1 x", 4, "m", 2, "x y") == "m line 4 column 3: 'x' is not an integer (x y)"
-
-
-def test_documents_are_read_from_files(tmp_path):
-    (tmp_path / "m").write_bytes(b"1 2\n")
-    document = read_document(tmp_path / "m")
-    assert document.label == str(tmp_path / "m") and document.lines() == [(1, "1 2")]
-    with pytest.raises(RecordError):
-        read_document(tmp_path / "none", RecordError)

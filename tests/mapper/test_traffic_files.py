@@ -90,21 +90,6 @@ def test_matrix_market_as_scipy_writes_it(tmp_path, symmetry, field, dense):
     assert (read_traffic(tmp_path / "m.mtx").total.bytes.toarray() == wanted).all()
 
 
-SQUARE = [[0, 10, 0, 2, 1], [10, 0, 5, 0, 1], [0, 5, 0, 10, 1], [5, 0, 10, 0, 1], [1, 1, 1, 1, 0]]
-
-
-def square(separator, mark="{}", head="", beside=False):
-    return head + "".join(separator.join([*([str(i)] if beside else []), *map(mark.format, row)]) + "\n"
-                          for i, row in enumerate(SQUARE))
-
-
-@pytest.mark.parametrize("text", [square(","), square(",", "{:.18e}"), square(";"), square(", ", '"{}"'),
-                                  square(",", head=",0,1,2,3,4\n", beside=True), square(",", head="0,1,2,3,4\n"),
-                                  square(",", head="# bytes of my program\n")])
-def test_a_matrix_may_have_commas_and_the_numbers_of_its_ranks(text):
-    assert parse_traffic(Document(text.encode(), "file")).total.bytes.toarray().tolist() == SQUARE
-
-
 @pytest.mark.parametrize("text", [
     "Source,Destination,Volume (bytes),Count\n0,1,8,10\n1,0,9,11\n", "bytes;to;max;from;messages\n8;1;3;0;10\n9;0;3;1;11\n",
     "# to from n bytes\n1 0 10 8\n0 1 11 9\n", "rank\tpeer\tmsgs sent\tbytes sent\n0\t1\t10\t8\n1\t0\t11\t9\n",

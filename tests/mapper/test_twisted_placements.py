@@ -5,20 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.mapper.placements import PLACEMENTS, place
+from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups
-from pencilmap.mapper.setting import setting
+from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.base.factors import prime_factors
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 
 REACHED = [("4x4x8", "2x64", 3.63), ("4x4x8", "4x32", 4.17), ("4x4x8", "8x16", 4.00), ("4x8x8", "2x128", 4.27),
            ("4x8x8", "4x64", 4.81), ("4x8x8", "8x32", 4.98), ("4x8x8", "16x16", 5.48), ("8x8x16", "8x128", 8.67),
@@ -80,12 +78,6 @@ def test_a_basis_costs_what_it_says_on_every_grid_and_never_more_than_the_launch
             assert objective.of_loads(joint(best[-1])) <= objective.of_loads(joint(launched(site, grid)))
 
 
-def test_the_same_seed_gives_the_same_basis():
-    torus, grid = parse_twisted("4x4x8:twisted"), ProcessGrid(8, 16)
-    one, other, third = (str(best_basis(torus, grid, 1, in_sequence(2), seed, 300)[0]) for seed in (1, 1, 2))
-    assert one == other != third
-
-
 @pytest.mark.parametrize("torus", [TwistedTorus((2, 4)), TwistedTorus((3, 4), ((0, 2), (0, 0))), TwistedTorus((2, 2, 4)),
                                    TwistedTorus((3, 3), ((0, 1), (0, 0)))], ids=str)
 def test_subgroups_are_all_sets_that_are_closed_under_sums(torus):
@@ -130,19 +122,3 @@ def test_bases_are_for_whole_twisted_tori(name):
         place(name, Site(TwistedTorus((2, 4)).plain), ProcessGrid(2, 4))
     with pytest.raises(PlacementError, match="fills all slots"):
         place(name, Site(TWISTED.network, allocation=Allocation(TWISTED.network, [0, 1, 2, 3])), ProcessGrid(2, 2))
-
-
-def test_a_setting_ranks_placements_and_grids_of_a_twisted_torus():
-    where = setting(network="2x4:twisted", fft="64", bandwidth="1 GB/s")
-    best, order = where.predictions("2x4", ["best", "default"])
-    assert best.time_s <= order.time_s and best.routing == "shortest-path"
-    assert [p.time_s for p in where.predictions()] == sorted(p.time_s for p in where.predictions())
-    some = setting(network="2x4:twisted", failed="0-0", idle=True)
-    assert some.predictions("2x3", ["best"])[0].placement == "best"
-    assert {text for text, p in PLACEMENTS.items() if p.anywhere or p.twisted} >= {"best", "default", "basis", "file"}
-
-
-def test_a_setting_on_a_machine_has_the_twists():
-    assert str(setting(machine="tpu-v5p", network="4x4x8").network) == "4x4x8:twisted"
-    assert str(setting(machine="tpu-v5p", network="4x4x8:torus").network) == "4x4x8"
-    assert str(setting(machine="tpu-v5p", network="4x4x8:twisted").network) == "4x4x8:twisted"

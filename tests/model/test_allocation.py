@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
-from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
@@ -27,11 +26,6 @@ def test_failed_nodes_leave_the_others_in_their_order(order, kept, n_failed):
     assert not left.is_complete
 
 
-def test_everything_is_the_order_of_the_node_numbers():
-    assert Allocation(TORUS).nodes.tolist() == list(range(24)) and Allocation(TORUS).is_complete
-    assert Allocation(TORUS, range(23, -1, -1)).is_complete
-
-
 @pytest.mark.parametrize("order, message", [
     ([], "at least one"), ([24], "0..23"), ([-1], "0..23"), ([5, 3, 5], r"\(1, 1, 0\) is listed twice")])
 def test_impossible_allocations_are_refused(order, message):
@@ -42,23 +36,6 @@ def test_impossible_allocations_are_refused(order, message):
 def test_nodes_that_are_not_allocated_cannot_fail():
     with pytest.raises(AllocationError, match=r"\(3, 2, 1\) is not among the 2 nodes"):
         Allocation(TORUS, [0, 1]).without([0, 23])
-
-
-def test_a_job_cannot_lose_all_of_its_nodes():
-    with pytest.raises(AllocationError, match="at least one"):
-        Allocation(TORUS, [0, 1]).without([0, 1])
-
-
-def test_lists_of_coordinates_name_the_nodes():
-    nodes = parse_nodes("1-2-0, 0-0-1", TORUS)
-    assert TORUS.coordinates(nodes).tolist() == [[1, 2, 0], [0, 0, 1]]
-
-
-def test_hosts_of_a_graph_are_named_or_numbered():
-    network = network_named("dragonfly:a=4,p=2,h=2")
-    assert parse_nodes(f"{network.host_names[5]},3", network).tolist() == [5, 3]
-    with pytest.raises(AllocationError, match=f"e.g. {network.host_names[0]} or 0"):
-        parse_nodes("x1", network)
 
 
 @pytest.mark.parametrize("text, message", [
@@ -86,13 +63,6 @@ def test_a_site_refuses_what_does_not_belong_to_it():
         Site(TORUS, 0)
     with pytest.raises(AllocationError, match="not of 4x4"):
         Site(Torus((4, 4)), allocation=Allocation(TORUS))
-
-
-def test_ranks_on_nodes_of_others_are_found():
-    site = Site(TORUS, allocation=Allocation(TORUS, [0, 1, 2, 3]))
-    site.check_mapping(Mapping(TORUS, ProcessGrid(2, 2), 1, [3, 1, 2, 0], [0] * 4))
-    with pytest.raises(AllocationError, match=r"rank 2 on node \(0, 1, 0\)"):
-        site.check_mapping(Mapping(TORUS, ProcessGrid(2, 2), 1, [3, 1, 4, 0], [0] * 4))
 
 
 def test_messages_cross_the_nodes_of_others():

@@ -9,30 +9,20 @@ import pytest
 from scipy.optimize import linprog
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.base.factors import divisors
-from pencilmap.model.bounds.cut_traffic import Crossing
-from pencilmap.model.bounds.rows_and_columns import (
-    exact_frontier,
-    exact_total,
-    least_other,
-    least_other_of_few,
-    least_total,
-    rounded_down,
-)
+from pencilmap.model.base.arrays import divisors
+from pencilmap.model.bounds.cuts import Crossing, exact_frontier, least_other, least_other_of_few
 from pencilmap.model.decompositions import CUBIC
-from pencilmap.model.kinds import torus_floors as floors, torus_translations as translations
+from pencilmap.model.kinds import torus_floors, torus_translations as translations
 from pencilmap.model.kinds.torus_floors import _least_ends, _most_groups, floor_of
-from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform, parse_transform
-from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
-from pencilmap.model.predict.stages import worst
+from pencilmap.model.predict import predict_routed
+from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
+from pencilmap.model.predict.question import worst
 from tests.model.brute_force import messages
 
 
@@ -153,14 +143,6 @@ def test_the_frontier_is_that_of_every_set_of_tasks(R, C):
             assert (closed <= y + 1e-12).all()
 
 
-def test_few_tasks_are_bounded_where_a_part_of_a_task_would_be_best():
-    """120 of 192x256 tasks, in whole tasks: pieces of a row of 94 and of 26 of another."""
-    sent = np.array([(94 * (192 - 94) + 26 * (192 - 26)) / (192 * 192 * 256)])
-    few, closed = least_other_of_few(sent, 192, 256, 120)[0], least_other(sent, 120 / (192 * 256))[0]
-    reached = (120 * 256 - 120 - 2 * 26) / (192 * 256 * 256)
-    assert 0.94 * reached < few < reached and closed < 0.6 * reached
-
-
 def test_the_inequality_of_the_frontier_holds_for_uneven_rows_and_columns():
     """E[x^2] E[y^2] <= t^3 for sets of at least half, with rows and columns of any weights; equality for rectangles."""
     rng = np.random.default_rng(5)
@@ -186,13 +168,6 @@ def test_the_least_traffic_of_uneven_blocks_holds_for_every_set_of_tasks(size):
         assert float(crossing.exactly(k)) - 1e-9 <= least <= min(sent) / transform.total_bytes + 1e-12
 
 
-def test_totals_of_cuts_by_the_frontier_and_by_its_closed_form():
-    frontier = exact_frontier(8, 8, 32)
-    for rows, columns in ((2.0, 2.0), (1.0, 3.0), (0.0, 0.0)):
-        assert exact_total(frontier, 1 / 16, rows, columns) >= least_total(1 / 16, 0.5, rows, columns) - 1e-12
-    assert rounded_down(2 / 3) <= Fraction(2, 3) and float(rounded_down(1.2345678)) < 1.2345678
-
-
 @pytest.mark.parametrize("torus, grid, least", [
     ("8x8x8", (8, 64), 4.75), ("8x8x8", (16, 32), 4.6875), ("6x6x6", (6, 36), 3.5), ("16x16", (16, 16), 9.25)])
 def test_bounds_of_known_machines(torus, grid, least):
@@ -205,25 +180,12 @@ def test_bounds_of_known_machines(torus, grid, least):
     assert bounds.any == all_to_all and bounds.together.value < bounds.in_sequence.value
 
 
-def test_machines_too_large_for_the_program_are_bounded_by_the_closed_form():
-    torus = Torus((100, 100, 100))
-    assert translation_bound(torus, (Fraction(1),) * 3, 1, 1000, 1000) == 0
-    assert lower_bound(Site(torus), ProcessGrid(1000, 1000), ordered=True).value > 50
-
-
-def test_uneven_blocks_have_the_bound_of_their_smallest_messages():
-    torus, grid = Torus((4, 4)), ProcessGrid(4, 4)
-    even, uneven = (lower_bound(Site(torus), grid, transform).value for transform in (None, Transform(17, 17, 17)))
-    assert uneven < even
-    assert predict(best_product(torus, grid), Transform(17, 17, 17)).certificate >= 1
-
-
 @pytest.mark.parametrize("shape, size, floor", [
     ((8, 8, 8), 16, Fraction(13, 8)), ((6, 6, 6), 36, Fraction(3, 2)), ((10, 10, 10), 20, Fraction(17, 10)),
     ((4, 4, 4), 8, Fraction(5, 4)), ((3, 3, 3), 9, Fraction(4, 3)), ((8, 8, 8), 8, Fraction(4, 3))])
 def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
     """2 - d/n for rows too large for a line; on 3x3x3 only the first hops count, and lines of 8 may be whole."""
-    monkeypatch.setattr(floors, "spread_floor", lambda *of: of[-1])
+    monkeypatch.setattr(torus_floors, "spread_floor", lambda *of: of[-1])
     torus = Torus(shape)
     found = floor_of(Site(torus), [Fraction(1)] * len(shape), size, torus.n_nodes, True)
     assert floor - Fraction(1, 10_000) <= found <= floor
@@ -232,7 +194,7 @@ def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
 @pytest.mark.parametrize("shape, size", [((3, 3), 3), ((3, 4), 2), ((3, 5), 3)])
 def test_most_of_a_group_on_one_coordinate_of_a_ring_is_no_room_below_a_length_of_one(shape, size):
     """The other tasks are neighbours, one hop away on either side."""
-    floor = floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
+    floor = torus_floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
     assert 1 - Fraction(1, 100_000) <= floor <= 1
 
 

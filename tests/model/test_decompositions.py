@@ -8,12 +8,10 @@ import pytest
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.products import best_product, rank_grids
-from pencilmap.model.base.errors import GridError, PlacementError
-from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
-from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass
+from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, SLAB, ExchangeStage, LocalPass, decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.predict import predict, predict_routed
@@ -75,16 +73,3 @@ def test_a_slab_takes_the_least_time_in_any_order(shape, tasks, wrap):
     other = predict(place("default", Site(torus, tasks), grid))
     assert other.cost == closed.cost and closed.cost >= closed.lower_bound.value
     assert [str(g) for g, _, _ in rank_grids(torus, tasks, decomposition=SLAB)] == [str(grid.n_tasks)]
-
-
-def test_grids_are_read_and_refused_in_words():
-    assert parse_grid("512", SLAB).shape == (512,) and parse_grid("8x64").decomposition is PENCIL
-    for text, decomposition, words in (("8x64", SLAB, "write P, e.g. 512"), ("512", PENCIL, "write RxC, e.g. 8x64"),
-                                       ("0", SLAB, "slabs need at least 1 task")):
-        with pytest.raises(GridError, match=words):
-            parse_grid(text, decomposition)
-    assert [Transform(16, n, 1).fills(ProcessGrid(16, decomposition=SLAB)) for n in (8, 16)] == [False, True]
-    with pytest.raises(PlacementError, match="grid 16 of a slab decomposition"):
-        place("box:4x4", Site(Torus((4, 4))), ProcessGrid(16, decomposition=SLAB))
-    with pytest.raises(GridError, match="known are pencil, slab, brick, cubic"):
-        decomposition_named("brock")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.lines.brick_lines import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
+from pencilmap.model.lines.line_problem import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
@@ -50,17 +50,6 @@ def test_on_a_ring_the_stages_carry_three_quarters_of_the_ranks_and_the_all_to_a
         message_cost_s=1e-6))) > 0
 
 
-@pytest.mark.parametrize("ports", [1, 3])
-def test_messages_and_their_starts(ports):
-    mapping, costs = line_on("4x4x3"), Costs(message_cost_s=1e-6)
-    for radix, stages in ((2, (2, 2, 2, 2, 3)), (4, (4, 4, 3))):
-        found = line_times(mapping, radix, costs=costs, ports=ports)
-        assert found.messages == sum(r - 1 for r in stages)
-        assert found.starts_s == pytest.approx(1e-6 * sum(ceil((r - 1) / ports) for r in stages))
-    found = line_times(mapping, costs=costs, ports=ports)
-    assert (found.messages, found.starts_s) == (3 * 47, pytest.approx(3e-6 * ceil(47 / ports)))
-
-
 @pytest.mark.parametrize("ranks, radix, all_to_alls, ports", [(16, 2, 1, 1), (256, 2, 3, 1), (256, 4, 2, 3), (64, 4, 1, 1)])
 def test_the_break_even_of_a_crossbar_is_where_both_take_as_long(ranks, radix, all_to_alls, ports):
     """By the formula, and by routing on unlimited links, 1 GB/s a node, if a rank keeps its own part of a block."""
@@ -85,17 +74,6 @@ def test_the_faster_way_changes_at_the_break_even_of_a_torus():
     assert binary.time_s(1.01 * points) > transposes.time_s(1.01 * points)
 
 
-def test_where_the_stages_carry_no_more_the_binary_exchange_always_wins():
-    assert crossbar_break_even(8, 2, 1e-6, 1e-9) == inf  # three stages of a block compared with three all-to-alls
-    assert crossbar_break_even(2, 2, 0.0, 1e-9, all_to_alls=1) == inf
-    assert crossbar_break_even(17, 2, 0.0, 1e-9) == 0.0  # a prime: 16 blocks and 3 blocks, and messages cost nothing
-
-
-def test_a_single_rank_sends_nothing():
-    assert line_times(line_on("1")) == line_times(line_on("1"), 2)
-    assert line_times(line_on("1")).messages == 0
-
-
 @pytest.mark.parametrize("ask, why", [
     (lambda: factors(8, 3), "radix 3 of a binary exchange is unknown; known are 2, 4"),
     (lambda: factors(0, 2), "over 0 ranks has none to hold it; give 1"),
@@ -115,12 +93,6 @@ def test_ports_and_starts_by_the_size_of_messages():
     costs = Costs(messages=(MessageRange(1024, 1e-6, 4), MessageRange(float("inf"), 5e-6)))
     times = [line_times(mapping, radix, 1, costs, points=512).starts_s for radix in (None, 2)]  # 1 KiB, and 8 KiB
     assert times == pytest.approx([2 * 1e-6, 3 * 5e-6])
-
-
-def test_stages_that_start_no_fewer_messages_win_from_the_first_point_or_never():
-    """64 ranks with a port for each partner: an all-to-all starts once, and six consecutive stages start six times."""
-    assert crossbar_break_even(64, 2, 1e-6, 1e-9, all_to_alls=1, ports=63) == 0
-    assert crossbar_break_even(64, 2, 0.0, 1e-9) == 0 and crossbar_break_even(4, 2, 0.0, 1e-9) == inf
 
 
 @pytest.mark.parametrize("size, bricks", [((2, 3, 8), (3, 1, 4)), ((8, 1, 4), (2, 2, 2)), ((5, 2, 9), (2, 3, 3))])
@@ -151,10 +123,6 @@ def test_times_of_bricks_are_those_of_messages_walked_one_by_one(size, bricks, a
         assert time.link_s == pytest.approx(max((float(load) / rates[i] for (_, i, _), load in loads.items()), default=0))
         assert time.messages == (sent > 0).sum(axis=1).max() and time.points == prod(size) / 16
         assert time.time_s == pytest.approx(time.link_s + 1e-6 * time.messages)
-
-
-def test_one_point_has_no_stages_whatever_its_ranks():
-    assert [stage.name for stage in brick_line_stages((16, 1, 8), (2, 2, 4), "dft")] == ["z_gather", "x_gather"]
 
 
 @pytest.mark.parametrize("size, bricks, words", [

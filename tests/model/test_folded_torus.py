@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import permutations, product as cartesian
+from itertools import product as cartesian
 from math import prod
 from random import Random
 
@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pencilmap.mapper.placements import place
-from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PartitionError, TorusError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.machines.machine import load_machine, machine_partitions
-from pencilmap.model.network.folded_torus import FoldedTorus, fold, folds
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.network.twisted_torus import FoldedTorus, fold, folds
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from tests.model import brute_force as brute
@@ -131,17 +128,6 @@ def test_loads_are_those_of_messages_walked_in_the_six_dimensions(seed):
         assert max(stage.load) == 4 * Fraction(largest) * box.n_nodes / total
 
 
-def test_4x12x4_is_6_in_the_box_and_8_on_the_logical_torus():
-    grid = parse_grid("12x16")
-    placed = best_product(Torus((4, 12, 4)), grid)
-    on_torus = placed.mapping()
-    box = load_machine("fugaku").partition("4x12x4")
-    laid = Mapping(box, grid, 1, box.from_logical[on_torus.node_of_rank], on_torus.slot_of_rank)
-    assert (predict(placed).cost, predict(laid).cost) == (8, 6)
-    launched = place("default", Site(box), grid)
-    assert predict(launched).cost == Fraction(20, 3) and launched.node_of_rank.tolist() == box.from_logical.tolist()
-
-
 def test_the_text_of_a_folded_torus_is_read_back():
     for text in ("4x12x4:box=2x4x2x2x3wx2", "6x4:box=3x2x2x2", "48:box=4wx2x2x3w", "4x12:box=2x4x2x3w:axes=pqrs"):
         box = network_named(text)
@@ -159,14 +145,6 @@ def test_the_text_of_a_folded_torus_is_read_back():
 def test_impossible_boxes_are_refused(text, words):
     with pytest.raises(TorusError, match=words):
         network_named(text)
-
-
-def test_an_axis_takes_the_pairs_that_fit_its_extent():
-    box, sizes = (2, 4, 2, 2, 3, 2), (4, 12, 4)
-    for order in permutations(sizes):
-        taken = folds(order, box)
-        assert [prod(box[i] * box[i + 3] for i in pairs) for pairs in taken] == list(order)
-    assert folds((192,), box) == ((0, 1, 2),) and folds((4, 48), box) == ((0,), (1, 2)) and folds((191,), box) is None
 
 
 def test_the_boxes_of_a_shape_are_all_that_hold_it():
@@ -187,16 +165,6 @@ def test_a_box_that_the_machine_does_not_give_is_refused_with_those_that_it_give
         fugaku.partition("12x24:box=24x1x1x2x3wx2")
     assert fugaku.partition("12x24:box=6x2x2x2x3wx2").bandwidth == (6.8e9,) * 6
     assert [str(t) for t in machine_partitions(fugaku, 24)][:2] == ["2x3x4:box=1x1x2x2x3wx2", "2x2x6:box=1x2x1x2x3wx2"]
-
-
-def test_every_rule_of_a_torus_works_in_the_box():
-    box = network_named("4x6x4:box=2x2x2x2x3wx2")
-    plain = Torus(box.shape, box.wrap, axes=box.axes)
-    grid = ProcessGrid(8, 12)
-    mapping = place("default", Site(box), grid)
-    same = Mapping(plain, grid, 1, mapping.node_of_rank, mapping.slot_of_rank)
-    for rule in ("dimension-order:abcxyz", "dimension-order", "minimal-adaptive", "optimal-minimal"):
-        assert predict(mapping, None, rule).cost == predict(same, None, rule).cost, rule
 
 
 def test_a_question_on_fugaku_is_answered_for_the_box():

@@ -10,18 +10,15 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.kinds import KINDS, routing
 from pencilmap.model.kinds.kind import Kind
-from pencilmap.model.network.coordinates import CoordinateNetwork
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, CoordinateNetwork
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
+from pencilmap.model.predict.certificates import Bounds, cut_bound, machine_bound
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.pairs import traffic_within
 from pencilmap.scripts.networks.routes import routes_on
 from pencilmap.scripts.pictures.text import image_text, loads_table
 
@@ -107,9 +104,3 @@ def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network)
     exchange = exchanges(grid)[0]
     columns = [("rows", [("", routing(RULES[0], network).loads(network, exchange, best.ends))])]
     assert 2 < len(loads_table(columns, False, network.n_nodes)) <= 2 + 2
-
-
-def test_no_ranks_have_no_traffic():
-    """A plan of 33 tasks on a dragonfly with a failed node, of which 12 hold nothing, came to this."""
-    none = np.zeros(0, dtype=np.int64)
-    assert len(traffic_within(none, none, none, none, 3).data) == 0

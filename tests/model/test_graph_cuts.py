@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pencilmap.model.bounds import graph_cuts, rows_and_columns
+from pencilmap.model.bounds import graph_cuts
 from pencilmap.model.bounds.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
-from pencilmap.model.kinds import kind
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.network import host_hops
-from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict.lower_bounds import lower_bound
 from pencilmap.model.traffic.exchange import exchanges, node_totals, node_traffic
 
 SEEDS = range(6)
@@ -108,34 +105,6 @@ def test_no_routing_is_below_the_bound(seed):
         assert 0 < graph_bound(graph, traffic) <= least_load(graph, traffic) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_bound_is_reached_in_a_tree_by_one_of_its_branches(seed):
-    tree = nx.from_prufer_sequence([Random(seed).randrange(7) for _ in range(5)])
-    nx.set_edge_attributes(tree, {edge: Random(seed + i).randint(1, 3) for i, edge in enumerate(tree.edges)}, "cables")
-    graph = from_networkx(tree, "tree")
-    traffic = drawn_traffic(graph, seed)
-    assert float(graph_bound(graph, traffic)) == pytest.approx(least_load(graph, traffic), rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_cuts_of_an_all_to_all_are_told_with_their_weaker_direction(seed):
-    graph = two_way_graph(seed)
-    N, everybody = graph.n_nodes, 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    cuts = all_to_all_cuts(graph)
-    worst = max(Fraction(hosts * (N - hosts)) / cables for hosts, cables in cuts)
-    V = len(graph.vertices)
-    subsets = [{v for v in range(V) if number >> v & 1} for number in range(1, 2**V - 1)]
-    there = {(sum(v < N for v in inside), min(c for _, c in across(graph, everybody, inside))) for inside in subsets}
-    assert set(cuts) <= there and all(0 < hosts < N and cables > 0 for hosts, cables in cuts)
-    listed = [set(range(low, high)) for low in range(V) for high in range(low + 1, V + 1)]
-    assert worst >= max(needed(graph, everybody, run) for run in listed)
-
-
-def test_cuts_of_two_hosts_are_one_host_each():
-    assert all_to_all_cuts(from_networkx(nx.path_graph(2), "two")) == ((1, Fraction(1)),)
-    assert all_to_all_cuts(from_networkx(nx.empty_graph(1), "one")) == ()
-
-
 def hosts_on_switches(seed):
     """Return a graph of hosts with one link, or now and then two, on switches that are joined at random."""
     draw, graph = Random(seed), nx.Graph()
@@ -205,24 +174,3 @@ def test_a_large_graph_is_bounded_without_its_leaves(seed, parts, monkeypatch):
     for hosts, cables in all_to_all_cuts(graph):
         assert Fraction(hosts * (graph.n_nodes - hosts)) / cables <= Fraction(least_load(graph, everybody)) * (
             1 + Fraction(1, 10**9))
-
-
-@pytest.mark.parametrize("graph", [nx.path_graph(9), nx.star_graph(6), nx.random_regular_graph(3, 20, seed=1),
-                                   nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 1)])], ids=str)
-def test_an_all_to_all_is_the_traffic_of_everybody(graph, monkeypatch):
-    graph = from_networkx(graph, "graph")
-    everybody = 1 - np.eye(graph.n_nodes, dtype=np.int64)
-    for most in (512, 3):  # with all vibrations, and with those found by iteration
-        monkeypatch.setattr(graph_cuts, "MOST_DENSE", most)
-        for kept in (graph_cuts.whole_bound, graph_cuts.orders_of, graph_cuts._all_to_all_runs):
-            kept.cache_clear()
-        assert graph_cuts.whole_bound(graph) == graph_bound(graph, everybody)
-
-
-def test_a_brief_bound_makes_no_long_frontier(monkeypatch):
-    graph, grid = from_networkx(nx.barbell_graph(8, 0), "two halves"), ProcessGrid(4, 4)
-    whole, brief = (lower_bound(Site(graph), grid, brief=brief).value for brief in (False, True))
-    assert whole == brief > 0
-    monkeypatch.setattr(kind, "BRIEF_STEPS", 0)
-    monkeypatch.setattr(rows_and_columns, "exact_frontier", lambda *given: pytest.fail("long"))
-    assert 0 < lower_bound(Site(graph), grid, brief=True).value <= whole

@@ -4,7 +4,6 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
-from random import Random
 
 import networkx as nx
 import numpy as np
@@ -12,27 +11,22 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.bounds.graph_cuts import _hop_bound
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.hyperx import parse as parse_hyperx
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.network import GraphLink
-from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.lower_bounds import cut_bound, machine_bound
+from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import even_ways
 from pencilmap.model.routing.optimal_minimal import OptimalMinimal
 from pencilmap.model.routing.shortest_path import ShortestPath, exact_loads
-from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.exchange import Traffic, exchanges
 from pencilmap.model.traffic.loads import as_fraction
-from pencilmap.model.traffic.pairs import Traffic
 from pencilmap.scripts.networks.routes import routes_on
 from tests.model import brute_force as brute
-from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable
+from tests.model.cases import drawn, random_case, random_mapping, random_torus, repeatable
 
 
 def random_graph(rng):
@@ -136,23 +130,6 @@ def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
     assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
 
 
-def random_tree(rng):
-    n = rng.randint(3, 12)
-    return nx.from_prufer_sequence([rng.randrange(n) for _ in range(n - 2)])
-
-
-trees = drawn(lambda rng: random_case(rng, from_networkx(random_tree(rng), "tree"), 12))
-
-
-@repeatable(40)
-@given(trees())
-def test_on_a_tree_cut_and_load_are_the_same(case):
-    """Each message has a single path, and every branch is a cut with the load of its link."""
-    mapping, exchange, _ = case
-    assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == \
-        exact_loads(mapping.network, exchange, mapping.node_of_rank).largest()
-
-
 def as_graph(torus):
     """Return a torus as a graph; `brute.neighbours` is independent of the fast numbering."""
     graph = nx.Graph()
@@ -175,78 +152,6 @@ def test_a_torus_written_as_a_graph_is_routed_over_all_minimal_paths(pair):
     for a, b in zip(on_torus.stages, on_graph.stages):
         assert float(max(a.load)) == pytest.approx(float(max(b.load)), rel=1e-9)
         assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)
-
-
-graph_mappings = drawn(lambda rng: random_full_mapping(rng, from_networkx(random_graph(rng), "random")))
-
-
-@repeatable(40)
-@given(graph_mappings())
-def test_no_mapping_beats_the_all_to_all_of_its_graph(mapping):
-    prediction = predict(mapping)
-    assert sum(stage.load[0] for stage in prediction.stages) >= machine_bound(mapping.network)[0] * (1 - Fraction(1, 10**9))
-    assert prediction.certificate >= 1 - 1e-9
-
-
-@pytest.mark.parametrize("shape", [(8,), (4, 4), (6, 3), (4, 2, 2)])
-def test_the_bound_of_a_torus_as_a_graph_is_that_of_its_planes(shape):
-    torus = Torus(shape)
-    planes = max(machine_bound(torus))
-    assert machine_bound(from_networkx(as_graph(torus), "t"))[0] >= planes
-
-
-def fat_tree():
-    """Return two leaf switches of four hosts and two spines, with uplinks of twice the bandwidth."""
-    graph = nx.Graph()
-    for leaf in "ab":
-        graph.add_edges_from((f"{leaf}{k}", f"leaf-{leaf}", {"bandwidth": "1 GB/s"}) for k in range(4))
-        graph.add_edges_from((f"leaf-{leaf}", f"spine-{k}", {"bandwidth": "2 GB/s"}) for k in range(2))
-    nx.set_node_attributes(graph, {v: "switch" for v in graph if "-" in v}, "kind")
-    return from_networkx(graph, "fat tree")
-
-
-def test_a_fat_tree_of_full_bisection_is_bound_by_its_hosts():
-    """Each host sends 7/8 of its block to 7 others over 1 GB/s; the four uplinks of 2 GB/s carry half of all data."""
-    network = fat_tree()
-    assert network.n_nodes == 8 and network.vertices[:4] == ("a0", "a1", "a2", "a3") and network.bandwidth == (2e9,)
-    mapping = Mapping(network, ProcessGrid(8, 1), 1, np.arange(8), np.zeros(8))
-    prediction = predict(mapping, Transform(8, 8, 8))
-    block = 8**3 * 16 / 8
-    assert prediction.stages[0].t_s == pytest.approx(block * 7 / 8 / 1e9)
-    assert prediction.stages[0].busiest in [GraphLink(h, f"leaf-{h[0]}") for h in network.vertices[:8]] + [
-        GraphLink(f"leaf-{h[0]}", h) for h in network.vertices[:8]]
-    assert prediction.certificate == 1.0
-    assert prediction.as_dict()["graph"] == "fat tree" and prediction.as_dict()["m_source"] == "cut"
-
-
-def test_rows_inside_a_leaf_stay_off_the_spine():
-    network = fat_tree()
-    mapping = Mapping(network, ProcessGrid(4, 2), 1, np.arange(8), np.zeros(8))
-    row, column = (ShortestPath().loads(network, e, mapping.node_of_rank) for e in exchanges(mapping.grid))
-    spine = np.array(["spine" in network.vertices[a] + network.vertices[b] for a, b in zip(network.source, network.target)])
-    assert row.values[0][spine].sum() == 0 < column.values[0][spine].sum()
-
-
-def test_what_a_host_receives_bounds_as_much_as_what_it_sends():
-    """One of eight hosts on a switch receives 7 messages of 3 units; every host sends 7 messages, of 1 or 3 units."""
-    graph = nx.star_graph(8)
-    graph.nodes[0]["kind"] = "switch"
-    exchange = exchanges(ProcessGrid(8, 1))[0]
-    for heavy in range(8):
-        uneven = replace(exchange, receive_weight=np.where(np.arange(8) == heavy, 3, 1))
-        assert cut_bound(from_networkx(graph, "star"), uneven, np.arange(8)) == (21,)
-
-
-def test_parallel_edges_of_one_bandwidth_add_up():
-    """Cables of another bandwidth are a link of their own: routers split messages over cables whatever their rates."""
-    graph = nx.MultiGraph()
-    for rate, cables in (("1 GB/s", 2), ("3 GB/s", 1), (1e9, 3)):
-        graph.add_edge("a", "b", bandwidth=rate, cables=cables)
-    network = from_networkx(graph, "two")
-    assert network.cables == (Fraction(5, 3), 1) * 2 and network.bandwidth == (3e9,) and network.count.tolist() == [5, 1] * 2
-    found = [predict(Mapping(network, ProcessGrid(2, 1), 1, np.arange(2), np.zeros(2, int)), Transform(100, 100, 100),
-                     routing_name=rule).stages[0].t_s for rule in ("shortest-path", "each-hop")]
-    assert found == pytest.approx([4e6 / 6 / 1e9] * 2)  # the slow cables carry as much as the fast cable
 
 
 def ways_round(rates, cables, one_by_one=False):
@@ -283,22 +188,6 @@ def test_each_cable_is_a_way_whatever_its_rate(rates, cables, rule, share):
         assert predict(mapping, Transform(100, 100, 100), routing_name=rule).t_s == pytest.approx(float(t_s))
 
 
-@pytest.mark.parametrize("rule", ["shortest-path", "each-hop"])
-def test_a_file_with_cables_has_the_loads_of_the_network_named_by_text(rule):
-    named = parse_hyperx("2x3,hosts=2,cables=3")
-    graph = nx.Graph()
-    for a, b in zip(named.source.tolist(), named.target.tolist()):
-        for v in (a, b):
-            graph.add_node(v, kind="host" if v < named.n_nodes else "switch")
-        graph.add_edge(a, b, cables=1 if min(a, b) < named.n_nodes else 3)
-    node, one_task = np.random.default_rng(3).permutation(12), np.zeros(12, int)
-    placed = [Mapping(each, ProcessGrid(3, 4), 1, node, one_task) for each in (named, from_networkx(graph, "file"))]
-    one, other = (predict(each, Transform(13, 14, 15), routing_name=rule) for each in placed)
-    loads = [[float(max(stage.load)) for stage in each.stages] for each in (one, other)]
-    assert loads[0] == pytest.approx(loads[1])
-    assert float(max(one.schedule.load_joint)) == pytest.approx(float(max(other.schedule.load_joint)))
-
-
 def test_a_bandwidth_for_all_that_say_none():
     graph = nx.Graph([("a", "b"), ("b", "c")])
     graph.edges["a", "b"]["bandwidth"] = 2e9
@@ -330,49 +219,6 @@ def test_what_is_no_network_is_refused(graph, words):
     with pytest.raises(GraphError) as error:
         from_networkx(graph, "demo")
     assert words in str(error.value) and "demo" in str(error.value)
-
-
-def test_edges_to_oneself_carry_nothing():
-    assert from_networkx(nx.Graph([("a", "b"), ("a", "a")]), "loop").link_shape == (1, 2)
-
-
-def test_large_graphs_are_bound_by_single_hosts(monkeypatch):
-    monkeypatch.setattr("pencilmap.model.bounds.graph_cuts.MAX_VERTICES", 4)
-    network = from_networkx(nx.star_graph(6), "star")
-    mapping = Mapping(network, ProcessGrid(7, 1), 1, np.arange(7), np.zeros(7))
-    exchange = exchanges(mapping.grid)[0]
-    assert cut_bound(network, exchange, mapping.node_of_rank) == (6,)  # each leaf sends to 6 others over its only link
-
-
-def test_the_bound_of_a_cycle_is_that_of_cutting_two_links():
-    """Or, on an odd cycle, the bound from counting hops."""
-    for n in (4, 5, 8, 9):
-        found, = machine_bound(from_networkx(nx.cycle_graph(n), "ring"))
-        assert found == max(machine_bound(Torus((n,)))[0], Fraction(4 * sum(min(k, n - k) for k in range(n)), 2 * n))
-
-
-def test_random_graphs_are_drawn_connected():
-    assert all(from_networkx(random_graph(Random(seed)), "random").n_nodes >= 2 for seed in range(50))
-
-
-def test_bytes_times_hops_are_shared_by_all_cables():
-    """On the Petersen graph, each host has 3 others at 1 hop and 6 at 2; cables have 30 directions."""
-    graph = from_networkx(nx.petersen_graph(), "petersen")
-    traffic = 7 * (1 - np.eye(10, dtype=np.int64))
-    assert _hop_bound(graph, traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)
-    alone = from_networkx(nx.empty_graph(1), "one host")
-    assert _hop_bound(alone, np.zeros((1, 1), dtype=np.int64)) == 0
-
-
-@pytest.mark.parametrize("wrong", [[[8]], [[0], [-1]], [[0, 1]], [[[7], [8]]]])
-def test_coordinates_of_no_node_are_refused(wrong):
-    network = fat_tree()
-    assert network.node([[0], [7]]).tolist() == [0, 7] and network.coordinates([3, 0]).tolist() == [[3], [0]]
-    with pytest.raises(GraphError, match="its nodes are numbered 0 to 7"):
-        network.node(wrong)
-    assert network.outside([7]) is None
-    for number in (8, -1):
-        assert network.outside([number]) == f"node {number} is not in {network}; its nodes are numbered 0 to 7"
 
 
 @repeatable(40)

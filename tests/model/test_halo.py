@@ -9,7 +9,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import transform_of
-from pencilmap.model.traffic.halo import halo
+from pencilmap.model.traffic.exchange import halo
 
 
 def lengths(n, parts):

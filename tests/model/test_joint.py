@@ -3,16 +3,12 @@
 from collections import defaultdict
 from fractions import Fraction
 
-import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive, random_minimal_joint, random_minimal_lengths
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint, undominated
-from pencilmap.model.traffic.objective import at_once, in_sequence, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, overlapped, routed_joint
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, products, random_mapping, random_torus, random_transform, repeatable
 
@@ -56,18 +52,6 @@ def test_closed_form_of_a_product_agrees_with_walking_every_message(product, sha
     assert closed.largest(shares) == routed.largest(shares)
 
 
-@repeatable(25)
-@given(products(), SHARES)
-def test_closed_form_under_random_routing(product, shares):
-    closed = random_minimal_joint(product, ("r", "c"))
-    mapping = product.mapping()
-    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, MinimalAdaptive())
-    assert list(map(float, closed.largest(shares))) == pytest.approx(list(map(float, routed.largest(shares))), abs=1e-9)
-    for i, letters in enumerate("rc"):
-        alone = closed.largest([int(i == j) for j in range(2)])
-        assert list(map(float, alone)) == pytest.approx(random_minimal_lengths(product, letters), abs=1e-9)
-
-
 @CASES
 @given(mappings())
 def test_joint_loads_lie_between_the_worst_exchange_and_the_sum(mapping):
@@ -79,13 +63,3 @@ def test_joint_loads_lie_between_the_worst_exchange_and_the_sum(mapping):
     times = [overlapped(2, chunks).of_loads(joint) for chunks in (1, 2, 4, 8)]
     assert times == sorted(times, reverse=True) and times[-1] >= both
     assert times == [(row + (chunks - 1) * both + column) / chunks for chunks in (1, 2, 4, 8)]
-
-
-@CASES
-@given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=30), st.integers(1, 3))
-def test_undominated_rows_decide_every_weighted_maximum(rows, columns):
-    rows = np.array(rows)[:, :columns]
-    kept = undominated(rows)
-    assert not any((a >= b).all() for i, a in enumerate(kept) for j, b in enumerate(kept) if i != j)
-    for weights in ([1, 1, 1], [1, 0, 2], [0, 3, 1], [5, 1, 0]):
-        assert (kept @ weights[:columns]).max() == (rows @ weights[:columns]).max()

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds.torus_translations import translation_bound
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus

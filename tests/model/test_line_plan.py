@@ -5,7 +5,7 @@ import pytest
 
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.lines.distributed_line import factors
-from pencilmap.model.lines.line_plan import LARGEST_CHIRP, block_sizes, convolution_of, line_stages, matrix_of
+from pencilmap.model.lines.line_plan import block_sizes, convolution_of, line_stages, matrix_of
 
 CASES = [(12, 4), (64, 8), (60, 7), (127, 4), (31, 3), (1, 3), (5, 8), (360, 16), (97, 9), (2, 2)]
 
@@ -41,11 +41,6 @@ def test_a_line_that_cannot_be_shared_well_is_convolved_where_that_has_fewer_poi
     wanted = ranks > 1 and six > 2 * -(-n // ranks) and able and min(able)[0] < six
     found = convolution_of(n, ranks)
     assert found == (matrix_of(min(able)[1], ranks) if wanted else None)
-
-
-def test_a_chirp_of_2_to_the_31_points_is_not_taken():
-    """Its squares would not fit into 64 bits."""
-    assert LARGEST_CHIRP == 2**31 - 1 and convolution_of(LARGEST_CHIRP, 2) is None
 
 
 @pytest.mark.parametrize("n, ranks", CASES)

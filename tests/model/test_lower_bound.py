@@ -4,22 +4,18 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.bounds.chosen_slots import Minimum
-from pencilmap.model.decompositions.pencil import least_crossing
-from pencilmap.model.kinds.torus_cuts import _blocks, _distances, _fewest, _fixed_cuts, _leaving, _moving_planes, _Part
-from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.decompositions import least_crossing
+from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cuts, _moving_planes, _Part
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
-from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict import predict_routed
+from pencilmap.model.predict.certificates import lower_bound, together_bound
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):
@@ -78,21 +74,6 @@ def orders(grid):
         yield np.roll(ranks, (q, p), axis=(0, 1)).ravel()
 
 
-def test_uneven_blocks_are_not_certified_by_the_bound_of_even_ones():
-    """105 tasks share 256 planes; another placement is faster than the best product."""
-    torus, grid, transform = Torus((7, 5, 3)), ProcessGrid(1, 105), Transform(256, 256, 256)
-    product, order = predict(best_product(torus, grid), transform), np.random.default_rng(22).permutation(105)
-    other = predict(Mapping(torus, grid, 1, order, np.zeros(105, dtype=int)), transform)
-    assert other.cost < product.cost and product.certificate > 1.01
-
-
-@pytest.mark.parametrize("where, grid", [
-    (site((6,)), ProcessGrid(1, 6)), (site((8,), nodes=[0, 1, 4, 5]), ProcessGrid(1, 4)),
-    (site((3, 2)), ProcessGrid(1, 6)), (site((5,), (False,)), ProcessGrid(1, 5)), (site((2,), T=2), ProcessGrid(2, 2))])
-def test_the_bound_is_reached(where, grid):
-    assert lower_bound(where, grid).value == least_cost(where, grid)
-
-
 @pytest.mark.parametrize("R, C", [(1, 5), (2, 2), (3, 2), (2, 5), (3, 3), (4, 3)])
 def test_least_crossing_agrees_with_every_set_of_tasks(R, C):
     P, found = R * C, least_crossing((R, C), np.arange(R * C + 1))
@@ -113,29 +94,6 @@ def test_least_crossing_is_that_of_one_all_to_all_for_whole_rows_and_never_less(
     assert all(found[k] == k * (P - k) for k in (*range(0, P, R), *range(0, P, C)))
 
 
-def test_minimum_of_windows():
-    values = np.random.default_rng(5).integers(0, 100, 37)
-    minimum = Minimum(values)
-    assert all(minimum(low, high) == values[low:high + 1].min() for low in range(37) for high in range(low, 37))
-
-
-def test_the_bound_scales_with_the_slowest_link():
-    """Half the bandwidth in the binding dimension doubles its lengths."""
-    nodes = [0, 1, 2, 5, 6, 7]
-    slow, even = (lower_bound(site((8,), nodes=nodes, bandwidth=b), ProcessGrid(2, 3)).value for b in ((1.0,), None))
-    assert slow == even > 0
-    plain, halved = (together_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
-    assert halved == 2 * plain
-
-
-def test_the_emptier_side_of_a_cut_has_what_has_no_room_on_the_other():
-    for S, P in combinations(range(1, 13), 2):
-        S, P = max(S, P), min(S, P)
-        for inside in range(S + 1):
-            either = [min(k, P - k) for k in range(P + 1) if k <= inside and P - k <= S - inside]
-            assert _fewest(P, S, inside) == min(either), (S, P, inside)
-
-
 @pytest.mark.parametrize("shape, wrap, missing, P", [
     ((2, 5), (False, True), (1, 4, 7, 9), 6), ((4, 4), (False, False), (0, 5), 13), ((3, 6), (True, False), (2,), 17),
     ((5, 2), (True, True), (), 9), ((7,), (False,), (3,), 5)])
@@ -154,31 +112,6 @@ def test_the_bound_of_one_group_is_at_least_that_of_every_box(shape, wrap, missi
             if leaving:
                 worst = max(worst, Fraction(4 * torus.n_nodes * crossing, P * P * leaving))
     assert lower_bound(where, ProcessGrid(1, P)).value >= worst > 0
-
-
-@pytest.mark.parametrize("wrap", [True, False], ids=["ring", "line"])
-def test_blocks_of_a_side_have_so_many_ends(wrap):
-    """The ends of links that leave a block, found by walking along the nodes; all blocks but the last have that side."""
-    for n in range(1, 14):
-        torus = Torus((n,), wrap=(wrap,))
-        nodes = range(n if torus.is_ring(0) else n - 1)
-        for side in range(1, n + 1):
-            links = [(at // side, (at + 1) % n // side) for at in nodes]
-            most = max(Counter(block for ends in links if ends[0] != ends[1] for block in ends).values(), default=0)
-            assert _leaving(torus, 0, side) == most, (n, side)
-
-
-def test_a_plane_cannot_leave_all_tasks_on_one_side():
-    """256 tasks in 512 slots would fit into half of the machine, but then a plane through that half cuts the tasks."""
-    bound = lower_bound(site((8, 8, 8)), ProcessGrid(16, 16))
-    assert bound.value >= Fraction(4 * 512 * 96 * 160, 256**2 * 128)
-
-
-def test_holes_do_not_void_the_bound_of_the_machine():
-    torus = Torus((8, 8, 8))
-    missing = np.random.default_rng(0).choice(512, 40, replace=False)
-    bound = lower_bound(Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59))
-    assert 4 <= bound.value < Fraction(9, 2)
 
 
 def arguments_by_hand(where, grid):
@@ -267,37 +200,9 @@ def test_every_argument_is_as_strong_as_when_it_is_counted_by_hand(where, grid):
     assert best.value == max(expected.values()) == expected[best.argument]
 
 
-def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
-    where, grid = site((4, 3), (True, False), nodes=range(10)), ProcessGrid(3, 3)
-    whole = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
-    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6)
-    assert [argument for _, argument in _fixed_cuts(_Part(where, grid, None))] == list(whole)
-    monkeypatch.setattr("pencilmap.model.kinds.torus_cuts.MOST_BOXES", 13 * 6 - 1)
-    planes = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
-    assert list(planes) == ["planes across x", "planes across y"] and 0 < max(planes.values()) <= max(whole.values())
-    for limit, argument in (("MOST_NODES", _distances), ("MOST_BLOCK_WORK", _blocks)):
-        part = _Part(where, grid, None)
-        most = 10 if limit == "MOST_NODES" else 3 * 3 * 10
-        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most)
-        assert list(argument(part))
-        monkeypatch.setattr(f"pencilmap.model.kinds.torus_cuts.{limit}", most - 1)
-        assert not list(argument(part))
-
-
-def test_a_graph_of_as_many_nodes_as_allowed_is_bounded_in_turn(monkeypatch):
-    """On a path of 8 hosts, with neighbours in each row: only the columns cross the middle, with 4 of their 4 pairs."""
-    where, grid = Site(from_networkx(nx.path_graph(8), "path")), ProcessGrid(2, 4)
-    monkeypatch.setattr("pencilmap.model.kinds.kind.MOST_NODES", 8)
-    bound = lower_bound(where, grid)
-    assert bound.argument.startswith("rows and columns")
-    monkeypatch.setattr("pencilmap.model.kinds.kind.MOST_NODES", 7)
-    assert lower_bound(where, grid).value < bound.value
-
-
-@pytest.mark.parametrize("shape, T, grid", [((4, 4), 2, ProcessGrid(4, 8)), ((6, 3), 1, ProcessGrid(3, 6)),
-                                            ((5, 4), 2, ProcessGrid(5, 8)), ((4,), 3, ProcessGrid(2, 6))])
-def test_blocks_that_are_nearly_even_are_bounded_nearly_as_even_ones(shape, T, grid):
-    """For a full machine, whose half sends most; 1009 is a prime."""
-    where = Site(Torus(shape), T)
-    even, uneven = together_bound(where, grid), together_bound(where, grid, Transform(1009, 1009, 1009))
-    assert "with these blocks" in uneven.argument and float(uneven.value) == pytest.approx(float(even.value), rel=0.02)
+def test_the_emptier_side_of_a_cut_has_what_has_no_room_on_the_other():
+    for S, P in combinations(range(1, 13), 2):
+        S, P = max(S, P), min(S, P)
+        for inside in range(S + 1):
+            either = [min(k, P - k) for k in range(P + 1) if k <= inside and P - k <= S - inside]
+            assert _fewest(P, S, inside) == min(either), (S, P, inside)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.runs.calibrated import machine_text
 from pencilmap.model.base.errors import MachineError, PartitionError
-from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines import package_file
 from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
@@ -156,20 +155,6 @@ def test_published_bandwidth_of_a_node(name, published, tolerance):
     assert both == pytest.approx(published, rel=tolerance)
 
 
-def test_units_of_the_files_become_si():
-    assert load_machine("cray-xe6").torus.bandwidth == (9.375e9, 4.6875e9, 9.375e9)
-    assert load_machine("trainium2-ultraserver").torus.bandwidth == (128e9, 128e9, 64e9)
-    assert load_machine("bluegene-q").costs.hop_latency_s == pytest.approx(40e-9)
-    fugaku = load_machine("fugaku").costs
-    assert (fugaku.injection_per_node, fugaku.memory_bandwidth_per_node, fugaku.message_cost_s) == (40.8e9, 1024e9, None)
-
-
-@pytest.mark.parametrize("machine", ALL, ids=named)
-def test_every_doubtful_figure_can_be_named_in_a_note(machine):
-    notes = machine.doubts(machine.network, machine.figures)
-    assert len(notes) == len(machine.uncertain) and all(f"of machine {machine.name} is uncertain: " in n for n in notes)
-
-
 def test_the_file_in_the_documentation_is_a_machine_file():
     text = (Path(__file__).parents[2] / "docs" / "machines.md").read_text("utf-8")
     blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
@@ -230,13 +215,6 @@ def test_wrong_figures_are_refused_with_the_file_named(figures, message):
         read_machine(machine_file(**figures), "demo.toml")
 
 
-def test_doubtful_figures_become_notes_where_they_are_used():
-    demo = read_machine(machine_file(hop_latency='"1 us"'), "demo.toml")
-    assert demo.uncertain == ("hop_latency",)
-    assert demo.doubts(demo.torus, demo.figures) == ("hop latency of machine demo is uncertain: why",)
-    assert demo.doubts(demo.torus, ["shape", "link_bandwidth", "contention"]) == ()
-
-
 @pytest.mark.parametrize("text, expected", [
     ("8x8x16", None),                     # the result of the rule
     ("8x8x8:mesh", None),                 # fewer rings than the rule's result
@@ -274,15 +252,6 @@ def test_slices_are_twisted_as_their_maker_says_unless_the_plain_torus_is_asked_
         assert any("the plain torus is predicted" in note for note in machine.doubts(plain))
 
 
-def test_a_slice_that_the_machine_does_not_twist_is_noted_or_refused():
-    machine = load_machine("tpu-v5p")
-    assert any("has no slice that is" in note for note in machine.doubts(parse_twisted("4x4x8:twist=xz2")))
-    assert machine.partition("4x4x8:twisted") == machine.with_shape("4x4x8:twisted").torus == machine.partition("4x4x8")
-    with pytest.raises(PartitionError, match="no twisted slice 12x12x24:twisted; twisted are 4x4x8, "):
-        machine.partition("12x12x24:twisted")
-    assert any("has no slice" in note for note in load_machine("bluegene-l").doubts(parse_twisted("8x8x16:twisted")))
-
-
 TWISTS = """
 name = "mine"
 title = "a twisted torus"
@@ -304,12 +273,6 @@ def test_twist_vectors_are_read():
     assert machine.doubts(torus, ["twists"]) == ("twists of machine mine is uncertain: as planned",)
     text = TWISTS.replace('"4x6x9"', '"4x6x9:twist=uv2,uw3,vw5"').replace("twists = {", "# {")
     assert read_machine(text.encode(), "mine.toml").torus == torus, "the text of a shape says the same"
-
-
-def test_twist_vectors_survive_writing_and_reading():
-    machine = read_machine(TWISTS.encode(), "mine.toml")
-    again = read_machine(machine_text(machine, machine.figures).encode(), "again.toml")
-    assert again == machine and again.figures == machine.figures
 
 
 @pytest.mark.parametrize("given, wanted, words", [

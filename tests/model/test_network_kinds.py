@@ -7,10 +7,9 @@ import pytest
 
 from pencilmap.model import kinds
 from pencilmap.model.base.errors import NetworkError, PencilmapError, TorusError
-from pencilmap.model.kinds import KINDS, ROUTINGS, is_network, kind_of, network_named, routing
+from pencilmap.model.kinds import KINDS, ROUTINGS, network_named
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.kinds.reading import bandwidths, numbers, whole
-from pencilmap.model.network.torus import Torus
 
 
 def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
@@ -24,19 +23,6 @@ def test_no_kind_is_forgotten_in_the_table():
     rows = [row for module in iter_modules(kinds.__path__, f"{kinds.__name__}.")
             for row in vars(import_module(module.name)).values() if isinstance(row, Kind)]
     assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
-
-
-@pytest.mark.parametrize("text", ["4x4x8", "4x4:mesh", "4wx6x2w", "torus:4x4"])
-def test_shapes_are_tori(text):
-    torus = network_named(text, bandwidth="2 GB/s", cables=(1,) * text.removeprefix("torus:").count("x") + (2,))
-    assert isinstance(torus, Torus) and kind_of(torus) is KINDS["torus"] and torus.cables[-1] == 2
-    assert str(torus) == text.removeprefix("torus:") and set(torus.bandwidth) == {2e9}
-    assert is_network(text) == text.startswith("torus:")
-
-
-def test_a_rule_of_another_kind_is_refused_with_those_that_work():
-    with pytest.raises(PencilmapError, match=r"does not work on torus 4x4; available are dimension-order.*optimal-minimal"):
-        routing("shortest-path", network_named("4x4"))
 
 
 @pytest.mark.parametrize("text, error, says", [
@@ -80,11 +66,6 @@ def test_bad_texts_are_refused(text, error, says):
 def test_bad_bandwidths_are_refused(rates, says):
     with pytest.raises(NetworkError, match=says):
         bandwidths(rates, ("host", "up"))
-
-
-def test_bandwidths_of_classes():
-    assert bandwidths(None, ("host", "up")) is None
-    assert bandwidths((1, 2), ("host", "up")) == (1.0, 2.0) == bandwidths({"up": 2, "host": "1 B/s"}, ("host", "up"))
 
 
 @pytest.mark.parametrize("text, says", [

@@ -17,14 +17,12 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import ALIKE
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, random_torus, repeatable
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")
-
 
 
 def dragonfly():
@@ -97,31 +95,3 @@ def test_if_routers_adapt_the_bound_holds_for_any_routing(grid):
         assert p.certificate == p.schedule.certificate
         assert p.certificate == pytest.approx(float(p.cost / found["ideal-adaptive"].cost), rel=1e-6)
     assert found[None].certificate == found["minimal"].certificate > 1.05 and found["valiant"].certificate > 1.5
-
-
-@pytest.mark.parametrize("transform, grid, exchange, why", [
-    (Transform(17, 16, 16), ProcessGrid(1, 16), "alltoallv", "blocks of 2 and 1: it matters who sits where"),
-    (Transform(16, 16, 16), ProcessGrid(2, 8), "alltoallv", "two exchanges"),
-    (Transform(16, 16, 16), ProcessGrid(1, 14), "alltoallv", "two slots are idle: it matters which"),
-    (Transform(16, 16, 16), ProcessGrid(1, 16), "p2p", "phases pair the ranks by their numbers")], ids=lambda x: None)
-def test_other_cases_are_not_called_alike(transform, grid, exchange, why):
-    site = Site(Torus((4, 4)), idle=True)
-    found = predict(on(site, grid, np.arange(grid.n_tasks)), transform, "dimension-order:plus", site=site, exchange=exchange)
-    assert found.bounds.alike is None and found.lower_bound.argument != ALIKE, why
-
-
-@pytest.mark.parametrize("options", [["--network", "4x4", "--failed", "1-1,2-2", "--grid", "1x14"],
-                                     ["--network", "4x4", "--grid", "16x1", "--routing", "dimension-order:plus"]])
-def test_the_command_says_why(pencilmap, options):
-    status, out, err = pencilmap("predict", *options, "-p", "default")
-    assert status == 0, err
-    assert "nothing is faster (proved)" in out and "all placements are alike (proved)" in out
-
-
-def test_the_command_names_the_distance_to_any_routing_if_routers_adapt(pencilmap):
-    status, out, err = pencilmap("predict", "--network", "dragonfly:a=4,p=2,h=2", "--failed", "16,17,19,22,40,41,44,47",
-                                 "--grid", "1x64", "--effort", "quick")
-    assert status == 0, err
-    said = " ".join(out.split())
-    assert "as fast as block order" in said and "those of minimal routing" in said and "1.08x" in said
-    assert "quick look" not in said

@@ -7,23 +7,19 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.kinds.torus_all_to_all import least_factor, may_reach, why_unreachable
-from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus import may_reach, why_unreachable
+from pencilmap.model.kinds.torus_floors import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import EXHAUSTION, Bounds
-from pencilmap.model.predict.lower_bounds import together_bound
+from pencilmap.model.predict.certificates import Bounds, together_bound
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence
+from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 
 CASES = every_case()
-EQUAL = (120, 135)  # number of optimal products, in sequence and joint
 ORDER = DimensionOrder()
 
 
@@ -83,44 +79,6 @@ def test_the_optima_known_from_elsewhere():
             assert getattr(optima(torus, 1, R, torus.n_nodes // R), name) == least, (text, R)
 
 
-def test_best_products_beside_the_optima():
-    """The number of optimal products; tilings and the local search of `best` add more (docs/placement-search.md)."""
-    equal = {in_sequence(2): 0, at_once(2): 0}
-    for torus, T, R, C in CASES:
-        found = optima(torus, T, R, C)
-        for wanted, least in zip(equal, (found.sequence, found.joint)):
-            product = best_product(torus, ProcessGrid(R, C), T, wanted)
-            length = wanted.of_loads(ORDER.joint_of_product(product, ("r", "c")))
-            assert length >= least
-            equal[wanted] += length == least
-    assert tuple(equal.values()) == EQUAL
-
-
-def test_predictions_of_small_machines_are_certified_by_exhaustion():
-    torus, grid = Torus((4, 4)), ProcessGrid(4, 4)
-    found = predict(best_product(torus, grid))
-    assert found.certificate == 1 and found.lower_bound.argument == EXHAUSTION
-    assert predict(best_product(torus, grid), Transform(16, 16, 16)).certificate == 1
-    assert predict(best_product(torus, ProcessGrid(2, 8))).certificate == pytest.approx(4 / 3)
-    assert found.schedule.certificate == 1
-    twice = predict(best_product(torus, grid, wanted=at_once(2)), schedule="two-way")
-    assert twice.schedule.certificate == 1 == twice.schedule.certificate_any
-
-
-@pytest.mark.parametrize("options", [{"transform": Transform(17, 17, 17)}, {"routing_name": "dimension-order:parity"}])
-def test_optima_are_not_claimed_for_other_blocks_or_routings(options):
-    assert predict(best_product(Torus((4, 4)), ProcessGrid(4, 4)), **options).lower_bound.argument != EXHAUSTION
-
-
-def test_optima_are_not_claimed_for_machines_with_holes_or_links_that_differ():
-    torus, grid = Torus((4, 4)), ProcessGrid(3, 5)
-    assert Bounds(Site(torus, allocation=Allocation(torus).without([5])), grid, None, "dimension-order").optima is None
-    assert Bounds(Site(torus, idle=True), ProcessGrid(2, 6), None, "dimension-order").optima is None
-    for uneven in (Torus((4, 4), bandwidth=(1.0, 2.0)), Torus((4, 4), cables=(2, 1))):
-        assert optima(uneven, 1, 4, 4) is None
-    assert optima(Torus((4, 4), bandwidth=(2.0, 2.0)), 1, 4, 4) is not None
-
-
 def test_the_theorem_of_the_all_to_all_against_every_placement():
     """The bound is reached only if the factors are found; on a torus of equal extents, always if they are."""
     seen = set()
@@ -151,11 +109,6 @@ def test_grids_that_reach_the_all_to_all_do_so_by_a_product(shape, T, able):
             assert f"only R = {', '.join(map(str, able))} can" in why
 
 
-def test_only_the_dimensions_that_take_longest_need_their_factors():
-    assert [R for R in (1, 2, 3, 4, 6, 8, 12, 24) if may_reach(Torus((12, 2)), R, 24 // R)] == [1, 2, 12, 24]
-    assert least_factor(Torus((8, 4), (True, False)), 4, 8) == 1, "a ring and a line that take as long"
-
-
 @pytest.mark.parametrize("shape, T, R, least", [((8, 8, 8), 1, 16, 4.23), ((9, 9), 1, 3, 4.71), ((10, 10), 2, 5, 5.28),
                                                ((8, 8, 8), 1, 8, 4), ((4, 4, 4), 1, 8, 2), ((8, 8, 4), 1, 2, 4)])
 def test_the_joint_bound_beyond_the_all_to_all(shape, T, R, least):
@@ -164,11 +117,3 @@ def test_the_joint_bound_beyond_the_all_to_all(shape, T, R, least):
     bound = Bounds(Site(torus, T), grid).together.value
     assert least <= bound < least + 0.01 <= at_once(2).of_loads(
         ORDER.joint_of_product(best_product(torus, grid, T, at_once(2)), ("r", "c"))) + 0.01
-
-
-def test_predictions_say_why_the_all_to_all_is_out_of_reach():
-    found = predict(best_product(Torus((8, 8, 8)), ProcessGrid(16, 32), wanted=at_once(2)), schedule="two-way")
-    assert found.as_dict()["all_to_all_unreachable"] == why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(16, 32))
-    assert any("as little as one all-to-all: rows or columns have to be whole" in note for note in found.notes)
-    sequence = predict(best_product(Torus((8, 8, 8)), ProcessGrid(16, 32)))
-    assert not any("all-to-all" in note for note in sequence.notes)

@@ -8,11 +8,11 @@ import networkx as nx
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model.base.errors import MachineError, PartitionError, TorusError
+from pencilmap.model.base.errors import MachineError, PartitionError
 from pencilmap.model.machines.machine import load_machine, machine_partitions, read_machine
-from pencilmap.model.network.folded_torus import FoldedTorus
-from pencilmap.model.network.partition import RULES, Partitions, parse_extents, parse_partition, subbox
+from pencilmap.model.network.partition import RULES, Partitions, subbox
 from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.twisted_torus import FoldedTorus
 from tests.model.cases import repeatable
 
 
@@ -38,23 +38,6 @@ def test_a_subbox_has_the_neighbours_that_stay_when_the_other_nodes_are_taken_aw
     box = subbox(torus, extents)
     left = neighbours(torus.shape, torus.wrap).subgraph(n[0] if len(n) == 1 else n for n in inside)
     assert set(map(frozenset, left.edges)) == set(map(frozenset, neighbours(box.shape, box.wrap).edges))
-
-
-def test_a_subbox_keeps_bandwidth_cables_and_axes():
-    torus = Torus((4, 4, 2), bandwidth=(1.0, 2.0, 3.0), cables=(1, 1, 2), axes="abe")
-    box = subbox(torus, (2, 4, 2))
-    assert (box.bandwidth, box.cables, box.axes, box.wrap) == (torus.bandwidth, torus.cables, "abe", (False, True, True))
-
-
-@pytest.mark.parametrize("extents", [(5, 4), (4,), (0, 4), (4, 4, 1)])
-def test_a_box_that_does_not_fit_is_refused(extents):
-    with pytest.raises(PartitionError, match="does not fit"):
-        subbox(Torus((4, 4)), extents)
-
-
-def test_a_rule_by_multiples_names_its_unit():
-    assert str(Partitions("multiple", Torus((16, 16, 16)), unit=(4, 4, 4), ring=(8, 8, 8))).endswith("(8x8x8)")
-    assert not str(load_machine("cray-xt5").partitions).endswith(")")
 
 
 PUBLISHED = [  # machine, partition, its true torus
@@ -103,19 +86,6 @@ def test_fewer_wraps_than_the_rule_gives_can_be_had_and_more_cannot():
             machine.partition(text)
 
 
-@pytest.mark.parametrize("text", ["8x8x16:mesh", "8wx8x16", "8x8x16:axes=abc"])
-def test_extents_alone_have_no_wraps_and_no_names(text):
-    with pytest.raises(PartitionError, match="write the extents alone"):
-        parse_extents(text)
-
-
-def test_the_number_of_dimensions_is_checked():
-    with pytest.raises(PartitionError, match="2 dimensions; 3 are needed, e.g. 8x8x8"):
-        load_machine("bluegene-l").partition("8x8")
-    with pytest.raises(TorusError, match="not understood"):
-        load_machine("bluegene-l").partition("8by8")
-
-
 RANDOM_RULES = st.builds(
     lambda rule, extents, shapes, ascending: Partitions(
         rule, Torus([u * k for u, k in extents]), tuple(u for u, _ in extents),
@@ -143,15 +113,6 @@ def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
         assert not any(any(torus.wrap) for torus in opened.of_size(size))
 
 
-def test_machine_partitions_carry_the_bandwidth_and_can_be_asked_for_again():
-    machine = load_machine("bluegene-q")
-    found = machine_partitions(machine, 1024)
-    assert [t.shape for t in found] == [(4, 4, 4, 8, 2), (4, 4, 8, 4, 2), (4, 8, 4, 4, 2), (8, 4, 4, 4, 2)]
-    assert all(t == machine.partition("x".join(map(str, t.shape))) for t in found)
-    assert {t.cables for t in found} == {(1, 1, 1, 1, 2)} and {t.bandwidth for t in found} == {(1.8e9,) * 5}
-    assert machine_partitions(machine, 1000) == []
-
-
 @pytest.mark.parametrize("fields, message", [
     (dict(rule="sometimes", unit=(2, 2)), "known are spans"),
     (dict(rule="spans"), "needs the unit"),
@@ -162,14 +123,6 @@ def test_machine_partitions_carry_the_bandwidth_and_can_be_asked_for_again():
 def test_rules_that_contradict_themselves_are_refused(fields, message):
     with pytest.raises(PartitionError, match=message):
         Partitions(largest=Torus((4, 4)), **fields)
-
-
-def test_a_rule_without_unit_hands_out_its_shapes_alone():
-    rule = Partitions("spans", parse_torus("4x4"), shapes=((2, 4), (4, 4)))
-    assert rule.sizes() == [8, 16]
-    assert str(parse_partition("2x4", rule)) == "2x4w"
-    with pytest.raises(PartitionError, match="allowed are 2x4, 4x4"):
-        parse_partition("4x2", rule)
 
 
 def test_a_machine_without_a_rule_says_so():

@@ -40,25 +40,6 @@ def test_the_grid_of_an_fft(r, c, kind):
     assert found[0].bytes == fft(r, c).pairs.bytes.sum()
 
 
-def test_no_fft_if_a_pair_of_a_row_is_silent():
-    given = fft(4, 4)
-    kept = given.pairs.where(given.pairs.source + given.pairs.target != 1)
-    assert patterns(Traffic(16, (Phase(16, kept),), given.communicators)) == ()
-
-
-@pytest.mark.parametrize("traffic, text", [(fft(4, 8), "an FFT on a 4x8 grid"), (fft(7, 3), "an FFT on a 7x3 grid"), (
-    Traffic(60, (Phase(60, pairs_of(*halo_pairs((5, 4, 3), (True, False, True), 1), 10)),)), "a halo of 5x4x3 ranks")])
-def test_patterns_of_the_pairs_alone(traffic, text):
-    """A matrix has no communicators, and the numbers of the ranks may be any."""
-    n, name = traffic.n_ranks, np.random.default_rng(5).permutation(traffic.n_ranks)
-    pairs = traffic.pairs
-    [found] = patterns(Traffic(n, traffic.phases))
-    assert str(found).startswith(text) and not found.shuffled
-    shuffled = pairs_of(name[pairs.source], name[pairs.target], pairs.bytes)
-    [again] = patterns(Traffic(n, (Phase(n, shuffled),)))
-    assert again.shuffled and (again.kind, sorted(again.extents)) == (found.kind, sorted(found.extents))
-
-
 @pytest.mark.parametrize("extents, periodic, reach", [
     ((7,), (True,), 1), ((7,), (False,), 1), ((4, 5), (True, True), 1), ((4, 5), (False, False), 2),
     ((4, 4), (True, False), 1), ((3, 4, 5), (True, True, True), 3), ((4, 4, 4), (False, True, False), 2),
@@ -72,28 +53,6 @@ def test_a_halo_with_its_extents(extents, periodic, reach):
     assert found.periodic == tuple(ends and size > 2 for ends, size in zip(periodic, extents))
     noisy = joined([pairs_of(source, target, 1000), pairs_of(np.arange(1, n), 0, 1)])
     assert patterns(Traffic(n, (Phase(n, noisy),)))[0].extents == extents, "small messages to one rank are no part of it"
-
-
-def test_no_halo_in_other_traffic():
-    random = np.random.default_rng(4)
-    for n in (9, 16, 30):
-        source, target = random.integers(0, n, (2, 5 * n))
-        kept = source != target
-        assert find_halo(n, source[kept], target[kept], np.full(kept.sum(), 8)) is None
-        everyone = np.array([(a, b) for a in range(n) for b in range(n) if a != b]).T
-        assert find_halo(n, *everyone, np.full(everyone.shape[1], 8)) is None, "an all-to-all"
-    source, target = halo_pairs((4, 4), (True, True), 1)
-    shuffled = random.permutation(16)
-    assert find_halo(16, shuffled[source], shuffled[target], np.full(len(source), 8)) is None
-
-
-def test_a_halo_in_one_phase_is_found():
-    source, target = halo_pairs((4, 6), (True, True), 1)
-    random = np.random.default_rng(6)
-    phases = (Phase(24, pairs_of(source, target, 50, kind=POINT)),
-              Phase(24, pairs_of(*random.integers(0, 24, (2, 200)), 5, kind=POINT)))
-    assert [str(pattern) for pattern in patterns(Traffic(24, phases))] == ["a halo of 4x6 ranks, periodic"]
-    assert patterns(Traffic(24, (phases[0], Phase(24, pairs_of(0, 5, 10**6))))) == (), "it has little of the bytes"
 
 
 def everyone(*groups):
@@ -110,13 +69,3 @@ def test_all_to_alls_are_named(n, groups, text, kind):
     noise = pairs_of(np.arange(1, n), 0, 1, kind=kind)
     pairs = joined([pairs_of(*everyone(*groups), 1000, kind=kind), noise])
     assert [str(pattern) for pattern in patterns(Traffic(n, (Phase(n, pairs),)))] == [text]
-
-
-def test_a_program_with_ranks_of_its_own_for_the_fft_is_no_halo():
-    """Twelve ranks of a grid, each of which also talks to one of four ranks that exchange among themselves."""
-    source, target = halo_pairs((3, 2, 2), (True, True, True), 1)
-    rank, own = np.array([i + i // 3 for i in range(12)]), np.arange(3, 16, 4)
-    grid, fft_rank = (rank[source], rank[target]), own[np.arange(12) // 3]
-    pairs = joined([pairs_of(*grid, 4000), pairs_of(rank, fft_rank, 9000), pairs_of(fft_rank, rank, 9000),
-                    pairs_of(*everyone(own), 5000, kind=STATED)])
-    assert patterns(Traffic(16, (Phase(16, pairs),))) == ()

@@ -11,7 +11,7 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform, block_lengths
-from pencilmap.model.traffic.remap import remaps
+from pencilmap.model.traffic.exchange import remaps
 
 
 def block_of(n, parts):
@@ -41,16 +41,6 @@ def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
                 moved[tuple(map(int, ends))] += size * transform.fields
         assert moved == {tuple(pair): int(n) * remap.unit_bytes
                          for pair, n in zip(remap.members.tolist(), remap.group_weight)}
-
-
-def test_the_pencils_between_are_those_with_the_least_time():
-    """From all grids, each predicted as the only candidate."""
-    where = setting(network="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
-    [*ranked] = where.predictions(placements=["default"])
-    alone = {R: where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)}
-    times = {R: p.time_s for R, p in alone.items()}
-    assert times[ranked[0].grid.shape[0]] == min(times.values()) and len(set(times.values())) > 2
-    assert all(p.time_s == pytest.approx(sum(move.time_s for move in p.moves)) and len(p.moves) == 4 for p in ranked)
 
 
 @pytest.mark.parametrize("torus, fft, bricks, chosen", [

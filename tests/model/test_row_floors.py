@@ -2,14 +2,9 @@
 
 from fractions import Fraction
 
-import numpy as np
-
-from pencilmap.mapper.placements import place
 from pencilmap.model.kinds.torus_floors import floor_of
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict import predict
+from pencilmap.model.placement.allocation import Site
 
 ONE = [Fraction(1)] * 3
 
@@ -26,15 +21,3 @@ def test_they_hold_for_what_was_proved_alone():
     assert floor("4x4x4", 8, split=False) < 2 and floor("4x4x4:mesh", 8, cables=ONE) == 2
     assert floor("4x4x4", 8, cables=[Fraction(1), Fraction(1), Fraction(2)]) < 2
     assert floor("4x4x4x1", 8, cables=[Fraction(1)] * 4) == 2
-
-
-def test_a_placement_reaches_them():
-    for R, C in ((8, 8), (4, 16)):
-        found = predict(place("best", Site(parse_torus("4x4x4")), ProcessGrid(R, C)))
-        assert [max(stage.load) for stage in found.stages] == [2, 2] and found.bounds.in_sequence.value == 4
-
-
-def test_holes_keep_the_older_floor():
-    torus = parse_torus("4x4x4")
-    site = Site(torus, 1, Allocation(torus, np.arange(56)))
-    assert floor_of(site, ONE, 8, 56, True, True) < 2

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product as cartesian
-from math import prod
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
@@ -23,16 +21,12 @@ from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
-from pencilmap.model.schedules import SCHEDULES, parse_schedule
-from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.schedules.schedule import DIRECTIONS, beside, cut
-from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
-from pencilmap.model.schedules.two_way import default_planes
+from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
+from pencilmap.model.schedules.rows import best_shares, best_sizes, overlap_length
+from pencilmap.model.schedules.schedule import DIRECTIONS, cut
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
+from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
 from tests.model.cases import drawn, products, random_full_mapping, random_mapping, random_torus, repeatable
 from tests.model.flights import flights, walk
 
@@ -167,47 +161,6 @@ def test_progress_hides_computing_and_no_more_than_there_is():
     assert predict(product, transform, schedule="pipelined", costs=COSTS).schedule.t_s == pytest.approx(sequence.t_s)
 
 
-LINKS = [("8x8x8", "8x64", "default", 4, 4, 4), ("8x8x8", "8x64", "box:2x2x2", 2, 4, 6),
-         ("8x8x8", "16x32", "default", 4, 4, 6),
-         ("16x16x16", "16x256", "default", 8, 8, 8),
-         pytest.param("16x16x16", "16x256", "best", Fraction(11, 4), 8, Fraction(43, 4), marks=pytest.mark.slow),
-         ("8x8x16", "16x64", "digits:x=c8,y=c8,z=r16", 8, 4, 8),
-         ("4x4x8", "8x16", "digits:x=c4,y=c4,z=r8", 4, 2, 4),
-         ("4x4x4x4", "16x16", "default", 2, 2, 2),
-         ("4x4:mesh", "4x4", "default", 4, 4, 4), ("4x4:mesh", "4x4", "box:2x2", 2, 4, 4)]
-
-
-@pytest.mark.parametrize("torus, grid, placement, row, column, joint", LINKS)
-def test_reference_loads_of_both_exchanges_at_once(torus, grid, placement, row, column, joint):
-    p = predict(place(placement, Site(parse_torus(torus)), parse_grid(grid)), schedule="overlap:8")
-    assert tuple(max(stage.load) for stage in p.stages) == (row, column)
-    assert max(p.schedule.load_joint) == joint
-    assert p.schedule.cost == Fraction(row + 7 * joint + column, 8)
-
-
-def joint_of(torus, grid, placement="default"):
-    mapping = as_mapping(place(placement, Site(parse_torus(torus)), parse_grid(grid)), placement)
-    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, DimensionOrder())
-
-
-@pytest.mark.parametrize("torus, grid, chunks, equal, best", [
-    ("8x8x8", "16x32", 4, 6.5, 6.133), ("8x8x16", "16x64", 4, 9, 8.267), ("4x8", "4x8", 4, 4.5, 4.133),
-    ("4x4x8", "8x16", 4, 4.5, 4.5), ("8x8x8", "8x64", 4, 5, 5), ("4x4:mesh", "4x4", 8, 4.5, 4.5)])
-def test_reference_values_of_equal_and_best_chunks(torus, grid, chunks, equal, best):
-    pairs = joint_of(torus, grid).weighted
-    assert overlap_length([1] * chunks, pairs) == pytest.approx(equal)
-    assert overlap_length(best_shares(pairs, chunks), pairs) == pytest.approx(best, abs=1e-3)
-
-
-@pytest.mark.parametrize("row, column, K", [(2, 4, 4), (4, 2, 4), (3, 4, 3), (4, 4, 5), (1, 5, 2)])
-def test_chunks_are_geometric_where_the_links_are_disjoint(row, column, K):
-    pairs = np.array([[row, 0.0], [0.0, column]])
-    shares, q = best_shares(pairs, K), column / row
-    assert shares == pytest.approx(q ** np.arange(K) / (q ** np.arange(K)).sum())
-    Q = max(q, 1 / q)
-    assert overlap_length(shares, pairs) == pytest.approx(max(row, column) + min(row, column) / sum(Q**k for k in range(K)))
-
-
 @repeatable(30)
 @given(products(), st.integers(2, 4), st.integers(4, 9))
 def test_best_sizes_of_a_block_are_those_of_trying_all(product, chunks, block):
@@ -222,63 +175,10 @@ def test_best_sizes_of_a_block_are_those_of_trying_all(product, chunks, block):
     assert overlap_length(found, loads.weighted) <= least * 1.01 + 1e-9
 
 
-def test_a_block_of_5_in_4_chunks_counts_its_largest():
-    product = place("default", Site(Torus((4, 4))), ProcessGrid(4, 4))
-    p = predict(product, Transform(20, 16, 16), schedule="overlap:4:x")
-    assert p.schedule.cost == 2 * Fraction(7, 5) and p.stages[0].load[0] == 2       # and not 2 (1 + 1/4)
-
-
-def test_injection_leaves_little_of_the_gain_on_blue_gene_l_in_co_mode():
-    machine = load_machine("bluegene-l")
-    site, grid, transform = Site(machine.torus), ProcessGrid(8, 64), Transform(256, 256, 256)
-    ports = Costs(injection_per_task=machine.costs.injection_per_task)
-    cubes, lines = (place(name, site, grid) for name in ("box:2x2x2", "default"))
-    sequence = predict(cubes, transform, costs=ports)
-    joint = predict(lines, transform, costs=ports, schedule="two-way").schedule
-    assert sequence.t_s / joint.t_s == pytest.approx(1.5)
-    assert sequence.time_s / joint.time_s == pytest.approx(1.0945, abs=0.005)
-    assert joint.time_s == pytest.approx(5.678e-3, rel=2e-3)
-    assert any("injection takes longer than the links" in note for note in joint.notes)
-    faster = predict(lines, transform, costs=replace(ports, injection_per_task=1e12), schedule="two-way").schedule
-    assert faster.time_s == pytest.approx(faster.t_s) and faster.notes == ()
-
-
-@pytest.mark.parametrize("nz, R, C, planes", [(256, 8, 64, 128), (64, 8, 8, 32), (64, 8, 64, 1), (129, 8, 64, 65),
-                                               (9, 2, 4, 5), (9, 2, 3, 6)])
-def test_the_rule_for_the_lower_planes(nz, R, C, planes):
-    def worth(L):
-        a, b = R * -(-L // R), C * -(-(nz - L) // C)
-        return max(a, b), a + b, L
-
-    assert default_planes(nz, R, C) == min(range(1, nz), key=worth) == planes
-
-
-def test_two_ways_of_r2c_are_an_eighth_over_and_say_where_sequence_is_as_fast():
-    product = place("default", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
-    p = predict(product, parse_transform("256:r2c"), schedule="two-way")
-    assert p.schedule.sizes == (65, 64) and p.schedule.name == "two-way"
-    assert predict(product, Transform(256, 256, 128), schedule="two-way").schedule.t_s * 1.125 == pytest.approx(
-        p.schedule.t_s, rel=0.1) and p.schedule.t_s > 1.02 * p.schedule.t_joint_s
-    small = predict(product, Transform(64, 64, 64), schedule="two-way")
-    assert small.schedule.t_s >= small.t_s * (1 - 1e-9)
-    assert any("no faster than sequence" in note for note in small.notes)
-
-
 @pytest.mark.parametrize("text", ["sequence", "overlap", "overlap:4", "overlap:4:x", "overlap:1,2,4,8:field", "pipelined",
                                   "pipelined:8", "two-way", "two-way:7", "opposite"])
 def test_texts_are_read_and_written(text):
     assert str(parse_schedule(text)) == text
-
-
-@pytest.mark.parametrize("text", ["", "fast", "sequence:2", "overlap:", "overlap:0", "overlap:4:y", "overlap:x",
-                                  "overlap:4:x:z", "overlap:1,,2",
-                                  "overlap:1,0", "overlap:-2", "overlap:2.5", "two-way:0", "two-way:3:4",
-                                  "opposite:2", "pipelined:1,2", "pipelined:4:x", "overlap:257", "overlap:1,1001",
-                                  "overlap:٣", "best:2",
-                                  "auto"])
-def test_other_texts_are_refused_with_what_is_allowed(text):
-    with pytest.raises(ScheduleError, match="write "):
-        parse_schedule(text)
 
 
 @pytest.mark.parametrize("text, transform, grid, words", [
@@ -289,16 +189,6 @@ def test_schedules_that_a_transform_cannot_have_are_refused(text, transform, gri
     product = place("default", Site(Torus((4, 4))), parse_grid(grid))
     with pytest.raises(ScheduleError, match=words):
         predict(product, parse_transform(transform), schedule=text)
-
-
-def test_axes_are_taken_in_turn():
-    product = place("default", Site(Torus((4, 4))), ProcessGrid(4, 4))
-
-    def axis(text, transform):
-        return predict(product, parse_transform(transform), schedule=text).schedule.axis
-
-    assert [axis("overlap:4", t) for t in ("16x16x16", "8x16x16", "8x16x8:fields=4")] == ["x", "z", "field"]
-    assert axis("overlap:4:z", "16x16x16") == "z" and axis("overlap:4", "19x16x16") == "x"
 
 
 @pytest.mark.parametrize("extent, sizes", [(5, (1, 1, 1, 1)), (16, (1, 2, 4, 8)), (7, (3, 1)), (100, (1,) * 7),
@@ -322,39 +212,6 @@ def test_slabs_have_one_exchange():
         else:
             p = predict(product, transform, schedule=name)
             assert p.schedule.cost == p.cost and max(p.schedule.load_joint) == max(p.stages[0].load)
-
-
-def test_any_size_of_machine():
-    torus = Torus((64, 64, 128), bandwidth=(1e9,) * 3)
-    product = place("default", Site(torus), ProcessGrid(64, 8192))
-    p = predict(product, Transform(8192 * 8, 8192, 8192), schedule="best", costs=COSTS)
-    assert p.schedule.certificate >= 1 and p.schedule.known_s <= p.known_s and prod(torus.shape) == p.grid.n_tasks
-
-
-def test_opposite_without_a_transform_is_that_of_two_fields_in_even_blocks():
-    placed = place("default", Site(parse_torus("4x4")), parse_grid("4x4"))
-    for direction in ("forward", "pair"):
-        bare, fields = (predict(placed, transform, schedule="opposite", direction=direction).schedule for transform in (
-            None, Transform(16, 16, 16, fields=2)))
-        assert bare.load_joint == fields.load_joint and bare.cost == fields.cost
-
-
-@pytest.mark.parametrize("text", ["overlap:2:x", "overlap:4:x", "overlap:3:z"])
-def test_even_chunks_are_not_called_slower_where_they_are_the_fastest(text):
-    found = predict(place("default", Site(parse_torus("8x8")), parse_grid("8x8")), parse_transform("64"), schedule=text)
-    assert found.schedule.notes == ()
-
-
-def test_the_share_of_a_pass_is_that_of_its_chunk():
-    grid, half = parse_grid("4x4"), Fraction(1, 4)
-    assert beside(grid, "x", (1, 3), {0: 0, 1: 1}) == (half, 1 - half, 0)
-    assert beside(grid, "x", (1, 3), {0: 2, 1: -1, 2: 0}) == (0, 0, 0) == beside(grid, None, (1, 3), {0: 0})
-
-
-def test_pipelined_has_four_chunks_where_nothing_is_said():
-    placed = place("default", Site(parse_torus("8x8")), parse_grid("8x8"))
-    plain, four = (predict(placed, parse_transform("64"), schedule=text).schedule for text in ("pipelined", "pipelined:4"))
-    assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4
 
 
 @pytest.mark.parametrize("size, words", [("8x8x1", "planes of z, and transform 8x8x1 has 1"), ("8x8x2", None)])
@@ -400,28 +257,6 @@ def test_what_a_search_minimises_under_each_schedule():
     assert objectives("overlap:1", grid) == [alone]
     slab = ProcessGrid(8, decomposition=decomposition_named("slab"))
     assert objectives("best", slab) == [in_sequence(1)] and objectives("sequence", slab) == [in_sequence(1)]
-
-
-def test_a_phase_has_the_hops_of_the_exchange_that_goes_farthest():
-    """In two chunks: the rows alone, then rows and columns, then the columns alone."""
-    product, far = place("default", Site(parse_torus("3x15", bandwidth=(1e9,) * 2)), ProcessGrid(3, 15)), 1e-3
-    here, there = (predict(product, Transform(45, 45, 45), schedule="overlap:2", costs=replace(COSTS, hop_latency_s=seconds))
-                   for seconds in (0.0, far))
-    rows, columns = (stage.work.hops for stage in here.stages)
-    assert abs(rows - columns) > 1
-    wanted = far * (rows + columns + max(rows, columns))
-    assert there.schedule.time_s - here.schedule.time_s == pytest.approx(wanted, rel=1e-9)
-
-
-@pytest.mark.parametrize("size", ["49x19x41", "48x19x41", "50x20x43:r2c"])
-@pytest.mark.parametrize("schedule", ["overlap:2:x", "overlap:5:z", "pipelined:3"])
-def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
-    """A slab has a single exchange: in chunks, its padded messages take the time of the whole, or more by uneven cuts."""
-    site, grid, transform = Site(Torus((5,), bandwidth=(1e9,))), ProcessGrid(1, 5), parse_transform(size)
-    chunked, exact = (predict(place("default", site, grid), transform, exchange=name, schedule=schedule).schedule.t_s
-                      for name in ("padded", "alltoallv"))
-    whole = predict(place("default", site, grid), transform, exchange="padded").schedule.t_s
-    assert exact <= chunked * (1 + 1e-12) and whole <= chunked * (1 + 1e-12) and chunked < 1.3 * whole
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -479,13 +314,6 @@ def test_twice_the_chunks_are_taken_for_more_than_one_per_cent(shape, ratio):
     best = [1 + (r - 1) / (r ** k - 1) / r for k in range(1, 17)]  # T(K) over the longer exchange
     chosen = len(predict(product, schedule="overlap").schedule.sizes)
     assert best[chosen - 1] <= best[-1] * TIE < best[chosen // 2 - 1]
-
-
-def test_ports_that_decide_in_place_of_links_are_told():
-    product = place("best", Site(parse_torus("4x4", bandwidth=(1e9,) * 2)), ProcessGrid(4, 4))
-    for limit, decides in ((1e8, True), (1e10, False), (None, False)):
-        found = predict(product, Transform(64, 64, 64), costs=Costs(injection_per_task=limit), schedule="overlap:2").schedule
-        assert any("injection takes longer than the links" in note for note in found.notes) == decides
 
 
 def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):

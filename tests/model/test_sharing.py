@@ -5,10 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.model.kinds import torus_sharing as sharing
+from pencilmap.model.kinds import torus_routes
 from pencilmap.model.kinds.torus_adaptive import MinimalAdaptive
-from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.kinds.torus_sharing import can_share, shared_seconds
+from pencilmap.model.kinds.torus_routes import DimensionOrder, can_share, shared_seconds
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.traffic.exchange import Exchange
@@ -81,15 +80,10 @@ def test_the_last_message_arrives_as_by_progressive_filling(seed, envelope):
     assert shared_seconds(exchange, torus, node, DimensionOrder(), envelope) == pytest.approx(float(expected), rel=1e-7)
 
 
-def test_what_stays_on_a_node_takes_no_time():
-    exchange = Exchange("some", "", np.array([[0, 1], [2, 3]]), np.array([5, 5]), np.array([1, 0]), np.array([0, 1]), 1, 10)
-    assert shared_seconds(exchange, Torus((2,), bandwidth=(1.0,)), np.array([0, 0, 1, 1]), DimensionOrder(), 7) == 0
-
-
 def test_what_can_be_told(monkeypatch):
     import networkx as nx
 
-    monkeypatch.setattr(sharing, "MOST_MESSAGES", 3)
+    monkeypatch.setattr(torus_routes, "MOST_MESSAGES", 3)
     torus = Torus((2, 2), bandwidth=(1.0, 1.0))
 
     def messages(n):
@@ -99,5 +93,5 @@ def test_what_can_be_told(monkeypatch):
     assert not can_share(messages(3), Torus((2, 2)))
     assert not can_share(messages(3), from_networkx(nx.path_graph(4), "path", bandwidth=1.0))
     assert MinimalAdaptive().shared_seconds(torus, messages(3), np.arange(4)) is None
-    for dimensions, able in ((sharing.MAX_DIMENSIONS - 1, True), (sharing.MAX_DIMENSIONS, False)):
+    for dimensions, able in ((torus_routes.MAX_DIMENSIONS - 1, True), (torus_routes.MAX_DIMENSIONS, False)):
         assert can_share(messages(3), Torus((2,) * dimensions, bandwidth=(1.0,) * dimensions)) == able

@@ -1,26 +1,24 @@
 """Bounds by eigenvalues of weighted distances: below every placement, and sharp on scattered nodes."""
 
-from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.searches.annealing import Budget, search
-from pencilmap.model.base.factors import divisors
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.torus_spectral import WeightedRoutes, _ascent, spectral_bound
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.kinds.torus_floors import spectral_bound, weighted_routes
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_routed
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import lower_bound, together_bound
+from pencilmap.model.predict.certificates import Bounds, lower_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.loads import routed_joint
 from tests.model import brute_force
 from tests.model.test_bounds_hold import machine
 
@@ -44,7 +42,7 @@ def test_routes_are_those_of_every_message_walked(shape, order, tie):
     rng = np.random.default_rng(len(shape))
     torus = parse_torus(shape)
     nodes = np.sort(rng.permutation(torus.n_nodes)[:torus.n_nodes * 2 // 3])
-    routes, n = WeightedRoutes(torus, nodes, order, tie), len(nodes)
+    routes, n = weighted_routes(torus, nodes, order, tie), len(nodes)
     weights = rng.integers(0, 9, (torus.n_dimensions, 2, torus.n_nodes))
     expected = np.zeros((n, n))
     loads = np.zeros(weights.shape)
@@ -104,16 +102,6 @@ def is_first(slots, T):
     return all(where[slot] < where[slot + 1] for slot in range(len(slots)) if slot % T < T - 1)
 
 
-@pytest.mark.parametrize("shape, T, grid", [("9x9", 1, (9, 9)), ("5x4x3", 2, (10, 12)), ("6", 1, (3, 2)),
-                                            ("6x6x6", 1, (6, 36))])
-def test_on_a_full_torus_it_is_the_all_to_all(shape, T, grid):
-    """On a full torus, equal weights on all lines are best, and the eigenvectors are functions of a single coordinate."""
-    site = Site(parse_torus(shape), T)
-    all_to_all = together_bound(site, ProcessGrid(*grid)).value
-    bound = spectral_bound(site, grid, "dimension-order")[0]
-    assert all_to_all * Fraction(97, 100) <= bound <= all_to_all
-
-
 @pytest.mark.parametrize("shape, n, T, grid, gain", [
     ("16x16:mesh", 100, 2, (10, 20), 1.3), ("17x8x24", 200, 4, (20, 40), 2.05),
     pytest.param("10x10x10", 300, 1, (15, 20), 1.47, marks=pytest.mark.slow)])
@@ -123,38 +111,3 @@ def test_it_is_sharper_on_scattered_nodes(shape, n, T, grid, gain):
     others = lower_bound(site, ProcessGrid(*grid), None, ordered=True, split=True)
     assert bounds.in_sequence.value > gain * others.value
     assert bounds.in_sequence.argument == bounds.together.argument == "weighted distances in all rows and columns"
-
-
-def test_grids_of_a_similar_shape_share_their_weights(monkeypatch):
-    site, asked = scattered(parse_torus("6x6x6"), 144), []
-    distances = WeightedRoutes.distances
-    monkeypatch.setattr(WeightedRoutes, "distances", lambda self, weights: asked.append(1) or distances(self, weights))
-    first, second = (spectral_bound(site, grid, "dimension-order:zyx")[0] for grid in ((12, 12), (9, 16)))
-    once = len(asked)
-    assert first > 0 and second > 0 and once > 0
-    spectral_bound(site, (8, 18), "dimension-order:zyx")
-    assert len(asked) == once
-
-
-def test_the_ascent_ends_if_a_known_bound_is_out_of_reach_and_goes_on_for_another_grid(monkeypatch):
-    site, asked = scattered(parse_torus("5x5x5"), 120), []
-    distances = WeightedRoutes.distances
-    monkeypatch.setattr(WeightedRoutes, "distances", lambda self, weights: asked.append(1) or distances(self, weights))
-    whole = spectral_bound(site, (10, 12), "dimension-order:xzy")[0]
-    rounds = len(asked)
-    _ascent.cache_clear()
-    asked.clear()
-    early = spectral_bound(site, (10, 12), "dimension-order:xzy", 1.5 * float(whole))[0]
-    assert 0 < early <= whole and len(asked) < rounds / 10
-    assert spectral_bound(site, (10, 12), "dimension-order:xzy", float(early))[0] == whole
-    assert len(asked) == rounds
-    assert spectral_bound(site, (10, 12), "dimension-order:xzy", 1.5 * float(whole))[0] == early
-
-
-def test_where_it_is_not_known():
-    some = scattered(Torus((8, 8)), 16)
-    assert spectral_bound(some, (4, 4), "minimal-adaptive") is None       # no single route for weights
-    assert spectral_bound(some, (4, 4), "") is None                       # any routing
-    assert spectral_bound(some, (4, 3), "dimension-order") is None        # idle slots
-    assert spectral_bound(Site(Torus((32, 33))), (32, 33), "dimension-order") is None  # too many nodes
-    assert Bounds(some, ProcessGrid(1, 16), None, "dimension-order").in_sequence.value > 0

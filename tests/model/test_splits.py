@@ -1,14 +1,12 @@
 """Honest divisions of measured exchanges, on times from known figures and on the published table."""
 
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.times.calibrate import Calibration, Fitted, calibrate
-from pencilmap.model.times.held_out import divisions, honest_errors, likely_range
+from pencilmap.model.times.calibrate import Calibration, Fitted
+from pencilmap.model.times.held_out import divisions, honest_errors
 from pencilmap.model.times.timing import ExchangeWork
 
 
@@ -65,32 +63,6 @@ class _Known(Calibration):
         return sample.measured_s * self.known.get(sample, 1.5)
 
 
-def test_the_likely_range_holds_nine_in_ten(published):
-    """Made-up times with known ratios to the model: 100 ratios from 0.505 to 1.495, for any fit."""
-    rng = np.random.default_rng(2)
-    ratios = rng.permutation(np.linspace(0.505, 1.495, 94))
-    exchanges = [replace(s, measured_s=float(ratio)) for s, ratio in
-                 zip((s for s in published if isinstance(s.work, ExchangeWork)), ratios)]
-    low, high = likely_range(exchanges, lambda training: _One()).range
-    assert low == pytest.approx(0.5 + 0.05, abs=0.012) and high == pytest.approx(1.5 - 0.05, abs=0.012)
-    assert likely_range(exchanges[:8], lambda training: _One()) is None
-
-
-class _One:
-    def time_s(self, sample):
-        return 1.0
-
-
-def test_large_transforms_predict_small_ones(published):
-    """The fit has no constant for a placement and sees nothing below 256^3."""
-    found = {}
-    for d in divisions(published):
-        if d.rule == "larger sizes":
-            fitted = calibrate(d.training, load_machine("bluegene-l").costs)
-            found[d.others[0].size] = np.mean([abs(fitted.time_s(s) / s.measured_s - 1) for s in d.others])
-    assert found["64x64x64"] < 0.20 and found["128x128x128"] < 0.20
-
-
 def test_predictions_have_a_range_only_where_the_machine_was_calibrated():
     from pencilmap.mapper.setting import setting
 
@@ -100,19 +72,3 @@ def test_predictions_have_a_range_only_where_the_machine_was_calibrated():
     assert found.as_dict()["time_range_s"] == list(found.time_range_s)
     for other in ({"machine": "bluegene-l", "bandwidth": "1 GB/s"}, {"network": "8x8x8", "bandwidth": "1 GB/s"}):
         assert setting(**other, fft="64").predictions("8x64", ("default",))[0].time_range_s is None
-
-
-@pytest.mark.parametrize("given, grid, more", [
-    ({}, "8x64", {}), ({"tasks_per_node": 2, "fft": "1024"}, "128x8", {}), ({"direction": "backward"}, "8x64", None),
-    ({"direction": "pair"}, "8x64", None), ({"fft": "2048"}, "8x64", None), ({"fft": "32"}, "8x64", None),
-    ({}, "512", None), ({}, "1x512", None), ({}, "2x256", None), ({"nodes": "8x8x16"}, "16x64", None),
-    ({"nodes": "4x4x2"}, "4x8", None), ({"idle": True}, "8x32", None), ({"tasks_per_node": 2, "idle": True}, "8x64", None),
-    *(({}, "8x64", {key: text}) for key, text in (("schedule", "overlap:4"), ("schedule", "pipelined"), ("exchange", "p2p"),
-                                                  ("exchange", "bruck2"), ("routing", "minimal-adaptive")))])
-def test_times_are_expected_only_for_exchanges_like_those_measured(given, grid, more):
-    """Forward, in sequence, by alltoallv on 8x8x8 nodes of 1 or 2 tasks; groups of 8 to 128, messages of 64 B to 4 MiB."""
-    from pencilmap.mapper.setting import setting
-
-    where = setting(**{"machine": "bluegene-l", "fft": "256", **given})
-    found = where.predict(where.place("default", where.grid(grid)), **(more or {}))
-    assert (found.likely is not None) == (more == {}) and found.time_s > 0

@@ -7,13 +7,10 @@ from math import ceil
 import numpy as np
 import pytest
 
-from pencilmap.model.kinds.torus_floors import _dimensions, floor_of
-from pencilmap.model.kinds.torus_optima import every_case, optima
+from pencilmap.model.kinds.torus_floors import _dimensions, every_case, floor_of, optima
 from pencilmap.model.kinds.torus_spread import _Program, spread_floor
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict.certificates import Bounds
 
 PROVED = 31  # optima that only the floors prove
 
@@ -124,10 +121,3 @@ def test_known_floors_where_messages_half_round_a_ring_go_one_way(shape, size, T
     torus = parse_torus(shape)
     found = spread_floor(_dimensions(torus, [Fraction(1)] * torus.n_dimensions), size, T, Fraction(1, T), False)
     assert Fraction(least) <= found <= Fraction(least) + Fraction(1, 1000)
-
-
-def test_rows_and_columns_of_16_on_rings_of_4_have_a_bound_of_3():
-    """Each length is more than 1.375, and a multiple of an eighth."""
-    for shape in ((4, 4, 4, 4), (4, 4, 4, 2, 2)):
-        found = Bounds(Site(Torus(shape)), ProcessGrid(16, 16), None, "dimension-order").in_sequence
-        assert (found.value, found.argument) == (3, "rows and columns, each alone")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from pencilmap.mapper.seeds.products import rank_grids
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import TYPES, Transform, parse_transform, transform_of
 from pencilmap.model.traffic.exchange import exchanges
 
@@ -29,25 +27,9 @@ def test_messages_sum_to_the_array(kind, fields):
         assert sent == transform.total_bytes == exchange.total_bytes
 
 
-@pytest.mark.parametrize("kind, longest", [("c2c", 16), ("dct", 16), ("r2c", 8), ("chebyshev", 8), ("empty", 8)])
-def test_rows_may_be_as_long_as_what_is_left_of_z(kind, longest):
-    """16^3 on 64 tasks: R may be 16, for the half spectrum of 9 planes 8; C may be 16."""
-    torus = Torus((4, 4, 4))
-    allowed = {grid.shape[0] for grid, _, _ in rank_grids(torus, 1, transform_of((16, 16, 16), kind))}
-    assert allowed == {g.shape[0] for g in all_grids(64) if longest >= g.shape[0] and g.shape[1] <= 16}
-
-
 def test_of_a_half_spectrum_some_tasks_hold_nothing():
     assert transform_of((16, 16, 16)).fills(ProcessGrid(16, 4))
     assert not transform_of((16, 16, 16), "r2c").fills(ProcessGrid(16, 4))
-
-
-@pytest.mark.parametrize("text",
-                         ["8:", "8:r2r", "8:single:r2c", "8:r2c:half", "8:r2c:single:x", "8:fields=0", "8:fields=2:r2c",
-                          "8:fields=", ":r2c", "8x8:r2c"])
-def test_wrong_transforms_are_refused(text):
-    with pytest.raises(GridError, match="transform"):
-        parse_transform(text)
 
 
 def test_an_unknown_type_is_refused_by_the_value_itself():

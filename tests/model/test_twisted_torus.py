@@ -1,37 +1,28 @@
 """Twisted tori compared with walks of every message, on a network that is built step by step."""
 
-import json
 from collections import defaultdict
 from fractions import Fraction
-from importlib.resources import files
 from itertools import permutations, product as cartesian
 from math import prod
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 
 from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.kinds.twisted_routes import routes_of
-from pencilmap.model.network.torus import Torus
+from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
-from pencilmap.model.predict.certificates import Bounds
-from pencilmap.model.predict.lower_bounds import cut_bound, lower_bound, machine_bound, together_bound
+from pencilmap.model.predict.certificates import Bounds, cut_bound, lower_bound, together_bound
 from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.joint_loads import routed_joint
-from pencilmap.model.traffic.loads import m_scale
+from pencilmap.model.traffic.loads import m_scale, routed_joint
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_case, random_full_mapping, random_transform, repeatable
-
-SLICES = {"4x4x8": (Fraction(55, 24), 4), "4x8x8": (Fraction(23, 8), 4), "8x8x16": (Fraction(223, 48), 8)}
 
 
 def random_twisted(rng, most_nodes=30):
@@ -189,19 +180,6 @@ def test_cosets_of_a_subgroup_load_all_links_of_a_direction_alike(case):
     assert found == pytest.approx(np.repeat(steps[:, None], torus.n_nodes, axis=1), rel=1e-9)
 
 
-@pytest.mark.parametrize("shape", SLICES)
-def test_an_all_to_all_of_a_twisted_slice_is_as_fast_as_all_links_together_allow(shape):
-    torus, (expected, of_plain) = parse_twisted(f"{shape}:twisted"), SLICES[shape]
-    grid, nodes = ProcessGrid(1, torus.n_nodes), np.arange(torus.n_nodes)
-    _, whole = exchanges(grid)
-    for rule in ("shortest-path", "dimension-order"):
-        loads = routing(rule, torus).loads(torus, whole, nodes).on_m_scale()
-        assert max(loads) == pytest.approx(expected, rel=1e-9)
-    assert max(machine_bound(torus)) == expected
-    plain = DimensionOrder().loads(Torus(torus.shape), whole, nodes).on_m_scale()
-    assert max(plain) == of_plain
-
-
 SMALL = [TwistedTorus((2, 3), ((0, 1), (0, 0))), TwistedTorus((6, 1), ((0, 0), (2, 0))),
          TwistedTorus((3, 2), ((0, 1), (0, 0)), cables=(1, 2)), TwistedTorus((3, 2), ((0, 0), (2, 0)), (2.0, 1.0))]
 
@@ -259,11 +237,3 @@ def test_rules_for_ties_are_for_tori_without_twists():
         routing("dimension-order:plus", torus).loads(torus, column, np.arange(32))
     with pytest.raises(RoutingError, match="does not work"):
         routing("minimal-adaptive", torus)
-
-
-def test_a_prediction_for_json_has_the_twists_and_follows_the_schema():
-    torus = TwistedTorus((2, 4))
-    found = predict(Mapping(torus, ProcessGrid(2, 4), 1, np.arange(8), np.zeros(8, dtype=int))).as_dict()
-    schema = json.loads((files("pencilmap.model") / "prediction.schema.json").read_text("utf-8"))
-    jsonschema.validate(json.loads(json.dumps([found])), schema)
-    assert found["torus"] == "2x4:twisted" and found["twists"] == [[0, 2], [0, 0]]

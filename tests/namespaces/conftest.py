@@ -3,7 +3,7 @@
 import pytest
 
 from pencilmap.model.kinds import network_named
-from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
+from pencilmap.scripts.networks.namespaces.experiment import UnavailableError, check_available
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pencilmap.model.base.units import milliseconds
-from pencilmap.scripts.networks.namespaces.programs import PROGRAMS, is_there
+from pencilmap.scripts.networks.namespaces.experiment import PROGRAMS, is_there
 from tests.documents import ROOT, run_by
 from tests.patience import patience
 

@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.scripts.networks.build import ensure_built
-from pencilmap.scripts.networks.namespaces.box import run_boxed
+from pencilmap.scripts.networks.namespaces.experiment import run_boxed
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError
 from tests.patience import patience
 

@@ -19,7 +19,7 @@ from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.networks.namespaces import experiment as experiments
+from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.namespaces.experiment import Experiment
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record as run_record
@@ -84,10 +84,10 @@ def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
     assert status in (0, 1), err
     [found], records = json.loads(out)["answers"], (tmp_path / "records.jsonl").read_text().splitlines()
     unit = 16 * 32**3 / (4 * 16 * 10e6 / 8 * 1448 / 1547)
-    assert [(row["placement"], row["schedule"]) for row in found["rows"]] == list(experiments.RUNS)
+    assert [(row["placement"], row["schedule"]) for row in found["rows"]] == list(experiment.RUNS)
     for row, m in zip(found["rows"], (8, 6, 5, 4.5, 4.5, 4.25, 4, 4)):
         assert row["verified"] and row["t_s"] == pytest.approx(m * unit, rel=1e-3)
-    assert len(records) == experiments.ROUNDS * len(experiments.RUNS) and len(found["claims"]) == 2
+    assert len(records) == experiment.ROUNDS * len(experiment.RUNS) and len(found["claims"]) == 2
     assert status == (0 if found["holds"] else 1)
 
 
@@ -98,22 +98,22 @@ def test_gains_are_over_the_best_in_sequence(seconds, holds):
     """Medians of all rounds, so that a late repetition changes nothing."""
     mapping = as_mapping(place("default", Site(parse_torus("4x4:mesh", bandwidth=(1e6, 1e6))), ProcessGrid(4, 4)), "default")
     found = []
-    for (_, schedule), median in zip(experiments.RUNS, seconds):
+    for (_, schedule), median in zip(experiment.RUNS, seconds):
         record = run_record(mapping, Transform(32, 32, 32), Costs(), {"link_bandwidth": "1 MB/s"}) | {
             "schedule": schedule, "verify": {"passed": True}}
         record["phases"]["total"] = {"max_s": [median, median - 0.01, 9.0]}
         found.append([record, record])
-    rows = experiments.rows_of(found)
+    rows = experiment.rows_of(found)
     assert [row.gain for row in rows] == pytest.approx([min(seconds[:2]) / s for s in seconds])
-    assert [claim.judge(rows)[-1] for claim in experiments.CLAIMS] == holds
+    assert [claim.judge(rows)[-1] for claim in experiment.CLAIMS] == holds
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("schedule", ("sequence", "overlap:4:x", "overlap:8:x"))
 def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
     """The claims are about the best placement under each schedule."""
-    network = ("--network", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(experiments.TRANSFORM))
-    _, out, _ = pencilmap("predict", *network, "--schedule", schedule, "-p", experiments.BOXES, "-p", "best", "--json")
+    network = ("--network", "4x4:mesh", "--bandwidth", "10 Mbit/s", "--grid", "4x4", "--fft", str(experiment.TRANSFORM))
+    _, out, _ = pencilmap("predict", *network, "--schedule", schedule, "-p", experiment.BOXES, "-p", "best", "--json")
     boxes, best = (found["schedule"]["t_s"] for found in json.loads(out)["answers"])
     assert boxes == pytest.approx(best, rel=1e-12)
 
@@ -169,9 +169,9 @@ def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkey
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("4"), 10**7)
-    boxed = experiments.run_boxed
-    monkeypatch.setattr(experiments, "run_boxed", lambda job, *rest: boxed(job | {"tie": "plus"}, *rest))
-    result = experiments.run(Experiment(network, ProcessGrid(4, 1), ("default",), verify=False, reps=1), 60)[0]
+    boxed = experiment.run_boxed
+    monkeypatch.setattr(experiment, "run_boxed", lambda job, *rest: boxed(job | {"tie": "plus"}, *rest))
+    result = experiment.run(Experiment(network, ProcessGrid(4, 1), ("default",), verify=False, reps=1), 60)[0]
     assert not result.holds
     assert max(result.ratios) == pytest.approx(1.5, abs=0.1) and min(result.ratios) == pytest.approx(0.5, abs=0.1)
 
@@ -181,17 +181,17 @@ def test_a_failed_run_says_what_the_program_said(namespaces):
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("2:mesh"), 10**7)
-    experiment = Experiment(network, ProcessGrid(2, 1), ("default",), verify=False)
-    object.__setattr__(experiment, "reps", -1)
+    broken = Experiment(network, ProcessGrid(2, 1), ("default",), verify=False)
+    object.__setattr__(broken, "reps", -1)
     with pytest.raises(PencilmapError, match="--reps"):
-        experiments.run(experiment, 60)
+        experiment.run(broken, 60)
 
 
 def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
     """As a user without rights, with the checkout owned by the user: the box also gets a user namespace."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED here: the other tests run without root already")
-    probe = "from pencilmap.scripts.networks.namespaces.box import check_available; check_available()"
+    probe = "from pencilmap.scripts.networks.namespaces.experiment import check_available; check_available()"
     ordinary = ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
     done = subprocess.run([*ordinary, sys.executable, "-c", probe], cwd="/", capture_output=True, text=True,
                           timeout=patience(60))

@@ -1,4 +1,4 @@
-"""Refusals: bad input ends in a sentence of 80 columns and status 1 or 2."""
+"""Refusals by every command: bad input ends in a sentence of 80 columns and status 1 or 2."""
 
 import re
 import shlex
@@ -12,6 +12,7 @@ FILES = {
     "broken.toml": "name = \n", "thin.toml": 'name = "thin"\n', "far.txt": "9 9 9\n", "twice.txt": "0 0 0\n0 0 0\n",
     "half.map": "0 0 0 0\n", "records.jsonl": '{"schema": 0}\n', "edges.txt": "a b\nb\n", "apart.txt": "a b\nc d\n",
     "record.jsonl": '[1, 2', "traffic.mtx": "%%MatrixMarket matrix\n1\n",
+    "pairs.txt": "".join(f"{rank} {(rank + 3) % 8} 9\n" for rank in range(8)),
 }
 NETWORK = "--network 4x4x4 "
 BAD = [
@@ -73,7 +74,76 @@ BAD = [
     (REFUSED, "compare records.jsonl"), (REFUSED, "compare binary.bin"), (REFUSED, "report gone.jsonl"),
     (REFUSED, "report record.jsonl -o record.jsonl"), (REFUSED, "network --machine frontera --nodes 4x4"),
     (REFUSED, "network --machine bluegene-l --nodes 7"), (REFUSED, "plan --machine frontera --network 8x8x8"),
+    (REFUSED, f"draw -w lengths {NETWORK} --grid 8x8 -o a.svg" + 13 * " -p default"),
 ]
+
+TOLD = """\
+1 draw -w image --network fat-tree:leaves=2,hosts=2,up=1 --grid 2x2 | fat-tree:leaves=2,hosts=2,up=1 has no coordinates
+1 draw -w image --network fat-tree:leaves=2,hosts=2,up=1 --grid 2x2 -o a.svg | this picture is for tori, and network
+1 draw -w graph --network 4x4x4 --grid 8x8 | torus 4x4x4 has coordinates
+1 draw -w lengths --network 4x4x4 --grid 8x8 | lengths are drawn into a file
+1 draw -w gain --network 4x4x4 --grid 8x8 | gain is an SVG, which suits light and dark pages
+1 draw -w gain --network 4x4x4 --grid 8x8 -o a.png | gain is an SVG, which suits light and dark pages
+1 draw -w gain --network 2x2x2x2 --grid 4x4 -p default -o a.svg | torus 2x2x2x2 has 4 dimensions and 64 cables; this
+1 draw -w gain --network 4x4x8:twisted --grid 16x8 -o a.svg | this picture is for tori without twists, and twisted torus
+1 draw -w image --network 4x4x4 --grid 8x8 -p default -p line -o a.svg | 2 placements: this picture shows one; only
+1 draw -w image --network 4x4x4 --grid 8x8 -p default --row 8 -o a.svg | row 8: grid 8x8 has rows 0..7
+1 draw -w image --network 4x4x4 --grid 8x8 -p default --row -1 -o a.svg | row -1: grid 8x8 has rows 0..7
+1 draw -w image --network 32x32x32 --grid 32x1024 -p default -o a.svg | torus 32x32x32 has 32768 nodes and needs 1
+1 draw -w image --network 3x3x3x3x3x3x3x3 --grid 81x81 -p default -o a.svg | torus 3x3x3x3x3x3x3x3 has 6561 nodes and
+1 draw -w loads --network 32x32x32 --grid 32x1024 -p default -o a.svg | torus 32x32x32 has 196608 links; a picture takes
+1 draw -w loads --network 1x1 --grid 1x1 -o a.svg | torus 1x1 has 0 links; a picture takes 1 to 60000
+1 draw -w loads --network 4x4 --grid 2x4x2 --exchange row | --exchange row: grid 2x4x2 has the exchanges x-line, y-line
+1 predict --network 4x4 --decomposition line -p default | a line has points
+1 predict --network 4x4 --decomposition line -p default --size 64 --fft 64 | --fft is not for --decomposition line
+1 predict --network 4x4 --decomposition line -p default --size 64 --schedule pipelined | --schedule is not for
+1 predict --network 4x4 --size 64 | --size is for --decomposition line
+1 map --network 4x4 --grid 16 --decomposition line -o x | distributed lines are for predict and simulate: --decomposition
+1 predict --network 4x4 --decomposition brick:2x2x4 --algorithm dft | bricks of lines are an array
+1 predict --network 4x4 --decomposition brick:2x2x4 --fft 12x8x16 --algorithm dft --grid 4x4 | --grid is not for
+1 predict --network 4x4 --decomposition brick:2x2x4 --fft 8x8x8:r2c --algorithm dft | lines transform complex numbers
+1 predict --network 4x4 --decomposition brick:2x2x2 --fft 8 --order natural | 2x2x2 bricks are 8, but there are 16 tasks
+1 predict --network 4x4 --decomposition brick --fft 8 --algorithm dft | decomposition 'brick' is not understood
+1 validate simulated --suite paper --at-most 8 | suite paper has no transform of 8 or less; its smallest is 64
+1 validate simulated --into words.txt | words.txt: there is no line '<!-- simulated quick -->' followed by a
+1 validate namespaces --rate fast | 'fast' is not a rate
+1 validate namespaces --network 64x64 | torus 64x64 has 4096 nodes; 2 to 256 can be made
+1 validate namespaces --fft 32:r2c | transform 32x32x32:r2c is not run
+1 validate namespaces --fft 4 | transform 4x4x4 is too small: the traffic of a run of 4x4x4 is
+1 validate namespaces --into gone/v.md | gone/v.md: gone/v.md cannot be read: No such file or directory
+1 plan --network 4x4 -t 1,2 --wrap both | --wrap both compares the torus and the open mesh for one number of
+2 predict --network 4x4 -t 1,2 --grid 4x4 | Invalid value for '--tasks-per-node' / '-t': 1,2 names several
+1 plan --network 4x4 -t 1,2 --threads 2 --fft 64 | --threads divides the cores of one number of tasks on a node
+1 study shapes -d 1 --nodes 1024 --fft 1024 | every shape has a dimension of more than 256 nodes
+2 study shapes -d 3 --nodes many | Invalid value for '--nodes' / '-N': 'many' is not understood
+2 study shapes -d 3 --nodes 64,32 | Invalid value for '--nodes' / '-N': '64,32'
+1 study shapes -d 3 --nodes 64 --fft 64 --plot a.svg | a plot needs times, but no bandwidth is known
+1 study shapes -d 3 --nodes 64,128 | how it scales, and a plot, need a transform
+1 study shapes -m bluegene-l --mesh --nodes 512 | --mesh: machine bluegene-l decides which dimensions wrap
+1 study shapes -m bluegene-l --nodes 1000 | machine bluegene-l hands out no partition of 1000 nodes
+2 study shapes -d 9 --nodes 64 | Invalid value for '--torus-dimensions' / '-d': 9 is not in the range
+1 study reproduce jagode:table9 | jagode has no figure 'table9' (did you mean table3?); it has fig1
+2 report --published --network 4x4 | --published is for run records
+2 report record.jsonl --grid 2x2 | --grid asks for a prediction, and record.jsonl has runs
+1 report empty.txt | empty.txt contains no run record; fft_runner --json empty.txt writes
+1 simulate --network 4x4 --grid 2x4x2 --fft 16 --bandwidth '1 GB/s' | grid 2x4x2: libpencilfft runs in a simulation, and
+1 simulate --network 4x4 --grid 4x4 | torus 4x4 has no bandwidth; a simulation needs the bytes per second
+1 simulate --machine bluegene-l --grid 8x64 | a simulation transforms an array
+1 predict --network 2x2 --traffic pairs.txt | pairs.txt has the traffic of 8 ranks, and torus 2x2 with 1 task per
+1 predict --network 4x4 --traffic pairs.txt | pairs.txt has the traffic of 8 ranks, and torus 4x4 with 1 task per
+1 predict --network 4x2 --traffic pairs.txt -p box:2x2 | placement 'box:2x2' depends on the grid of a transform; with
+2 check half.map --machine bluegene-l --fft 64 | no grid is named
+1 predict --machine bluegene-l --grid 8x59 -p line --idle | line:x fills every slot, but grid 8x59 leaves 40 of 512 idle
+1 predict --network 4x4x4 --fft 64 --grid 4x16 --exchange node --schedule overlap:4 | exchange node cannot run beside
+2 network --no-hardware -o new/ | Invalid value for '--output' / '-o': a name that is empty or ends in
+1 predict --machine bluegene-l --grid 0x64 | process grid 0x64 is empty; rows and columns need at least 1 task
+1 predict --network 4x4x4 --grid 8x8 -p file: | file: needs a path, e.g. file:demo.map or file:demo.hosts,hostfile
+1 compare empty.txt | empty.txt contains no run record; fft_runner --json empty.txt writes
+1 compare record.jsonl --plot x.svg | --plot x.svg draws the published measurements
+1 plan --network 4x4x4 --nodes 65 | torus 4x4x4 has 64 nodes, fewer than the 65 of --nodes
+1 simulate --network 4x4 --grid 4x4 --fft 16 --bandwidth '1 GB/s' --exchange put --message-cost '1 us' | SimGrid cannot
+1 predict --network 4x4 --grid 4x4 -p default --wrap both --page p.html | --page draws one network
+"""  # status, command, and the beginning of the error
 
 
 def run(line, capsys):
@@ -93,9 +163,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(("status", "line"), BAD, ids=[line for _, line in BAD])
-def test_a_bad_input_is_refused_in_a_sentence(status, line, folder, capsys):
+@pytest.mark.parametrize("status, line, told", [(*row, "") for row in BAD] + [
+    (int(row[0]), *row[2:].split(" | ")) for row in TOLD.splitlines()])
+def test_a_bad_input_is_refused_in_a_sentence(status, line, told, folder, capsys):
     found, out, errors = run(line, capsys)
+    assert told in " ".join(errors.split())
     assert (found, out) == (status, ""), (found, out, errors)
     assert errors.count("error: ") == 1 and "Traceback" not in errors and len(errors) < 1000
     assert max(map(len, errors.splitlines())) <= 80

@@ -6,10 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import partial
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +21,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
     PEERS,
     PRECISIONS,
     TYPES,
+    VARIABLE,
     Case,
     WrongResult,
     expected,
@@ -30,7 +29,6 @@ from pencilmap.scripts.maintenance.benchmarks import (
     places,
     refusal,
 )
-from pencilmap.scripts.maintenance.benchmarks.contestants import VARIABLE
 from tests.documents import ENVIRONMENT, run_by
 from tests.patience import patience
 
@@ -75,13 +73,6 @@ def test_right_answers_are_those_of_numpy_and_scipy(kind):
     right, _ = expected(case, Alone())
     assert found.shape == case.output_shape
     np.testing.assert_allclose([found[place] for place in places(case)], right, atol=1e-11)
-
-
-def test_a_part_of_the_input_is_that_part_of_the_whole():
-    for kind in ("r2c", "c2r", "c2c"):
-        case = Case((6, 5, 8), (1, 1), kind)
-        part = np.s_[2:5, 1:4, 0:3]
-        np.testing.assert_array_equal(input_part(case, whole(case.input_shape))[part], input_part(case, part))
 
 
 def benchmark(*arguments):
@@ -191,22 +182,6 @@ def test_drivers_of_installed_peers_give_right_results(grid):
     assert done.returncode == 0 and not re.search("wrong|ended the launch", done.stdout), done.stdout + done.stderr
 
 
-def test_each_repetition_has_an_order_of_its_own():
-    """Otherwise a contestant would always find the caches of the same predecessor; the order is the same on all ranks."""
-    from pencilmap.scripts.maintenance.benchmarks.worker import measure
-
-    def order(seed):
-        ran = []
-        runners = {name: SimpleNamespace(lay=lambda: None, run=partial(ran.append, name), keep=lambda: None)
-                   for name in "abcd"}
-        assert {len(found) for found in measure(runners, 40, Alone(), seed).values()} == {40}
-        return "".join(ran)
-
-    ran = order(seed=5)
-    assert {ran[i:i + 2] for i in range(len(ran) - 1)} >= {a + b for a in "abcd" for b in "abcd" if a != b}
-    assert order(seed=5) == ran != order(seed=6)
-
-
 def result_of(kind="c2c", **times):
     return {"case": {"shape": [64, 64, 64], "grid": [1, 2], "type": kind}, "refused": {}, "stream_copy": [1.6777216e10],
             "times_s": times}
@@ -237,21 +212,3 @@ def test_unknown_contestants_and_choices_are_refused(name, known):
     assert refusal(name).startswith(f"unknown contestant {name!r}; known: {known}")
     done = CliRunner().invoke(benchmark_fft.main, ["--contestant", name])
     assert done.exit_code == 1 and refusal(name) in done.output
-
-
-def test_times_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
-    file = tmp_path / "times.json"
-    for text in ("", "{}x", '["c2c"]', '[{"case": {"shape": 4, "grid": 1}}]'):
-        file.write_text(text)
-        done = CliRunner().invoke(benchmark_fft.main, ["--again", str(file)])
-        assert done.exit_code == 1 and done.output.startswith(f"benchmark_fft: {file} cannot be read: "), done.output
-        assert len(done.output.splitlines()) == 1
-
-
-def test_a_failing_contestant_ends_it_in_a_sentence():
-    """One rank or all ranks fail; tracebacks and mpirun's messages are left out."""
-    if not shutil.which("mpirun"):
-        pytest.skip("NOT TESTED: a failing contestant, for mpirun is missing")
-    done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")
-    assert done.returncode == 1
-    assert re.search(r"^benchmark_fft: c2c 60000\^3 1x2 failed: .*memory.*\n\Z", done.stderr, re.MULTILINE), done.stderr

@@ -63,16 +63,6 @@ def test_the_second_command_finds_all_tests(installed):
     assert {"model/network/torus.py", "mapper/runs/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
-@pytest.mark.slow  # a second collection of all tests
-def test_quick_finds_the_linters_and_the_units_and_no_commands(installed):
-    done = subprocess.run([*TEST.split(), "--quick", "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
-                          timeout=patience(600))
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    assert {"tests/test_lint.py::test_lint_is_clean[ruff]", "tests/fft_runner/test_units.py::test_c_units"} <= set(
-        done.stdout.splitlines())
-    assert "tests/scripts/" not in done.stdout
-
-
 @pytest.mark.slow
 def test_the_readme_shows_what_it_prints(demo):
     """The times and the gain of the verdict, and the gain on the real machine."""
@@ -93,32 +83,6 @@ def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
     for row in rows:
         bound = M[row["placement"], row["stage"]] * 16 * 256**3 / (4 * 512 * 148e6)
         assert row["measured_s"] == pytest.approx(bound, rel=0.02), row
-
-
-@pytest.mark.slow
-def test_the_transform_was_verified_inside_the_simulation(demo):
-    records = [json.loads(line) for line in (demo[0] / "records.jsonl").read_text().splitlines()]
-    assert len(records) == 2 + 4
-    for found in records:
-        assert found["verify"]["passed"] and found["verify"]["moved_data_exact"]
-        assert found["verify"]["error_fftw"] is not None
-        assert found["verify"]["error_direct"] < found["verify"]["tolerance"]
-
-
-@pytest.mark.slow
-def test_every_rank_sat_where_its_mapfile_says(demo):
-    folder = demo[0]
-    for line, name in zip((folder / "records.jsonl").read_text().splitlines(), ("default.map", "box-2x2x2.map")):
-        placement = json.loads(line)["placement"]
-        assert placement["coordinate_source"] == "hostname"
-        where = [[*r["coordinate"], r["slot"]] for r in sorted(placement["ranks"], key=lambda r: r["rank"])]
-        assert where == [[int(w) for w in line.split()] for line in (folder / name).read_text().splitlines()]
-
-
-@pytest.mark.slow
-def test_cubes_beat_the_default_as_predicted(demo):
-    assert demo[1]["speedup"]["t_s"] == pytest.approx(8 / 6)
-    assert demo[1]["speedup"]["measured_s"] == pytest.approx(8 / 6, rel=0.02)
 
 
 @pytest.mark.slow

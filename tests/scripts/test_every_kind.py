@@ -40,10 +40,11 @@ def test_all_kinds_are_here():
     assert set(SMALL) == set(KINDS)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", [
     ("plan", *RATE, "--fft", "16", "--effort", "quick"), ("predict", *RATE, "--fft", "16", "-p", "default", "-p", "best"),
     ("predict", "-p", "default", "--schedule", "overlap:4"), ("predict", "-p", "best", "--nodes", "holes.txt"),
-    ("draw", "-p", "best"), ("draw", "-p", "default", "--what", "loads"),
+    ("draw", "-p", "default", "--what", "loads"),
     ("draw", "-p", "default", "-o", "out.svg"), ("network",)], ids=lambda words: " ".join(words[:1] + words[-1:]))
 def test_commands(asked, command, pencilmap):
     network, grid = asked

@@ -1,15 +1,8 @@
 """--nodes takes a file, a number or a shape in every command with this option, if the command can use it."""
 
-import click
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import PencilmapError
-from pencilmap.scripts.command_line import cli
-
-TOP = click.Context(cli.pencilmap)
-WITH_NODES = [name for name in cli.pencilmap.list_commands(TOP)
-              if any("--nodes" in parameter.opts for parameter in cli.pencilmap.get_command(TOP, name).params)]
 
 
 @pytest.mark.parametrize("given, network, nodes", [
@@ -77,65 +70,8 @@ def test_a_job_tells_the_tasks_on_its_nodes(tmp_path, pencilmap, monkeypatch):
     assert status == 0 and remedy in " ".join(out.split()) and "--tasks-per-node 1 " in out
 
 
-@pytest.mark.parametrize("given, said", [
-    ({"network": "4x4", "nodes": "8"}, "torus 4x4 has 16 nodes, not the 8 of `nodes`"),
-    ({"network": "fat-tree:leaves=4,hosts=4,up=2", "nodes": "8"}, "has 16 nodes, not the 8 of `nodes`"),
-    ({"network": "4x4", "nodes": "17"}, "has 16 nodes, fewer than the 17 of `nodes`; leave `nodes` out to use them all"),
-    ({"network": "4x4", "nodes": "2x4"}, "`nodes` 2x4 and `network` 4x4 name two networks"),
-    ({"machine": "bluegene-l", "network": "8x8x8", "nodes": "8x8x16"}, "name two networks"),
-    ({"nodes": "384"}, "`nodes` 384 does not say how the nodes are linked"),
-    ({"machine": "bluegene-l", "nodes": "500"}, "no partition of 500"), ({"network": "4x4", "nodes": "0"},
-                                                                         "0 cannot be read"),
-    ({"network": "4x4", "nodes": "no-such-file"}, "no-such-file cannot be read"),
-    ({"machine": "fugaku", "nodes": "4x6x16:meshh"}, "torus '4x6x16:meshh' is not understood; write 8x8x8"),
-    *(({"nodes": text}, f"torus '{text}' is not understood") for text in ("4x6x16x", "3x")),
-    ({"nodes": "x8x8"}, "network 'x8x8' is neither a file nor a network; give a shape such as 8x8x8")])
-def test_numbers_and_shapes_that_do_not_fit_are_refused(given, said):
-    with pytest.raises(PencilmapError, match=said):
-        setting(**given)
-
-
 @pytest.mark.parametrize("name", ["384", "8x8"])
 def test_a_file_is_read_whatever_its_name_looks_like(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("1 0\n0 1\n")
     assert setting(network="2x2", nodes=name).site.allocation.nodes.tolist() == [1, 2]
-
-
-def words_of(name, nodes, folder):
-    """Return a short run of a command on these nodes; the command takes 16 nodes of two dimensions."""
-    grid = ("--grid", "4x4")
-    (folder / "ranks").write_text("".join(f"{x} {y} 0\n" for y in range(4) for x in range(4)))
-    return [name, "--nodes", nodes, *{
-        "plan": ("--bandwidth", "1 GB/s", "--fft", "16", "--effort", "quick"), "check": (folder / "ranks", *grid),
-        "draw": grid, "network": ("--machine", "bluegene-l"),
-        "map": (*grid, "-p", "default", "--format", "bgl", "-o", folder / "out"), "predict": (*grid, "-p", "default"),
-        "report": ("--bandwidth", "1 GB/s", "--fft", "16", *grid, "-p", "default", "-o", folder / "page.html")}[name]]
-
-
-def test_simulate_takes_what_predict_takes(pencilmap):
-    """Before the start of any program."""
-    for words, said in ((("--network", "4x4", "--nodes", "8"), "not the 8 of --nodes"),
-                        (("--nodes", "2x8"), "grid 2x2 has 4 tasks, but torus 2x8"),
-                        (("--network", "4x4", "--nodes", "no-such"), "no-such cannot be read")):
-        grid = ("--grid", "2x2", "-p", "default", "--fft", "16", "--bandwidth", "1 GB/s")
-        status, _, err = pencilmap("simulate", *words, *grid)
-        assert status in (1, 2) and said in err
-
-
-@pytest.mark.parametrize("name", [name for name in WITH_NODES if name not in ("simulate", "network")])
-def test_every_command_takes_a_shape_a_number_and_a_file(name, tmp_path, pencilmap):
-    (tmp_path / "all").write_text("".join(f"{x} {y}\n" for y in range(4) for x in range(4)))
-    shape = ["--network", "4x4"]
-    for nodes, more in (("4x4", []), ("16", shape), (tmp_path / "all", shape)):
-        status, out, err = pencilmap(*words_of(name, nodes, tmp_path), *more)
-        assert status == 0 and out, err
-
-
-def test_shapes_counts_the_nodes_of_a_shape_and_a_file(tmp_path, pencilmap_json, pencilmap):
-    (tmp_path / "hosts").write_text("a 0 0\n# none\nb 1 0\n")
-    words = ("--torus-dimensions", "2", "--fft", "16")
-    for given, count in (("2x4x2", "16"), (tmp_path / "hosts", "2")):
-        assert pencilmap_json("study", "shapes", "--nodes", given, *words) == pencilmap_json("study", "shapes",
-                                                                                             "--nodes", count, *words)
-    assert "write a number of nodes" in pencilmap("study", "shapes", "--nodes", "no-such", *words)[2]

@@ -50,15 +50,6 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0 and "4 of 12 nodes" in out, err
 
 
-def test_a_file_of_hosts_names_the_nodes_of_the_job_in_a_tree(tmp_path, monkeypatch, pencilmap):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
-    (tmp_path / "job.txt").write_text("tux2\ntux3\ntux4\ntux9\n")
-    status, out, err = pencilmap("network", "topology.conf", "job.txt", "--no-hardware", "-o", "nodes.txt")
-    assert status == 0 and PICTURE in out and "--nodes nodes.txt" in out, err
-    assert (tmp_path / "nodes.txt").read_text() == "tux2\ntux3\ntux4\ntux9\n"
-
-
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")
@@ -69,16 +60,6 @@ def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json)
     assert found["network"]["levels"] == {"leaf": 3} and found["torus"] is None and len(found["nodes"]) == 4
 
 
-@pytest.mark.parametrize("words", [["topology.conf,taper=2"], ["--network", "topology.conf,slurm,taper=2"]])
-def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
-    (job / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
-    status, out, err = pencilmap("network", *words, "--no-hardware")
-    assert status == 0, err
-    assert "Ask for the bandwidth" in out and PICTURE in out
-    typed = " ".join(out.replace("\\\n", "").split())
-    assert f"--network {words[-1]} --tasks-per-node 2 --nodes nodes.txt {BANDWIDTH}" in typed
-
-
 def test_a_file_with_a_comma_in_its_name_takes_options_once(job, pencilmap):
     (job / "a,b.conf").write_bytes((CORPUS / "slurm").read_bytes())
     for words in (["a,b.conf"], ["a,b.conf,taper=2"], ["--network", "a,b.conf"]):
@@ -87,27 +68,12 @@ def test_a_file_with_a_comma_in_its_name_takes_options_once(job, pencilmap):
     assert "an option is given twice" in pencilmap("network", "a,b.conf,taper=2,taper=3", "--no-hardware")[2]
 
 
-@pytest.mark.parametrize("words", [["--network", "ring.edges"], ["--network", "ring.edges,edge-list"],
-                                   ["ring.edges,edge-list"]])
-def test_a_file_that_is_named_as_a_network_is_one(job, pencilmap_json, words):
-    (job / "ring.edges").write_text("0 1\n1 2\n2 3\n3 0\n")
-    found = pencilmap_json("network", "--no-hardware", *words)[0]
-    assert found["network"]["hosts"] == 4 and found["torus"] is None
-    assert [fact["what"] for fact in found["facts"] if fact["source"].startswith("ring.edges")] == ["network"]
-
-
 def test_a_file_of_numbers_that_may_be_edges_is_told_so(job, pencilmap):
     for name, text, is_told in (("ring", "0 1\n1 2\n2 3\n3 0\n", True), ("weights", "0 1 1\n1 2 1\n", True),
                                 ("box", "0 0\n0 1\n1 0\n1 1\n", False), ("names", "a 1 0\nb 0 1\n", False)):
         (job / name).write_text(text)
         assert any("--network" in fact.value for fact in read_description(job / name).facts) == is_told
     assert "joins '0' to itself" in pencilmap("network", "--network", "box")[2]
-
-
-def test_a_job_in_parts_of_a_network_says_which(job, pencilmap):
-    (job / "topology.conf").write_text("SwitchName=a Nodes=tux[1-3]\nSwitchName=b Nodes=tux[4-12]\n")
-    status, out, _ = pencilmap("network", "--no-hardware", "--network", "topology.conf")
-    assert status == 1 and "the nodes of this job lie in 2 of them: tux2 in part 1, tux4 in part 2" in " ".join(out.split())
 
 
 def test_the_hosts_of_a_placement_choose_the_part(tmp_path, monkeypatch, pencilmap):
@@ -125,11 +91,6 @@ def test_the_hosts_of_a_placement_choose_the_part(tmp_path, monkeypatch, pencilm
         assert status == 0, (words, err)
     Path("mine").write_text("x0\ny0\n")
     assert "lie in 2 of them: x0 in part 1, y0 in part 2" in pencilmap("check", "mine", *network)[2]
-
-
-def test_an_unknown_network_is_told_that_it_could_be_a_file(job, pencilmap):
-    status, _, err = pencilmap("network", "--network", "toplogy.conf,taper=2", "--no-hardware")
-    assert status == 1 and "is neither a file nor a network" in err
 
 
 def test_a_file_that_is_not_read_is_no_hindrance(job, pencilmap):
@@ -163,28 +124,6 @@ def test_a_flux_job_asks_for_its_hosts(job, pencilmap, monkeypatch):
     assert "3 of 12 hosts, on 2 of 3 leaves" in out
     assert "  leaf0   ##..  2 of 4 hosts\n  leaf2   #...  1 of 4 hosts\n  others  1 leaf without hosts of the job\n" in out
     assert "--tasks-per-node 2" in out
-
-
-def test_a_pbs_job_finds_its_nodes_in_a_fabric(job, pencilmap, monkeypatch):
-    for name in JOB:
-        monkeypatch.delenv(name)
-    (job / "hosts").write_text("cn01\ncn01\ncn04\ncn04\n")
-    monkeypatch.setenv("PBS_NODEFILE", str(job / "hosts"))
-    status, out, err = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
-    assert status == 0 and "  leaf0   #.  1 of 2 hosts\n  leaf1   #.  1 of 2 hosts\n" in out, err
-
-
-def test_a_job_on_another_network_says_which_host_is_unknown(job, pencilmap):
-    status, out, _ = pencilmap("network", str(CORPUS / "ibnetdiscover"), "--no-hardware")
-    assert status == 0 and "Not known: host tux2 in" in " ".join(out.split())
-
-
-@pytest.mark.parametrize("text", ["4x4x8:twisted", "6x4x9:twist=xz3,yz3", "4x12x4:box=2x4x2x2x3wx2", "8x8:mesh",
-                                  "fat-tree:leaves=4,hosts=4,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:3x3,hosts=2"])
-def test_a_network_of_any_kind_is_named_for_the_next_command(pencilmap, text):
-    status, out, _ = pencilmap("network", "--network", text)
-    typed = " ".join(out.replace("\\\n", " ").split())
-    assert status == 0 and f"pencilmap plan --network {text} {BANDWIDTH} --fft 512" in typed
 
 
 def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monkeypatch, pencilmap):

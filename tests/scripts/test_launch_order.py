@@ -12,11 +12,10 @@ import pytest
 from pencilmap.mapper.formats import FORMATS, mapping_text
 from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.setting import setting
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.predict import predict
 
 
 def first_axis_fastest(shape):
@@ -56,6 +55,8 @@ MACHINES = {  # the possible orders of the launcher, and the options of a small 
                                                                                "--network 4x4x4:torus -t 1 -g 4x16"),
     "cray-xt5": ([FILLS], "--network 4x4x4:torus -t 2 -g 8x16"), "fugaku": ([FILLS, ROUND],
                                                                             "--network 4x6x4:torus -t 2 -g 8x24"),
+    "fx10": ([FILLS, ROUND], "--network 4x6x4:torus -t 2 -g 8x24"),
+    "hector-xt4": ([FILLS], "--network 4x4x4:torus -t 2 -g 8x16"),
     "k-computer": ([FILLS, ROUND], "--network 4x4x4:torus -t 2 -g 8x16"), "tpu-v2": ([JAX],
                                                                                      "--network 8x4:torus -t 2 -g 8x8"),
     "tpu-v3": ([JAX], "--network 8x8:torus -t 2 -g 8x16"), "tpu-v4": ([JAX], "--network 4x4x4:torus -t 1 -g 4x16"),
@@ -154,13 +155,6 @@ def test_every_machine_has_a_launch_order():
         assert (form := load_machine(name).figures["formats"].value[0]) == "hostfile" or FORMATS[form].launch_order
 
 
-def test_crays_get_the_file_of_cray_mpich_first():
-    """Cray's PMI refuses the distribution of format slurm."""
-    crays = [machine for machine in map(load_machine, machine_names()) if "Cray" in machine.title]
-    assert {"cray-xe6", "frontier", "lumi-c", "lumi-g"} <= {machine.name for machine in crays}
-    assert all(machine.figures["formats"].value[0] == "cray" for machine in crays)
-
-
 def test_every_launcher_has_a_launch_order():
     """Except Scotch, which launches nothing, and lists of hosts, which many launchers read."""
     assert set(LAUNCHERS) == set(FORMATS)
@@ -223,12 +217,6 @@ OWN_SETTINGS = [  # a variable, its value, and the launchers on which it has an 
     ("RUNJOB_MAPPING", "ABCDET", ("bgq",))]
 
 
-def test_a_named_order_is_a_placement_and_gains_stay_over_the_launch_order(pencilmap):
-    words = ("--network", "4x4", "-t", "2", "--grid", "4x8", "--bandwidth", "1 GB/s", "--fft", "32")
-    out = pencilmap("predict", *words, "--placement", "default:yxt", "--placement", "best")[1]
-    assert " than block order: " in out and "order yxt" in out
-
-
 @pytest.mark.parametrize("launcher", [name for name, form in FORMATS.items() if form.launch_order])
 @pytest.mark.parametrize("variable, value, launchers", OWN_SETTINGS)
 def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value, launchers):
@@ -236,31 +224,6 @@ def test_a_variable_of_another_launcher_does_not_count(launcher, variable, value
     site = setting(network="4x4x4" if launcher != "bgq" else "2x2x2x2x2:axes=abcde", tasks_per_node=2).site
     set_here = launch_order(site, launcher=launcher, environ={variable: value}).reason == f"{variable}={value}"
     assert set_here == (launcher in launchers)
-
-
-def test_a_named_launcher_is_compared_with_its_own_order_inside_a_job_of_slurm(pencilmap, monkeypatch, tmp_path):
-    monkeypatch.setenv("SLURM_DISTRIBUTION", "cyclic")
-    words = ["--network", "4x4x4", "-t", "2", "-g", "8x16", "--bandwidth", "1 GB/s", "-n", "256", "-p", "line:x"]
-    for machine in ([], ["-m", "cray-xe6"]):
-        out = pencilmap("map", *machine, *words, "-f", "openmpi4", "-o", tmp_path / "ranks")[1]
-        assert " Open MPI's order" in out.partition("\n")[0] and "Slurm's" not in out
-    assert "Open MPI's order" in pencilmap("check", tmp_path / "ranks", *words[:-2])[1]
-
-
-def test_a_list_of_hosts_is_compared_with_the_order_of_the_launcher_around(pencilmap, monkeypatch, tmp_path):
-    """Open MPI, Slurm and SimGrid read the same lines: srun is meant unless a machine or a job has another launcher."""
-    (tmp_path / "hosts").write_text("".join(f"node-{k}\n" for k in (0, 2, 1, 3)))
-    (tmp_path / "counts").write_text("".join(f"node-{k}:2\n" for k in range(4)))  # Slurm does not read counts after a colon
-    words = ("--network", "4", "-g", "2x2", "--notes")
-    out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    said = " ".join(out.split())
-    assert "valid for Slurm 22.05, SimGrid 3.32, Open MPI" in said and "(format slurm)" in said and "Slurm's block" in said
-    monkeypatch.setenv("SLURM_JOB_ID", "7")
-    monkeypatch.setenv("SLURM_JOB_NODELIST", "node-[0-3]")
-    out = pencilmap("check", tmp_path / "hosts", *words)[1]
-    assert "(format slurm)" in out and "Slurm's" in out
-    assert "(format hydra or intel)" in pencilmap("check", tmp_path / "counts", *words[:-2], "2x4", "-t", "2",
-                                                      "--notes")[1]
 
 
 def test_the_nodes_of_a_slurm_job_are_in_the_order_of_their_list_or_of_their_names(pencilmap, monkeypatch, tmp_path):
@@ -323,11 +286,6 @@ def test_names_of_hosts_decide_the_order_of_slurm(tmp_path):
     assert mapping_text(placed, "slurm", job).split() == ["a1", "a2", "b0", "b1"]
 
 
-def test_an_order_without_a_list_is_assumed_if_nodes_failed(pencilmap):
-    words = ["predict", "--network", "4x4", "-g", "3x5", "--failed", "1-1", "-p", "default", "--notes"]
-    assert "the launch order is assumed: block order (nodes in the order of their numbers)" in pencilmap(*words)[1]
-
-
 def test_launchers_count_hosts_that_share_a_node(pencilmap, monkeypatch, tmp_path):
     """Two hosts at each node, in an order in which they do not follow each other. Tasks of a node: two on each host."""
     hosts = np.random.default_rng(5).permutation(16) // 2
@@ -368,53 +326,6 @@ def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     assert "identity is Cray's SMP order, which needs no file." in out and "x faster than C" not in out
     out = pencilmap("check", tmp_path / "identity", *words)[1]
     assert "as fast as Cray's SMP order" in out and "x faster than C" not in out
-
-
-def test_a_file_that_is_worse_than_the_launch_order_is_to_be_left_out(pencilmap, tmp_path):
-    """Every fourth node first, so that the two ranks of a row are not neighbours."""
-    for name, nodes in ("apart", [k for first in range(4) for k in range(first, 16, 4)]), ("same", range(16)):
-        (tmp_path / name).write_text("".join(f"node-{k}\n" for k in nodes))
-    found = [pencilmap("check", tmp_path / name, "--network", "16", "-g", "2x8")[1] for name in ("apart", "same")]
-    assert [bool(re.search(r"apart is valid but [\d.]+x slower than", out)) for out in found] == [True, False]
-
-
-def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
-    words = ("-m", "bluegene-q", "--network", "4x2x2x4x2:torus", "-t", "2", "-g", "8x32")
-    assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0
-    assert load_machine("bluegene-q").launch_order.title in pencilmap("check", tmp_path / "hosts", *words)[1]
-
-
-def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
-    """Slurm's block order gives two nodes one task each; another launcher leaves a node empty."""
-    words = ("predict", "-m", "bluegene-l", "--network", "4x4x4:torus", "-g", "3x20", "--idle", "-p",
-             "search:evaluations=100", "--notes")
-    assert "the launch order is assumed: the order XYZT (x fastest)" in pencilmap(*words)[1]
-
-
-def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path):
-    """Groups of four routers, all joined, with two hosts each; one cable from each group to each other group."""
-    groups, lines = range(5), []
-    for g in groups:
-        lines += [f"r{g}-{a} r{g}-{b}" for a in range(4) for b in range(a)]
-        lines += [f"r{g}-{a} h{g}-{a}-{k}" for a in range(4) for k in range(2)]
-    lines += [f"r{g}-{(h - g - 1) % 5} r{h}-{(g - h - 1) % 5}" for g in groups for h in range(g)]
-    lines = [f"{line} 1 GB/s" for line in lines] + [f"r{g}-{a} {{'kind': 'switch'}}" for g in groups for a in range(4)]
-    (tmp_path / "dragonfly.edges").write_text("\n".join(lines))
-    options = {"network": str(tmp_path / "dragonfly.edges"), "tasks_per_node": 4, "fft": "160"}
-    where = setting(**options)
-    status, out, err = pencilmap("plan", "--network", options["network"], "-t", "4", "--decomposition", "pencil", "-n",
-                                 "160", "-p", "default", "--schedule", "sequence", "-e", "alltoallv")
-    assert status == 0, err
-    taken = where.grid(re.match(r"Use grid (\S+), no file is needed: ", out)[1])
-    grids = {p.grid for p in where.predictions("best", ["default:nt"])}
-    assert len(grids) > 3
-
-    def real_time(grid):
-        nodes = range(where.network.n_nodes)
-        node, slot = np.array(filled(nodes, 4)).T
-        return predict(Mapping(where.network, grid, 4, node, slot, "real"), where.transform).time_s
-
-    assert real_time(taken) <= 1.01 * min(map(real_time, grids))
 
 
 def test_a_logical_torus_has_orders_of_its_own_letters(pencilmap_json, pencilmap):

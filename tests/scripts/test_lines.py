@@ -4,15 +4,13 @@ import shutil
 
 import pytest
 
-from pencilmap.model.lines.line_plan import line_stages
-from pencilmap.model.lines.names import ALGORITHMS
-from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.model.lines import ALGORITHMS
+from pencilmap.scripts.command_line.documents import read_result, result_file
 from pencilmap.scripts.networks import validation
-from pencilmap.scripts.networks.lines import (
+from pencilmap.scripts.networks.validation import (
     MOST_RANKS,
     BrickCase,
     LineCase,
-    LineRow,
     brick_cases,
     line_cases,
     validate_bricks,
@@ -38,37 +36,6 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     below, above = (pencilmap_json.one("predict", *LINE, "--message-cost", "2 us", "--size", 16 * round(n * factor),
                                        "--order", "transposed")["times_s"] for factor in (0.9, 1.1))
     assert below["binary4"] < below["transpose"] and above["binary4"] > above["transpose"]
-
-
-@pytest.mark.parametrize("words, said", [
-    (["predict", *LINE], "--size"),
-    (["predict", *LINE, "--size", "100", "--algorithm", "binary2"], "not a multiple of 16 ranks; take 112 points"),
-    (["predict", *LINE, "--size", "64", "--fft", "64"], "--fft is not for --decomposition line"),
-    (["predict", *LINE, "--size", "64", "--schedule", "pipelined"], "--schedule is not for --decomposition line"),
-    (["predict", "--network", "4x4", "--size", "64"], "--size is for --decomposition line"),
-    (["simulate", *LINE, "--size", "100", "--algorithm", "binary4"], "not a multiple of 16 ranks"),
-    (["map", "--network", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "are for predict and simulate"),
-    (["map", "--network", "4x4", "--grid", "4x4", "--decomposition", "brick:4x4x1", "--algorithm", "dft", "-o", "x"],
-     "are for predict and simulate"),
-    (["predict", *BRICKS[:-2], "--algorithm", "dft"], "give its extents with --fft"),
-    (["predict", *BRICKS, "--algorithm", "dft", "--size", "64"], "give its extents with --fft"),
-    (["predict", *BRICKS, "--algorithm", "dft", "--grid", "4x4"], "nor for bricks with --algorithm"),
-    (["predict", *BRICKS[:-1], "8x8x8:r2c", "--algorithm", "dft"], "leave :r2c out"),
-    (["predict", *BRICKS[:-1], "8x8x9", "--algorithm", "binary2"], "along z: a binary exchange needs"),
-    (["predict", *BRICKS[:-4], "--decomposition", "brick:2x2x2", "--fft", "8", "--order", "natural"],
-     "2x2x2 bricks are 8, but there are 16"),
-    (["predict", *BRICKS[:-4], "--decomposition", "brick", "--fft", "8", "--algorithm", "dft"], "write brick:PxQxS"),
-    (["predict", "--network", "4x4", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS")])
-def test_what_does_not_go_with_a_line_is_told(pencilmap, words, said):
-    status, _, err = pencilmap(*words)
-    assert status != 0 and said in " ".join(err.split()), err
-
-
-@needs_simgrid
-def test_simulate_runs_and_verifies_a_line(pencilmap_json):
-    rows = pencilmap_json("simulate", *LINE, "--size", 4096, "--algorithm", "binary2", "--message-cost", "2 us", "--verify")
-    assert [row["stage"] for row in rows] == [s.name for s in line_stages(4096, 16, "binary2")]
-    assert all(row["measured_s"] == pytest.approx(row["time_s"], rel=0.05) for row in rows)
 
 
 def test_predict_routes_every_message_of_bricks(pencilmap_json):
@@ -116,14 +83,6 @@ def test_a_simulated_break_even_is_near_the_predicted_one():
     assert row.ratio == pytest.approx(1, rel=0.03) and row.holds and row.formula == pytest.approx(1625)
 
 
-def test_the_suite_has_the_published_break_even_and_says_what_does_not_hold():
-    cases = line_cases()
-    assert any(abs(case.formula() - 256) < 0.01 for case in cases)
-    assert {case.ranks for case in cases} == {16, 64, 128, 256} and {case.ranks for case in line_cases(16)} == {16}
-    assert {case.name for case in line_cases(1024) if case.ranks == 1024} == {"crossbar of 1024", "16x8x8", "4x4x4x4x4"}
-    assert LineRow(cases[0], 1.0, 100.0, 199.0).holds and not LineRow(cases[0], 1.0, 100.0, 201.0).holds
-
-
 @pytest.mark.slow
 @needs_simgrid
 def test_the_command_of_the_document_holds_and_fills_its_table(tmp_path, monkeypatch, pencilmap):
@@ -158,17 +117,3 @@ def test_the_result_files_have_every_case_as_it_is_predicted():
     assert [row["network"] for row in bricks] == [case.name for case in brick_cases()]
     assert all(row["messages"] == row["sent"] for row in bricks)
     assert {row["holds"] for row in (*rows, *bricks)} == {"yes"}
-
-
-def test_the_page_claims_the_least_and_the_most_of_the_result_files():
-    text = DOCUMENT.read_text("utf-8").partition("<!-- simulated lines -->")[2].partition("<!-- end -->")[0]
-    shown = [line.strip("| ").split(" | ")[1:] for line in text.splitlines() if line.endswith("| yes |")]
-    evens, bricks = rows_of(DOCUMENT, "break-evens"), rows_of(DOCUMENT, "bricks")
-    expected = [group(rows, [row["simulated / predicted"] for row in rows]) for rows in (
-        [row for row in evens if row["network"].startswith("crossbar")],
-        [row for row in evens if not row["network"].startswith("crossbar")])]
-    assert shown == [*expected, group(bricks, [ratio for row in bricks for ratio in row["exchanges"].split(" to ")])]
-
-
-def group(rows, ratios):
-    return [str(len(rows)), min(ratios, key=float), max(ratios, key=float), "yes"]

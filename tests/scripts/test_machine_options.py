@@ -1,6 +1,5 @@
 """The options that name the machine and its nodes, and the command `machines`."""
 
-import re
 
 import pytest
 
@@ -9,7 +8,6 @@ from pencilmap.model.machines.machine import machine_names
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
 BGL = ("--machine", "bluegene-l")
-FAILED = "1-2-3,0-0-4,7-7-7,7-7-6,7-7-5,7-7-4,1-1-1,2-2-2"
 
 
 def refused(run, *arguments):
@@ -23,13 +21,6 @@ def test_machines_marks_what_is_uncertain(pencilmap):
     assert status == 0 and "* uncertain" in out
     line = {name: next(text for text in out.splitlines() if text.startswith(name + " ")) for name in machine_names()}
     assert "62 GB/s *" in line["tpu-v2"] and "148 MB/s *" not in line["bluegene-l"] and "148 MB/s" in line["bluegene-l"]
-
-
-def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
-    found = {m["name"]: m for m in pencilmap_json("network", "--machines")}
-    assert list(found) == machine_names()
-    assert found["fugaku"]["uncertain"] == ["shape", "partition", "launch_order"]
-    assert found["fugaku"]["costs"]["injection_per_node"] == 40.8e9
 
 
 @pytest.mark.parametrize("name", machine_names())
@@ -49,28 +40,6 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
     err = refused(pencilmap, "network", "--machine", "bluegene-l", "--nodes", "513")
     assert "512 and 1024" in err
     assert "name it with --machine" in refused(pencilmap, "network", "--nodes", "512")
-
-
-def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--nodes", "8x4x4", "--grid", "8x16", "-p", "default")
-    assert found["torus"] == "8x4x4:mesh"
-    assert [n.partition(":")[0] for n in found["notes"]] == ["partition rule of machine bluegene-l is uncertain"]
-    whole, = pencilmap_json("predict", *BGL, "--nodes", "8x8x16", "--grid", "8x128", "-p", "default")
-    assert whole["torus"] == "8x8x16"
-
-
-@pytest.mark.parametrize("arguments, message", [
-    ((*BGL, "--nodes", "8x8x4"), "there is no partition of 8x8x4 nodes"),
-    ((*BGL, "--network", "8x8x4"), "there is no partition of 8x8x4 nodes"),
-    ((*BGL, "--nodes", "8x8x8", "--network", "8x8x8"), "two networks"),
-    ((), "no network; give --machine NAME, or --network"),
-    ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),
-    ((*BGL, "--failed", "8-0-0"), "outside torus"),
-    ((*BGL, "--failed", "1-1"), "2 coordinates"),
-])
-def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, message):
-    err = refused(pencilmap, "predict", *arguments, "--grid", "8x64")
-    assert message in err and err.count("\n") == 1
 
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
@@ -106,14 +75,6 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
     assert any(n.startswith("shape of machine fugaku is uncertain") for n in fugaku["notes"])
 
 
-def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
-    job = (*BGL, "--failed", FAILED, "--grid", "8x63", "--fft", "256")
-    found, = pencilmap_json("predict", *job, "--placement", "default")
-    assert found["certificate"] > 1 and found["t_s"] > 0
-    assert "504 of 512 nodes are usable" in refused(pencilmap, "predict", *job, "--placement", "line")
-    assert "504 slots" in refused(pencilmap, "predict", *BGL, "--failed", FAILED, "--grid", "8x64", "--placement", "default")
-
-
 def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_json):
     nodes = tmp_path / "job.nodes"
     nodes.write_text("# from the scheduler\n3 1 0\n0 0 0\n2 2 2\n1 0 3\n")
@@ -140,26 +101,3 @@ def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap
     nodes.write_text("nid7 3 1 0\n0 0 0\n")
     pencilmap_json.one("map", *job, "--placement", "default", "-o", written)
     assert written.read_text() == "node-3-1-0\nnode-0-0-0\n"
-
-
-@pytest.mark.parametrize("text, message", [
-    ("0 0 0\n1 1\n", "line 2"), ("0 0 0\n\n0 0 0\n", "line 3.*line 1"), ("4 0 0\n", "x must be 0..3"),
-    ("# none\n", "no node"),
-    ("0 0 zero\n", "line 1")])
-def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, text, message):
-    nodes = tmp_path / "job.nodes"
-    nodes.write_text(text)
-    err = refused(pencilmap, "predict", "--network", "4x4x4", "--nodes", nodes, "--grid", "2x1", "-p", "default")
-    assert re.search(message, err) and str(nodes) in err
-
-
-def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
-    assert "allow idle slots" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "default")
-    found, = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
-    assert found["certificate"] > 1 and max(found["stages"][0]["m"]) == 4
-    assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "line", "--idle")
-
-
-def test_a_grid_that_is_needed_is_asked_for(pencilmap, tmp_path):
-    (tmp_path / "my.map").write_text("0 0 0 0\n")
-    assert "name the process grid with --grid" in refused(pencilmap, "check", tmp_path / "my.map", *BGL, "--fft", "64")

@@ -5,27 +5,18 @@ examples of the help.
 """
 
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.cli import pencilmap as group
-from pencilmap.scripts.command_line.pages import EXAMPLES, MOST_LINES, WIDTH
-from pencilmap.scripts.command_line.topics import TOPICS
+from pencilmap.scripts.command_line.pages import EXAMPLES, MOST_LINES, TOPICS, WIDTH
 from tests.answers import COLUMNS, faults
 from tests.documents import ROOT, Command, commands, run
-from tests.mapper.run_records import record
-from tests.patience import patience
 from tests.scripts.test_known_answers import inputs
 
 NETWORKS = {
@@ -112,39 +103,6 @@ def test_answers_in_a_page(page):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("network", ["8x8x8", "4x4x8:twisted", "fat-tree:leaves=40,hosts=25,up=5,pods=4,core-taper=5",
-                                     "dragonfly:a=8,p=4,h=4", "hyperx:3x3,hosts=2", "tree.conf"])
-def test_the_answer_of_network_says_where_the_job_is(network, folder, pencilmap, lines):
-    """A job of some nodes: a sentence, a picture, a line to type."""
-    (folder / "tree.conf").write_text("".join(f"SwitchName=leaf{k} Nodes=n[{9 * k}-{9 * k + 8}]\n" for k in range(30))
-                                     + "SwitchName=spine Switches=leaf[0-29]\n")
-    (folder / "job").write_text("".join(f"n{k}\n" for k in range(2, 200)) if network == "tree.conf" else "n1 1 0 0\n")
-    given = ["tree.conf", "job"] if network == "tree.conf" else ["job", "--network", network] if network[0] in "48" else \
-        ["--network", network]
-    status, out, err = pencilmap("network", *given)
-    assert status == 0 and list(faults("network", out)) == [], err
-    assert out.startswith(("Your job has ", "The network is ")) and "\n  next    " in out
-    assert ("Your job has" in out) == (len(given) > 2 or network == "tree.conf")
-
-
-def test_answers_of_records(folder, pencilmap, lines):
-    where = setting(machine="bluegene-l", network="4x4x4:torus", fft="64")
-    found = [record(as_mapping(where.place(text, where.grid("8x8")), text), where.transform, where.costs,
-                    {"machine": "bluegene-l", "placement": text, "network": "a network with a rather long name"})
-             for text in ("default", "digits:x=r2c2,y=r2c2,z=r2c2", "box:2x2x2")]
-    (folder / "runs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in found))
-    for words in (("compare",), ("report", "-o", "p.html"), ("study", "calibrate")):
-        _, out, err = pencilmap(*words, "runs.jsonl")
-        assert out + err and badly_broken(out + err) == []
-
-
-@pytest.mark.parametrize("words", [("--machines",), ("--machine", "fugaku"), ("--machine", "lumi-c"), ("--no-hardware",)],
-                         ids=" ".join)
-def test_descriptions_of_networks(words, folder, pencilmap, lines):
-    _, out, err = pencilmap("network", *words)
-    assert badly_broken(out + err) == []
-
-
 def test_faults_are_seen():
     good = "my.map is 1.34x faster than block order: 5.288 ms, not 7.100 ms (predicted).\n"
     assert list(faults("pencilmap map", good)) == [] == badly_broken(good)
@@ -155,42 +113,6 @@ def test_faults_are_seen():
 
 
 # ---- on a terminal -----------------------------------------------------------------------------------------------------
-
-
-def on_terminal(folder, *words):
-    """Return the output of a terminal of 80 columns."""
-    master, slave = pty.openpty()
-    env = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR", "TERM")}
-    running = subprocess.Popen([sys.executable, "-m", "pencilmap", *words], cwd=folder, stdin=slave, stdout=slave,
-                               stderr=slave, env=env | {"COLUMNS": str(COLUMNS), "TERM": "dumb"})
-    os.close(slave)
-    said = b""
-    while True:
-        try:
-            part = os.read(master, 4096)
-        except OSError:  # the end, on Linux
-            break
-        if not part:
-            break
-        said += part
-    os.close(master)
-    running.wait(patience(120))
-    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", "")
-
-
-@pytest.mark.parametrize("words, told", [
-    (("map", "--network", "4x4", "--grid", "4x4", "-p", "default", "-f", "cray", "-o", f"{'a-long-name-' * 3}.map"),
-     ("No file is needed: ", "  launch  ", "  file    ", "  needs   ", "  warning ")),
-    (("network", "--no-hardware", "nodes"), ("Your job has", "Ask for")),
-    (("map", "--network", "4x4", "--grid", "4x4", "-p", "default", "-f", "no-such-format", "-o", "a"), ("error:", "help:"))])
-def test_sentences_on_a_terminal_break_between_words(words, told, tmp_path):
-    (tmp_path / "nodes").write_text("0 0\n1 1\n")
-    said = on_terminal(tmp_path, *words)
-    assert [start for start in told if start not in said] == [] == badly_broken(said)
-    piped = subprocess.run([sys.executable, "-m", "pencilmap", *words], cwd=tmp_path, capture_output=True, text=True,
-                           timeout=patience(120))
-    sentences = [line for line in (piped.stdout + piped.stderr).splitlines() if line.startswith(told)]
-    assert sentences and [line for line in sentences if " ".join(line.split()) not in " ".join(said.split())] == []
 
 
 # ---- help --------------------------------------------------------------------------------------------------------------

@@ -16,13 +16,11 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.placement.transform import parse_transform
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.pictures.figures import runs as phases
+from pencilmap.scripts.pictures.figures import runs
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
-from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page
-from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
+from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page, phase_pictures
 from tests.mapper.run_records import record
 from tests.model import brute_force
 from tests.scripts.browser import browser, missing, screenshot, window
@@ -163,25 +161,6 @@ def predicted_page(path, pencilmap, *options):
     return text, json.loads(data)["views"]
 
 
-MB_OF_LOAD = 0.524288 / 4  # of load 1 on the scale of m
-
-
-def test_a_prediction_without_a_run_shows_rows_columns_and_both_at_once(tmp_path, pencilmap):
-    text, found = predicted_page(tmp_path / "p.html", pencilmap)
-    for view, largest in zip(found, ([4, 4, 4], [2, 4, 6])):  # on the scale of m
-        largest = [load * MB_OF_LOAD for load in largest]
-        loads = {name: np.frombuffer(base64.b64decode(values), "<f4") for name, values in view["loads"].items()}
-        assert list(loads) == ["row", "column", AT_ONCE]
-        assert [values.max() for values in loads.values()] == pytest.approx(largest)
-        assert loads[AT_ONCE] == pytest.approx(loads["row"] + loads["column"])
-    outline = Outline(text)
-    assert [row[1:4] for row in outline.rows[1:9]] == [
-        ["row", "4 0 0", "3.542 ms"], ["column", "0 4 4", "3.542 ms"], ["one after the other", "8", "7.085 ms"],
-        [AT_ONCE, "4 4 4", "3.542 ms"], ["row", "2 2 2", "1.771 ms"], ["column", "4 4 4", "3.542 ms"],
-        ["one after the other", "6", "5.314 ms"], [AT_ONCE, "6 6 6", "5.314 ms"]]
-    assert "Phases" not in text and "--placement box:2x2x2" in text
-
-
 # the page without records
 
 FAT_TREE = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--bandwidth", "25 GB/s", "--grid", "4x4", "--effort", "quick")
@@ -262,23 +241,6 @@ def test_the_page_begins_with_its_verdict(words, said, tmp_path, pencilmap):
     assert ("<dt>launch</dt><dd>as before, without the file</dd>" in text) == ("1.33x" not in said)
 
 
-def test_the_page_of_a_dragonfly_has_a_square_of_its_groups(tmp_path, pencilmap):
-    """The busiest global cable of each square is the busiest of the rows of groups; an exchange may use none."""
-    path = tmp_path / "p.html"
-    status, _, err = pencilmap("report", "--network", "dragonfly:a=4,p=2,groups=5,cables=2", "--bandwidth", "25 GB/s",
-                               "--grid", "8x5", "--fft", 64, "--effort", "quick", "-o", path)
-    assert status == 0, err
-    text = path.read_text("utf-8")
-    squares = re.findall(r'<div class="square".*?</div>', text)
-    assert len(squares) in (2, 4) and all(square.count("<i") == 25 and square.count('"same"') == 5 for square in squares)
-    panels = text.split('<figure class="panel">')[1:]
-    for panel in panels:
-        busiest = max(map(float, re.findall(r"busiest: group \d to group \d: ([\d.]+) ", panel)), default=0.0)
-        rows = re.findall(r'<span class="name">(?:group|groups|\d groups)[^<]*(?:<small>[^<]*</small>)?</span>.*?class="n">'
-                          r"([^<]*)<", panel)
-        assert busiest == max((float(number) for row in rows for number in row.split(" → ")), default=0.0)
-
-
 def as_array(walked, torus):
     """Return loads by link of the brute force, shape (d, 2, N)."""
     loads = np.zeros(torus.link_shape)
@@ -293,14 +255,6 @@ def test_the_cables_of_the_machine_count_in_what_a_record_is_compared_with():
     row = compare_records(records, "r.jsonl")[0]
     assert "e" in row.busiest
     assert row.time_ratio == pytest.approx(1.0)
-
-
-def test_labels_cannot_leave_their_place(written):
-    evil = '</script><script>alert("x")</script><b id="row">&'
-    text = written(records_of("bluegene-l", "2x2x2", "2x4", ("default",), (16,), {"note": evil, "network": evil}))
-    outline = Outline(text.read_text("utf-8"))
-    assert text.read_text("utf-8").count("<script") == 2
-    assert len(outline.ids) == len(set(outline.ids))
 
 
 STRANGE = "a\tb\x1b[31m\x00 \ud800 \u202e \u65e5\u672c"
@@ -348,7 +302,7 @@ def run_of(record, sync="none", seed=0, **changes):
 
 PHASE_NAMES = ["fft_z", "fft_y", "fft_x", "total", *(
     f"{part}_{stage}" for part in ("pack", "exchange", "unpack", "wait") for stage in ("row", "column"))]
-KINDS = phases.kinds_of(["row", "column"])
+KINDS = runs.kinds_of(["row", "column"])
 
 
 def test_every_phase_that_a_record_can_hold_is_drawn_once():
@@ -362,60 +316,25 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     typical = int(np.argsort(ranks["total"].max(axis=0))[1])
     total = ranks["total"][:, typical].mean()
     waited = sum(ranks[name][:, typical].mean() for name in ("wait_row", "wait_column") if name in ranks)
-    drawn = captured(phases, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
+    drawn = captured(runs, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
     legend = [text for text, _, _ in drawn["boxes"] if text in (*KINDS, "slowest rank")]
     first, *apart = drawn["axes"]
     assert sum(bar.get_width() for bar in first.patches) == pytest.approx(1e3 * total)
     assert [(bar.get_x(), bar.get_width()) for other in apart for bar in other.patches] == (
         [(0.0, pytest.approx(1e3 * waited))] if sync == "barrier" else [])
-    assert legend == [kind for kind in KINDS if kind != phases.WAITING] + ["slowest rank"] + (
-        [phases.WAITING] if sync == "barrier" else [])
+    assert legend == [kind for kind in KINDS if kind != runs.WAITING] + ["slowest rank"] + (
+        [runs.WAITING] if sync == "barrier" else [])
     mark = next(line for line in drawn["axes"][0].lines if line.get_gid() == "slowest")
     assert mark.get_xdata() == pytest.approx([1e3 * ranks["total"][:, typical].max()])
 
     rows = Outline(written([record]).read_text("utf-8")).rows
     heads, cells = next((rows[k], rows[k + 1]) for k, row in enumerate(rows) if row[:2] == ["ms", "FFT"])
     shown = dict(zip(heads[1:], map(float, cells[1:])))
-    assert sum(shown[kind] for kind in KINDS if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
+    assert sum(shown[kind] for kind in KINDS if kind != runs.WAITING) == pytest.approx(shown["total"], abs=4e-5)
     assert shown["total"] == pytest.approx(1e3 * total, abs=1e-5)
     assert shown["slowest rank"] == pytest.approx(mark.get_xdata()[0], abs=1e-5)
     assert heads[-1] == NOT_IN_TOTAL if sync != "none" else NOT_IN_TOTAL not in shown
     assert sync == "none" or shown[NOT_IN_TOTAL] == pytest.approx(1e3 * waited, abs=1e-5)
-
-
-def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, written):
-    record, _ = run_of(cubes[0])
-    times = {"fft_x": (1e-3, 1e-3), "exchange_row": (4e-3, 3e-3), "exchange_column": (2e-3, 9e-3), "total": (7e-3, 13e-3)}
-    record["phases"] = {name: {"ranks_s": [[t] for t in both], "max_s": [max(both)], "mean_s": [sum(both) / 2],
-                               "min_s": [min(both)]} for name, both in times.items()}
-    host, coordinate = (record["placement"]["ranks"][1][name] for name in ("host", "coordinate"))
-    assert (f"1 on ({', '.join(map(str, coordinate))}), host {host}: 13.00 ms, of which beyond the mean over the ranks "
-            "3.000 ms, "
-            "in column exchange 3.500 ms") in written([record]).read_text("utf-8")
-    assert "<dt>slowest rank</dt>" not in written(cubes).read_text("utf-8")
-
-
-def test_runs_of_bricks_pencils_and_slabs_are_in_one_picture(captured):
-    """Bricks have four exchanges: two remaps, rows and columns."""
-    kinds = phases.kinds_of(["remap_in", "row", "column", "remap_out", "slab", "x-line"])
-    run = phases.Bar("run", dict.fromkeys(kinds, 1.0), 8.0)
-    drawn = captured(phases, lambda: phases.draw_phases([run], "a.svg", "runs"))
-    bars = drawn["axes"][0].patches
-    assert len(bars) == len(kinds) - 1 and len({bar.get_facecolor() for bar in bars[:-1]}) == len(bars) - 1
-
-
-def test_names_tell_records_apart_and_no_more(cubes):
-    default, box = cubes[:2]
-    runs = [default, box, run_of(default, "barrier")[0], run_of(default, "barrier")[0] | {"exchange": "p2p"}, cubes[2],
-            cubes[2] | {"size": [32, 32, 32]}, run_of(box, "barrier", 1)[0]]
-    runs[0], runs[1], runs[4], runs[5] = ({**r, "sync": "none"} for r in (runs[0], runs[1], runs[4], runs[5]))
-    entries = entries_of(runs, "r.jsonl")
-    assert [entry.label for entry in entries] == [
-        "8x8, the order XYZT, exchange alltoallv, sync none", "8x8, rows on 2x2x2 cubes, sync none",
-        "8x8, the order XYZT, exchange alltoallv, sync barrier",
-        "8x8, the order XYZT, exchange p2p, sync barrier", "8x8, the order XYZT, exchange alltoallv, sync none",
-        "8x8, the order XYZT, exchange alltoallv, sync none", "8x8, rows on 2x2x2 cubes, sync barrier"]
-    assert len({entry.title for entry in entries}) == len(entries)
 
 
 def test_runs_that_nothing_tells_apart_are_counted(cubes):
@@ -424,39 +343,7 @@ def test_runs_that_nothing_tells_apart_are_counted(cubes):
         "8x8, rows on 2x2x2 cubes, 64x64x64, real"]
 
 
-def test_tori_of_one_grid_are_series_of_their_own():
-    records = [r for torus in ("4x4x4", "8x8") for r in records_of("bluegene-l", torus, "8x8", ("default",), (64,))]
-    records += records_of("bluegene-l", "4x2", "4x2", ("default",), (64,))
-    entries = entries_of(records, "r.jsonl")
-    assert [entry.series for entry in entries] == ["8x8, the order XYZT, 4x4x4", "8x8, the order XYZT, 8x8",
-                                                   "4x2, the order XYZT, 4x2"]
-    assert {entry.distinction for entry in entries} == {""}
-
-
-@pytest.mark.parametrize("text", ["64x64x62:r2c", "64:dct:single", "64x32x64:fields=3"])
-def test_other_transforms_have_pages_and_the_bytes_of_all_that_is_sent(text, written):
-    records = records_of("bluegene-l", "4x4x4", "8x8", ("default",), (text,))
-    row = compare_records(records, "r.jsonl")[0]
-    assert row.time_ratio == pytest.approx(1.0) and row.t_s == pytest.approx(
-        2 * parse_transform(text).total_bytes / (4 * 64 * 148e6))
-    assert f">{parse_transform(text)}<" in written(records).read_text("utf-8")
-
-
 # bandwidths
-
-
-def test_links_of_another_speed_have_panels_of_their_own(cubes):
-    slow, near, fast = (records_of("bluegene-l", "4x4x4", "8x8", ("default",), (64, 128), {"link_bandwidth": rate})
-                        for rate in ("1 MB/s", "500 MB/s", "46.3 GB/s"))
-    found = bandwidth_pictures(entries_of(cubes + slow + near + fast, "r.jsonl"))
-    assert [(picture.name, picture.title) for picture in found] == [
-        ("bandwidth-row-1", "row exchange, links from 1 MB/s"), ("bandwidth-column-1", "column exchange, links from 1 MB/s"),
-        ("bandwidth-row-2", "row exchange, links from 148 MB/s"),
-        ("bandwidth-column-2", "column exchange, links from 148 MB/s"),
-        ("bandwidth-row-3", "row exchange, links from 46300 MB/s"),
-        ("bandwidth-column-3", "column exchange, links from 46300 MB/s")]
-    assert [picture.name for picture in bandwidth_pictures(entries_of(cubes + near, "r.jsonl"))] == [
-        "bandwidth-row", "bandwidth-column"]
 
 
 # other properties of the page
@@ -468,12 +355,6 @@ def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cu
                                 "stages": [found | {"name": "row"}, found | {"name": "column", "exchange": "node"}]}])
     text = text.read_text("utf-8")
     assert "host &lt;n0&gt; is crowded" in text and "exchange auto (row: p2p, column: node)" in text
-
-
-def test_a_warning_of_the_runner_stands_beside_its_times(cubes, written):
-    text = written([cubes[0] | {"warnings": ["host n0 is crowded"]}, cubes[1]]).read_text("utf-8")
-    assert ["".join(row[14:]).strip() for row in Outline(text).rows[1:5]] == ["1", "1", "", ""]
-    assert '<li id="note-1">host n0 is crowded</li>' in text
 
 
 def test_slabs_stand_beside_pencils_with_one_exchange(cubes, tmp_path, pencilmap):
@@ -492,14 +373,6 @@ def test_slabs_stand_beside_pencils_with_one_exchange(cubes, tmp_path, pencilmap
     assert {"row", "column", "slab"} <= set(outline.ids)
 
 
-def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
-    lost = json.loads(json.dumps(cubes[0]))
-    lost["placement"]["torus"] = None
-    text = written([lost]).read_text("utf-8")
-    assert "the network is not drawn: the run does not know its network" in text
-    assert '<canvas' not in text and "where the time goes" in text
-
-
 def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, pencilmap):
     runs, out, figures = tmp_path / "my runs.jsonl", tmp_path / "r.html", tmp_path / "figures"
     runs.write_text("".join(json.dumps(r) + "\n" for r in cubes), "utf-8")
@@ -513,29 +386,11 @@ def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, p
 
 
 def test_published_points_stand_beside_the_records(cubes):
-    from pencilmap.scripts.pictures.report.pictures import published_cells
+    from pencilmap.scripts.pictures.report.page import published_cells
 
     text = page(entries_of(cubes[:1], "r.jsonl"), ["pencilmap"], published_cells())
     assert text.count("<td>published</td>") == len(published_cells())
     assert {"row exchange, short rows", "column exchange, long rows"} <= set(re.findall(r'aria-label="([^"]*)"', text))
-
-
-@pytest.mark.parametrize("words, says", [
-    ((), "or a --machine or --network"), (("--published", "--network", "4x4"), "run records"),
-    (("runs.jsonl", "--grid", "2x2"), "leave one of both"), (("runs.jsonl", "--network", "2x2"), "leave one of both"),
-    (("empty.jsonl",), "contains no run record"), (("other.jsonl",), "is not a run record"),
-    (("text.jsonl",), "is not JSON"),
-    (("runs.jsonl", "-o", "./runs.jsonl"), "contains the records"), (("runs.jsonl", "--format", "png"), "--figures"),
-    (("runs.jsonl", "--figures", "runs.jsonl/below"), "cannot be made"),
-    (("runs.jsonl", "-o", "none/r.html"), "cannot be written")])
-def test_what_cannot_be_a_page_is_refused(words, says, cubes, tmp_path, monkeypatch, pencilmap):
-    monkeypatch.chdir(tmp_path)
-    files = {"runs.jsonl": json.dumps(cubes[0]) + "\n", "empty.jsonl": "", "other.jsonl": "{}\n", "text.jsonl": "x"}
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-    status, _, err = pencilmap("report", *words, *(() if "-o" in words else ("-o", "r.html")))
-    assert status in (1, 2) and says in err.replace("\n", " ")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == files
 
 
 # ---- in a real browser ----
@@ -626,43 +481,6 @@ class TestInABrowser:
         assert driver.execute_script("return pencilmap.place(1)") == before
         assert driver.find_element("id", "row").get_attribute("value") == "7"
 
-    def test_a_click_on_a_node_chooses_its_row(self, opened, cubes):
-        from selenium.webdriver.common.action_chains import ActionChains
-
-        driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
-        node = int(entry.mapping.node_of_rank[7])             # the end of the first row: in front, hidden by nothing
-        canvas = driver.find_element("id", "torus")
-        driver.execute_script("arguments[0].scrollIntoView()", canvas)
-        x, y, _ = driver.execute_script("return pencilmap.place(arguments[0])", node)
-        ActionChains(driver).move_to_element_with_offset(canvas, x - canvas.size["width"] / 2,
-                                                         y - canvas.size["height"] / 2).click().perform()
-        drawn(driver)
-        assert (driver.find_element("id", "row").get_attribute("value"),
-                driver.find_element("id", "column").get_attribute("value")) == ("0", "7")
-
-    @pytest.mark.parametrize("given, kept", [("99", "7"), ("-3", "0"), ("", "0"), ("2.7", "2")])
-    def test_rows_that_do_not_exist_are_not_chosen(self, opened, cubes, given, kept):
-        driver = opened(cubes)
-        driver.execute_script("const f = document.getElementById('row'); f.value = arguments[0];"
-                              "f.dispatchEvent(new Event('change'))", given)
-        assert driver.find_element("id", "row").get_attribute("value") == kept
-
-    def test_further_dimensions_are_cut_where_the_row_is(self, opened, five):
-        driver, entry = opened(five), entries_of(five, "r.jsonl")[0]
-        shape = entry.mapping.network.shape
-        choose(driver, "row", 63)
-        shown = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
-                                      entry.mapping.network.n_nodes)
-        assert len(shown) == np.prod([shape[i] for i in (0, 1, 2)])
-        assert row_nodes(entry, 63) & set(shown)
-        slider = driver.find_element("id", "slice-4")
-        before = slider.get_attribute("value")
-        driver.execute_script("const f = arguments[0]; f.value = 1 - f.value; f.dispatchEvent(new Event('input'))", slider)
-        drawn(driver)
-        other = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
-                                      entry.mapping.network.n_nodes)
-        assert before == "1" and not set(other) & set(shown) and len(other) == len(shown)
-
     @pytest.mark.sampled(4)
     @pytest.mark.parametrize("width, scheme", [(360, "light"), (360, "dark"), (1100, "dark")])
     @pytest.mark.parametrize("name", ["cubes", "five", "waiting"])
@@ -675,17 +493,6 @@ class TestInABrowser:
         sizes = driver.execute_script("return [...document.querySelectorAll('figure svg text')].map("
                                       "(t) => t.getBoundingClientRect().height)")
         assert min(sizes) >= 8
-
-    def test_tables_are_folded_and_open_by_the_keyboard_with_heads_for_a_reader(self, opened, cubes):
-        from selenium.webdriver.common.keys import Keys
-
-        driver = opened(cubes)
-        assert driver.execute_script("return [...document.querySelectorAll('table')].filter("
-                                     "(t) => !t.closest('details:not([open])')).length") == 0
-        summary = driver.find_element("css selector", "section[aria-labelledby=compared-heading] summary")
-        summary.send_keys(Keys.ENTER)
-        assert driver.find_element("css selector", "section[aria-labelledby=compared-heading] table").is_displayed()
-        assert driver.execute_script("return [...document.querySelectorAll('th')].every((t) => t.scope)")
 
     def test_a_screen_reader_hears_every_control_and_picture(self, opened, cubes):
         """By Chromium's own tree of accessibility: what can be focused, and each picture, has a name."""
@@ -702,31 +509,6 @@ class TestInABrowser:
         assert "The busiest link shown carries 2" in said, "the torus says its load"
         levels = driver.execute_script("return [...document.querySelectorAll('h1, h2')].map((h) => h.tagName)")
         assert levels[0] == "H1" and levels.count("H1") == 1
-
-    def test_the_factor_between_the_pictures_is_that_of_their_placements(self, opened, cubes):
-        driver = opened(cubes, 1400)
-        first, second = (entry for entry in entries_of(cubes[:2], "r.jsonl"))
-        expected = sum(c.measured_s for c in first.comparisons) / sum(c.measured_s for c in second.comparisons)
-        before = ["before"] if expected < 1 else []
-        shown = driver.find_element("id", "factor").text.split()
-        assert shown == [f"{max(expected, 1 / expected):.2f}\u00d7", "faster", *before]
-        choose_option(driver, "view-2", "0")
-        assert driver.find_element("id", "factor").text.split() == ["1.00\u00d7", "faster"]
-
-    def test_a_colour_is_the_same_load_for_every_exchange_and_placement(self, opened, cubes, tmp_path, pencilmap):
-        """Rows on cubes have load 2 of 6, so they never show the colour of the largest load; both exchanges at once do."""
-        driver, path = opened(cubes), tmp_path / "p.html"
-        predicted_page(path, pencilmap)
-        driver.get(path.as_uri())
-        drawn(driver)
-        shown = {}
-        for view, name in product("01", ("row", "column", AT_ONCE)):
-            choose_option(driver, "view", view)
-            choose_option(driver, "exchange", name)
-            shown[view, name] = pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100
-            assert driver.find_element("id", "largest").text == "0.7864 MB"
-        assert [key for key, seen in shown.items() if seen] == [("1", AT_ONCE)]
-        assert "The busiest link shown here carries 0.7864 MB," in driver.find_element("id", "nodes").text
 
     @pytest.mark.sampled(3)
     @pytest.mark.parametrize("width, scheme", [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")])
@@ -803,47 +585,6 @@ class TestInABrowser:
         assert "link in x: (2, 0, 0)" in told and f"load {loads[0, 0, 2]:g} upwards, {loads[0, 1, 3]:g} downwards" in told
         driver.execute_script("arguments[0].dispatchEvent(new PointerEvent('pointerleave'))", canvas)
         assert not tip.is_displayed()
-
-    def test_the_wheel_zooms_where_it_points_and_leaves_the_page_alone(self, opened, cubes):
-        driver = opened(cubes)
-        wheel = ("const c = document.getElementById('torus'), [x, y] = pencilmap.place(21), b = c.getBoundingClientRect();"
-                 "return !c.dispatchEvent(new WheelEvent('wheel', {deltaY: arguments[0], clientX: b.x + x, clientY: b.y + y,"
-                 "bubbles: true, cancelable: true}))")
-        before = driver.execute_script("return [pencilmap.place(21), pencilmap.place(0)]")
-        assert driver.execute_script(wheel, -240) is True
-        drawn(driver)
-        after = driver.execute_script("return [pencilmap.place(21), pencilmap.place(0)]")
-        assert after[0][:2] == pytest.approx(before[0][:2], abs=1)
-        apart = [np.hypot(*np.subtract(a[:2], b[:2])) for a, b in (before, after)]
-        assert apart[1] / apart[0] == pytest.approx(np.exp(0.6), rel=0.01)
-        for _ in range(3):
-            driver.execute_script(wheel, 240)
-        drawn(driver)
-        assert driver.execute_script(wheel, 240) is False, "at the whole torus the page scrolls"
-        assert driver.execute_script("return pencilmap.place(0)")[:2] == pytest.approx(before[1][:2], abs=1)
-
-
-def test_published_times_stand_only_beside_their_own_machine(cubes, tmp_path, pencilmap):
-    runs, own, other = tmp_path / "r.jsonl", tmp_path / "own.html", tmp_path / "other.html"
-    runs.write_text(json.dumps(cubes[0]) + "\n")
-    assert pencilmap("report", runs, "--published", "-o", own)[2] == "" and "<td>published</td>" in own.read_text("utf-8")
-    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"machine": "bluegene-q"}}) + "\n")
-    status, _, err = pencilmap("report", runs, "--published", "-o", other)
-    assert status == 0 and "are of bluegene-l, and no record is of it" in err
-    assert "<td>published</td>" not in other.read_text("utf-8")
-
-
-def test_the_page_says_what_it_is_about_and_what_was_found(tmp_path, pencilmap):
-    runs, out = tmp_path / "r.jsonl", tmp_path / "r.html"
-    found = records_of("bluegene-l", "8x8x8", "8x64", ("default", "box:2x2x2"), (256, 512))
-    runs.write_text("".join(json.dumps(r) + "\n" for r in found))
-    pencilmap("report", runs, "-o", out)
-    text = out.read_text("utf-8")
-    assert ('<p id="subject">bluegene-l 8x8x8, 8x64, the order XYZT and rows on 2x2x2 cubes, 256x256x256 and 512x512x512, '
-            "real</p>") in text
-    assert re.search(r"<h1>Rows on 2x2x2 cubes are 1\.\d\dx faster than the order XYZT\. Nothing is over \d\.\d\dx "
-                     r"faster \(proved\)\.</h1>", text)
-    assert "<p>measured times are 1.000 times the predicted ones.</p>" in text and text.count("Measured in runs") == 1
 
 
 def unfold(driver):

@@ -15,12 +15,11 @@ from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.scripts.command_line.studies import reproduce
-from pencilmap.scripts.maintenance.publications import page as page_of, row, sections_of
+from pencilmap.scripts.maintenance.publications import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
 from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images
-from pencilmap.scripts.reproduce.jagode import wrap_verdict
-from pencilmap.scripts.reproduce.schulz import networks, published, two_networks
+from pencilmap.scripts.reproduce.schulz import networks, two_networks
 
 SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
         "p3dfft:fig9", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
@@ -67,19 +66,13 @@ def test_every_figure_and_table_of_a_publication_is_listed(source):
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "results" / "publications"
 
 
-@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
-def test_the_page_of_a_publication_has_every_figure_and_table(page):
-    """By its name in code or in a head, or inside a range of names."""
-    text, names = page.read_text(), list(SOURCES[page.stem])
-    found = set(re.findall(r"`(?:\w+:)?([\w-]+)`|^## ([\w-]+):", text, re.MULTILINE))
-    found = {name for pair in found for name in pair}
-    assert [name for name in names if name not in found] == []
-
-
-@pytest.mark.parametrize("source", ["jocksch", "schulz"])
-def test_a_page_of_measured_figures_is_as_the_program_would_write_it(source):
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_page_of_a_publication_has_every_figure_and_table_as_the_program_would_write_them(source):
+    """But the figures of Cramer and Board that measure this machine."""
     text = (PAGES / f"{source}.md").read_text()
-    assert page_of(source, sections_of(text)) == text
+    rows = rows_in(text)
+    assert [*rows] == [f"{source}:{name}" for name, f in SOURCES[source].items() if source != "cramer" or not f.measures]
+    assert table_of(source, rows) in text
 
 
 def test_all_figures_are_listed(pencilmap, pencilmap_json):
@@ -95,7 +88,7 @@ def test_figures_are_computed_whole_and_are_those_of_the_page(name):
     rows_of(name)
     source, _, figure = name.partition(":")
     page = (PAGES / f"{source}.md").read_text()
-    if source in ("jagode", "p3dfft"):  # these pages have a table of all figures
+    if not SOURCES[source][figure].simulates:
         assert [line for line in page.splitlines() if line.startswith(f"| `{name}` ")] == [
             f"| {' | '.join(row(name, each))} |" for each in SOURCES[source][figure].compute().compared]
 
@@ -109,12 +102,6 @@ def test_two_networks_under_fftw_are_compared_as_printed_the_larger_over_the_sma
     assert (mean.ratio, worst.here) == pytest.approx((0.986, 1.22), abs=0.005)
 
 
-def test_statements_of_jagode_without_a_figure_are_judged():
-    gain, modes, defaults = SOURCES["jagode"]["text"].compute().rows
-    assert [gain[2], gain[3]] == pytest.approx([1.35, 1.32], abs=0.005)
-    assert min(modes[2:]) > 1 and defaults[2] == pytest.approx(1.06, abs=0.005)
-
-
 def test_drawings_are_told_from_wrong_images():
     """By hand: a line of two tasks on an axis of 8 in two halves; rows of two cubes share a place in VN mode only."""
     full = {(text, network): m for text, network, _, m, _ in symmetric_images(FULL).rows}
@@ -124,52 +111,15 @@ def test_drawings_are_told_from_wrong_images():
     assert [row[3] for row in butterflies(16, 64).rows] == [4, 2 * 3, 2 * 15 / 16]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURED)
-def test_figures_are_measured_whole(name):
-    rows_of(name)
-
-
 def test_table_1_is_exact(pencilmap_json):
     found = pencilmap_json.one("study", "reproduce", "jagode:table1")
     assert len(found["rows"]) == 8 and all(row["equal"] for row in found["rows"])
-
-
-def test_totals_are_predicted_within_what_the_model_promises():
-    """Fig. 7: the order of customised and default mappings in VN mode, with the paper's largest gains."""
-    rows = {(mode, grid, mapping, n): values for mode, grid, mapping, n, *values in rows_of("jagode:fig7a")}
-    for n in (256, 512, 1024):
-        cube, line = rows["VN", "16x64", "cube8", n], rows["VN", "16x64", "default", n]
-        assert cube[0] / line[0] > 1.05 and cube[1] / line[1] > 1.05
-        assert cube[1] == pytest.approx(cube[0], rel=0.15)
-
-
-def test_every_row_at_64_is_within_ten_percent_and_says_if_it_was_fitted():
-    for name, number in (("table2", 7), ("table3", 7), ("totals", 7)):
-        small = [row for row in rows_of(f"jagode:{name}") if row[3] == 64]
-        assert len(small) == number and {row[7] for row in small} == {True, False}
-        assert all(abs(row[6] - 1) < 0.10 for row in small)
-
-
-def test_the_mesh_is_slower_as_in_the_paper_and_images_without_rings_are_not():
-    rows = rows_of("jagode:wraps")
-    assert len(rows) == 47 and all(row[-1] > 1.1 for row in rows)
-    assert all(row[4] == row[5] for row in rows if row[2] in ("cube8", "cube64"))
-    assert all("NOT" not in line for line in wrap_verdict(rows)[:2])
-    assert all("NOT" in line for line in wrap_verdict([*rows[:-1], [*rows[-1][:5], 2 * rows[-1][4], 1.0, 0.9, 0.9]])[:2])
 
 
 def test_ratios_of_networks_are_those_of_the_tables_of_times():
     """Two tables of the paper give a third; each printed ratio is rounded to a tenth."""
     pairs = [(row[1 + k], row[5 + k]) for row in networks().rows for k in range(4) if row[5 + k] != "-"]
     assert len(pairs) == 60 and all(abs(old - again) <= 0.0501 for old, again in pairs)
-
-
-def test_transcribed_tables_hold_what_the_text_says():
-    """Sec. 5: at 0 bytes far above 10, else close to 10 at most; Open MPI slower by up to 9 on two processes."""
-    ratios = published("alltoallv-jaguar")
-    assert ratios[0, 128] == 22832.0 and max(v for (size, _), v in ratios.items() if size) == 10.7
-    assert published("alltoall-jaguar")[65536, 128] == 61710.51 and published("networks")[64, 4] == 10.6
 
 
 def test_break_even_is_where_both_times_are_equal():
@@ -228,13 +178,6 @@ def test_a_missing_mpi_is_named_with_its_package(pencilmap, monkeypatch, name):
     monkeypatch.setattr(schulz, "OPEN_MPI", "MPICH")
     status, out, err = pencilmap("study", "reproduce", name)
     assert status == 1 and out == "" and "apt-get install mpich" in " ".join(err.split())
-
-
-@pytest.mark.parametrize("name, part", [
-    ("jagode:table9", "did you mean table"), ("jagod:table1", "did you mean jagode?"), ("jagode", "has no figure ''")])
-def test_what_cannot_be_reproduced_is_told(pencilmap, name, part):
-    status, out, err = pencilmap("study", "reproduce", name)
-    assert status in (1, 2) and out == "" and err.startswith("error: ") and part in err
 
 
 @pytest.fixture

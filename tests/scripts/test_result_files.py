@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.scripts.command_line.result_files import ResultFileError, read_result, result_file, write_result
+from pencilmap.scripts.command_line.documents import ResultFileError, read_result, result_file, write_result
 
 
 def test_units_and_spreads_become_columns_of_numbers(tmp_path):

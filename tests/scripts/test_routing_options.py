@@ -5,7 +5,6 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.kinds.torus_adaptive import CHOICES
@@ -57,11 +56,6 @@ def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
     assert "the least is that of dimension-order." in out
 
 
-def test_all_rules_need_one_grid(pencilmap):
-    status, _, err = pencilmap("plan", "--network", "4x4", "--routing", "all")
-    assert status == 1 and "use pencilmap predict" in err
-
-
 def test_a_graph_is_predicted(pencilmap_json, fat_tree):
     """Every host sends to three others: 3/4 of its quarter of the array over 1 GB/s."""
     found, = pencilmap_json("predict", "--network", fat_tree, "-g", "4x1", "-p", "default", "--fft", "16")
@@ -76,23 +70,6 @@ def test_rows_inside_a_switch_are_better_than_rows_across(pencilmap_json, fat_tr
     inside, across = (pencilmap_json("predict", "--network", fat_tree, "-g", "2x2", "-p", p)[0]["stages"][0]["hops"]
                       for p in ("default", f"file:{hosts}"))
     assert inside < across
-
-
-def test_a_placement_on_a_graph_goes_round(pencilmap, pencilmap_json, fat_tree, tmp_path):
-    out = tmp_path / "out.hosts"
-    assert pencilmap("map", "--network", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
-    assert out.read_text() == "a0\na1\nb0\nb1\n"
-    assert pencilmap_json.one("check", out, "--network", fat_tree, "-g", "2x2")["valid"] is True
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(pencilmap, fat_tree, tmp_path, name):
-    out, common = tmp_path / "out", ("--network", fat_tree, "-g", "2x2", "-f", name)
-    status, _, err = pencilmap("map", *common, "-p", "default", "-o", out)
-    if FORMATS[name].by_coordinates:
-        assert status in (1, 2) and "names nodes by coordinates" in err and not out.exists()
-    else:
-        assert status == 0 and pencilmap("check", out, *common)[0] == 0
 
 
 def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
@@ -124,12 +101,6 @@ def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
 def test_what_a_graph_cannot_have_is_refused(pencilmap, fat_tree, arguments, words):
     status, _, err = pencilmap("predict", "--network", fat_tree, *arguments)
     assert status in (1, 2) and words in err and "Traceback" not in err
-
-
-def test_a_graph_file_that_is_none_is_refused(pencilmap, tmp_path):
-    (tmp_path / "g").write_text("a b 12 Gx\n")
-    status, _, err = pencilmap("predict", "--network", tmp_path / "g", "-g", "1x2", "-p", "default")
-    assert status in (1, 2) and err.startswith("error: ") and "'12 Gx' is not a quantity" in err
 
 
 def test_the_document_names_every_rule_and_every_format():

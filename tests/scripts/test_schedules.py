@@ -4,9 +4,7 @@ from itertools import product as cartesian
 
 import pytest
 
-from pencilmap.mapper.formats import read_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.predict import predict
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -23,15 +21,6 @@ def test_the_member_of_the_json(pencilmap_json):
                                  "certificate_any": 1.5}
     plain, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default")
     assert plain["schedule"]["name"] == "sequence" and plain["schedule"]["time_s"] == plain["time_s"] == found["time_s"]
-
-
-def test_one_line_says_the_schedule_and_its_time_beside_the_sequence(pencilmap):
-    shown = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", "two-way")[1]
-    line, = [line for line in shown.splitlines() if line.startswith("block order ")]
-    assert line.split() == ["block", "order", "two-way", "0.03277", "ms", "nothing"]
-    assert shown.startswith("No file is needed: block order takes 0.03277 ms (predicted), ")
-    assert "if your code sends rows beside columns (two-way)." in " ".join(shown.split())
-    assert "two-way" not in pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default")[1]
 
 
 def test_a_pair_has_one_line_and_its_direction_in_the_json(pencilmap, pencilmap_json):
@@ -75,38 +64,9 @@ def test_a_placement_is_searched_for_its_schedule():
                      ("two-way", "sequence"): 8}
 
 
-def test_the_mapfile_is_that_of_the_schedule(pencilmap, tmp_path):
-    done = {}
-    for schedule in ("sequence", "two-way"):
-        path = tmp_path / schedule
-        pencilmap("map", "--network", "4x4x8", "--grid", "8x16", "--schedule", schedule, "--format", "hostfile", "-o", path)
-        where = setting(network="4x4x8")
-        done[schedule] = predict(read_mapping(path, where.job(), where.grid("8x16")), schedule="two-way").schedule.cost
-    assert done["two-way"] == 4 and done["sequence"] >= 4
-
-
 def test_schedules_of_other_codes_are_ranked_on_request(pencilmap, tmp_path):
     words = ("map", "--network", "4x4", "--bandwidth", "1 GB/s", "--grid", "4x4", "--fft", "64", "--format", "hostfile",
              "-o", tmp_path / "a")
     usual, every = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "best")))
     assert "faster 0.1393 ms if your code sends rows beside columns: --schedule best" in usual and "overlap" not in usual
     assert "overlap" in every and "pencilmap plan --decomposition pencil --schedule best " in every
-
-
-@pytest.mark.parametrize("text", ["fastest", "overlap:0"])
-def test_a_wrong_schedule_is_refused_with_what_is_allowed(pencilmap, text):
-    status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", text)
-    assert status and "write " in err and "overlap" in err
-    with pytest.raises(ScheduleError):
-        setting(network="4x4x4").predictions("4x16", schedule=text)
-
-
-def test_an_exchange_that_runs_alone_is_refused(pencilmap):
-    status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "--exchange", "node", "--schedule", "overlap:4")
-    assert status and "exchange node cannot run beside" in err and "alltoallv" in err
-
-
-def test_bounds_of_any_routing_have_no_schedule(pencilmap_json):
-    every = ("--routing", "all", "--schedule", "overlap:4")
-    found = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", *every)
-    assert found[0]["schedule"] is None and all(p["schedule"]["name"] == "overlap:4:x" for p in found[1:])

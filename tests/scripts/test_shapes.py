@@ -6,11 +6,10 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.choose import LONGEST_RING
-from pencilmap.mapper.seeds.products import best_product, rank_grids
+from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import efficiency, rank_shapes, scale, weak_transform
-from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.torus import Torus
@@ -18,7 +17,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.pictures.figures import scaling as figures
+from pencilmap.scripts.pictures.figures import runs
 
 COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=1e9)
@@ -36,13 +35,6 @@ def test_shapes_are_all_factorisations_but_for_their_order(n, d):
     assert len(found) == len(set(found)) and {tuple(sorted(s)) for s in found} == expected
 
 
-def test_shapes_keep_their_order_where_dimensions_differ():
-    like = Torus((1, 1), bandwidth=(1.0, 2.0))
-    assert [(t.shape, t.bandwidth) for t in torus_shapes(6, 2, like)] == [
-        (s, (1.0, 2.0)) for s in ((1, 6), (2, 3), (3, 2), (6, 1))]
-    assert not any(t.wrap[0] for t in torus_shapes(6, 2, wrap=False))
-
-
 @pytest.mark.parametrize("name", [name for name in machine_names()
                                   if not isinstance(load_machine(name).network, GraphNetwork)])
 def test_partitions_of_a_machine_differ_by_more_than_order(name):
@@ -54,11 +46,6 @@ def test_partitions_of_a_machine_differ_by_more_than_order(name):
         assert all(kinds.count(kind) == 1 for kind in kinds) and set(found) <= set(every)
         for t in every:
             assert sorted((n, t.is_ring(i), t.bandwidth[i]) for i, n in enumerate(t.shape)) in kinds
-
-
-def test_a_size_that_is_not_handed_out_is_refused_with_the_nearest():
-    with pytest.raises(PartitionError, match="no partition of 1000 nodes.*1024"):
-        partition_shapes(load_machine("bluegene-l"), 1000)
 
 
 # their ranking
@@ -93,41 +80,12 @@ def test_shapes_that_are_not_searched_would_not_be_faster(top, costs):
     assert left and all(times[s.torus] >= slowest for s in left)
 
 
-@pytest.mark.parametrize("transform", [None, Transform(256, 256, 256)])
-def test_a_shape_alone_is_ranked_as_its_grids_are(transform):
-    torus = Torus((4, 4, 8), bandwidth=FAST.bandwidth)
-    shape, = rank_shapes([torus], 2, transform)
-    expected = [(grid, prediction.t_s, prediction.cost) for grid, _, prediction in rank_grids(torus, 2, transform)]
-    assert {p.grid for p in shape.predictions} == {grid for grid, _, _ in expected}
-    assert [(p.t_s, p.cost) for p in shape.predictions] == [(t, cost) for _, t, cost in expected]
-
-
 @pytest.mark.parametrize("wanted", [1, 2, 4])
 def test_grids_that_are_not_timed_in_full_would_not_be_faster(wanted):
     tori = [Torus((4, 8), bandwidth=(150e6,) * 2), Torus((3, 4, 5), bandwidth=(150e6,) * 3)]
     for torus in tori:
         some, every = (rank_shapes([torus], 4, Transform(240, 240, 240), COSTS, grids=k)[0] for k in (wanted, None))
         assert [p.time_s for p in some.predictions] == [p.time_s for p in every.predictions[:wanted]]
-
-
-def test_bounds_are_kept_and_symmetric_shapes_win():
-    found = rank_shapes(torus_shapes(512, 3, FAST), 1, Transform(512, 512, 512), top=4)
-    assert found[0].torus.shape == (8, 8, 8)
-    assert all(s.best.t_s >= s.bound_s * (1 - 1e-12) for s in found if s.best)
-
-
-def test_rings_too_long_to_search_are_bounded():
-    found = rank_shapes(torus_shapes(1024, 2, Torus((1, 1), bandwidth=(1e9, 1e9))), 1, Transform(1024, 1024, 1024))
-    long = {s.torus.shape for s in found if max(s.torus.shape) > LONGEST_RING}
-    assert {s.torus.shape for s in found if not s.best} == long
-    assert all(s.bound_s > 0 for s in found if not s.best)
-
-
-def test_one_grid_can_be_asked_for():
-    found = rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(64, 64, 64), grid=ProcessGrid(4, 16))
-    assert {p.grid for s in found for p in s.predictions} == {ProcessGrid(4, 16)}
-    with pytest.raises(GridError, match="grid 4x8"):
-        rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(64, 64, 64), grid=ProcessGrid(4, 8))
 
 
 def test_grids_that_leave_tasks_without_data_are_tried_where_all_do():
@@ -163,11 +121,6 @@ def test_efficiency_of_a_torus_that_keeps_its_longest_ring_is_ideal():
     weak = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "weak")
     assert efficiency(weak, "weak") == pytest.approx([weak[0].best.known_s / p.best.known_s for p in weak])
     assert all(0 < e <= 1 + 1e-12 for e in (*efficiency(strong, "strong"), *efficiency(weak, "weak")))
-
-
-@pytest.mark.parametrize("kind", ["strong", "weak"])
-def test_without_a_bandwidth_there_is_no_efficiency(kind):
-    assert efficiency(scale(lambda n: [Torus((n,))], [4, 8, 16], Transform(16, 16, 16), kind), kind) == [None] * 3
 
 
 # the command
@@ -227,21 +180,6 @@ def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_jso
     assert (tmp_path / "b.svg").read_text() == text
 
 
-def test_a_plot_without_an_efficiency_is_drawn(pencilmap, tmp_path):
-    status, out, _ = pencilmap("study", "shapes", "-d", "3", "--nodes", "1,8", "--fft", "64", "--bandwidth", "1 GB/s",
-                               "--plot", tmp_path / "a.svg")  # a node alone exchanges nothing
-    assert status == 0 and "0 ms           -" in out and "efficiency, %" in (tmp_path / "a.svg").read_text()
-
-
-def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
-    status, _, _ = pencilmap("study", "shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
-    text = (tmp_path / "a.svg").read_text()
-    assert status == 0
-    for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing",
-                  "lower bound of the exchanges"):
-        assert words in text
-
-
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("draw", ["ranking", "scaling"])
 @pytest.mark.parametrize("machine", ["bluegene-l", "bluegene-q", "fugaku"])
@@ -251,47 +189,6 @@ def test_no_text_of_a_plot_lies_on_another_or_beside_the_page(draw, machine, cap
     points = scale(lambda n: partition_shapes(described, n), counts, Transform(1024, 1024, 1024), "strong", top=4, grids=1,
                    costs=described.costs)
     title = "a title that is long enough to be broken into more than one line, for that is what titles of pictures are"
-    check_texts(captured(figures, lambda: figures.draw_scaling(points, "strong", "a.svg", title)
+    check_texts(captured(runs, lambda: runs.draw_scaling(points, "strong", "a.svg", title)
                          if draw == "scaling" else
-                         figures.draw_shapes([s for s in points[-1].shapes if s.best], "a.svg", title)))
-
-
-BAD = {
-    "no source": (["--nodes", "64"], ["--machine NAME", "--torus-dimensions 3"]),
-    "no nodes": (["-d", "3"], ["--nodes"]),
-    "nodes no number": (["-d", "3", "--nodes", "many"], ["'many'", "512,1024"]),
-    "nodes fall": (["-d", "3", "--nodes", "64,32"], ["'64,32'", "smallest"]),
-    "not handed out": (["--machine", "bluegene-l", "--nodes", "1000"], ["no partition of 1000 nodes", "1024"]),
-    "dimensions": (["-d", "9", "--nodes", "64"], ["9"]),
-    "mesh of machine": (["--machine", "bluegene-l", "--mesh", "--nodes", "512"], ["--mesh", "--torus-dimensions"]),
-    "study of nothing": (["-d", "3", "--nodes", "64,128"], ["--fft 2048"]),
-    "plot of nothing": (["-d", "3", "--nodes", "64", "--plot", "a.svg"], ["--fft 2048"]),
-    "plot without time": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.svg"], ["no bandwidth", "--bandwidth"]),
-    "plot of sound": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.wav"], ["a.wav", ".svg"]),
-    "grid": (["-d", "3", "--nodes", "64", "--grid", "4x8"], ["4x8 has 32 tasks", "64 slots"]),
-    "one long line": (["-d", "1", "--nodes", "1024", "--fft", "1024"], ["more than 256 nodes", "more dimensions"]),
-    "too many shapes": (["-d", "8", "-m", "bluegene-l", "--nodes", str(2**19 * 9 * 5 * 7 * 11 * 13)], ["20000 shapes"]),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    arguments, words = BAD[case]
-    status, out, err = pencilmap("study", "shapes", *arguments)
-    assert status in (1, 2) and out == "" and "Traceback" not in err
-    for word in words:
-        assert word in err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_meshes_can_be_ranked_and_need_longer(pencilmap_json):
-    arguments = ("study", "shapes", "--nodes", "64", "-d", "3", "--bandwidth", "1 GB/s", "--fft", "64")
-    ring, line = (pencilmap_json.one(*arguments, *more)["shapes"][0] for more in ((), ("--mesh",)))
-    assert line["torus"] == "4x4x4:mesh" and line["predictions"][0]["time_s"] > ring["predictions"][0]["time_s"]
-
-
-def test_errors_are_of_our_family():
-    for wrong in (lambda: torus_shapes(0, 3), lambda: torus_shapes(4, 9)):
-        with pytest.raises(PencilmapError):
-            wrong()
+                         runs.draw_shapes([s for s in points[-1].shapes if s.best], "a.svg", title)))

@@ -1,4 +1,4 @@
-"""Tables in terminals of 80, 100 and 140 columns, and the line with the recommended choice."""
+"""The line with the recommended choice, and tables in plain text."""
 
 import re
 from dataclasses import replace
@@ -6,79 +6,12 @@ from functools import cache
 from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
 
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict import likely_ratio
-from pencilmap.model.predict.ranking import uncounted
-from pencilmap.scripts.command_line import answers, tables
+from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Answer, Launched, agreement, claims_answer, decided_in_tie, launched
-from pencilmap.scripts.command_line.commands import validate
-from pencilmap.scripts.networks.namespaces.experiment import Result
-from pencilmap.scripts.networks.namespaces.network import LinkCheck
-from pencilmap.scripts.networks.validation import Row
-
-COMMANDS = {
-    "machines": ("network", "--machines",),
-    "one machine": ("network", "--machine", "k-computer"),
-    "grids": ("plan", "-m", "bluegene-l", "-n", "512", "--effort", "quick"),
-    "placements": ("predict", "-m", "bluegene-l", "-g", "8x64", "-n", "256", "-p", "default", "-p", "box:2x2x2",
-                   "-p", "digits:x=r2c4,y=r2c4,z=r2c4"),
-    "schedules": ("predict", "--network", "4x4x4", "--bandwidth", "1 GB/s", "-n", "128", "-g", "4x16", "--schedule",
-                  "best"),
-    "routings": ("predict", "--network", "4x4", "--bandwidth", "1 GB/s", "-g", "4x4", "-n", "64", "-p", "default",
-                 "--routing", "all"),
-    "no times": ("predict", "--network", "4x4x4x4x4", "-t", "4", "-g", "64x64", "-p", "default"),
-    "published": ("compare", "--published"),
-    "shapes": ("study", "shapes", "-N", "512", "-d", "3", "--bandwidth", "2 GB/s", "-n", "512", "--top", "4"),
-    "validation": ("validate", "simulated", "--suite", "paper"),
-    "validated schedules": ("validate", "simulated", "--suite", "overlap"),
-    "validated links": ("validate", "namespaces"),
-    "scaling": ("study", "shapes", "-N", "512,1024", "-m", "bluegene-l", "-n", "512", "--scaling", "weak"),
-}
-
-
-@pytest.fixture(autouse=True)
-def validated(monkeypatch):
-    """Return validations without a network: predicted times; the paper's cases 7 % below the published times."""
-    def rows(cases, *_):
-        return [Row(case, stage, 1.234e-3, 1.236e-3, 2e-5, 1.3e-3, 1.35e-3 if case.machine else None, 1.2e-3, 2.0e-3)
-                for case in cases[:60] for stage in ("row", "column")]
-
-    def links(experiment, _):
-        exchange = published()
-        links = [LinkCheck("0-1:x+", 1000, 1001), LinkCheck("0-1:x+", 0, 3)]
-        return [Result(name, links, [replace(exchange, stage=stage) for stage in ("row", "column")], 0, {})
-                for name in experiment.placements]
-
-    monkeypatch.setattr(validate, "validate_simulated", rows)
-    monkeypatch.setattr(validate, "run", links)
-
-
-@pytest.fixture
-def printed(pencilmap, monkeypatch):
-    """Return the lines that a command prints in a terminal of some columns, without colours."""
-    def run(width, command):
-        monkeypatch.setattr(tables, "_is_plain", lambda *_: False)
-        monkeypatch.setattr(tables, "console", lambda stderr=False: Console(
-            stderr=stderr, highlight=False, force_terminal=True, width=width, _environ={}))
-        status, out, _ = pencilmap(*command)
-        assert status == 0 or command[0] == "validate"
-        return re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
-
-    return run
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_table_fits_its_terminal_with_words_whole(printed, name):
-    words = re.findall(r"[^\s─]+", "\n".join(printed(400, COMMANDS[name])))
-    for width in (80, 100, 140):
-        lines = printed(width, COMMANDS[name])
-        assert max(map(len, lines)) <= width
-        assert re.findall(r"[^\s─]+", "\n".join(lines)) == words
-
 
 WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 
@@ -101,25 +34,6 @@ def test_the_sentence_compares_with_the_launchers_order():
     assert Answer(best, launch, effort="normal").no_file().endswith(f"the search found nothing 1.01x faster than {name}.")
     for effort in ("", "quick"):
         assert "the search found" not in Answer(best, launch, effort=effort).no_file()
-
-
-@pytest.mark.parametrize("ratio, said", [(1.006, "as fast as order"), (0.996, "as fast as order"), (1.0, "as fast as order"),
-                                         (1.011, "1.01x faster than order"), (0.985, "1.02x slower than order")])
-def test_only_a_gain_below_1_percent_is_called_none(monkeypatch, ratio, said):
-    monkeypatch.setattr(answers, "gain", lambda *_: ratio)
-    found = replace(WHERE.predictions("8x64", ["line"])[0], placement="best")
-    order = Launched((("order", replace(found, placement="default")),), title="order")
-    assert said in Answer(found, order, effort="normal").first("best")
-
-
-def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
-    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default", "--notes")
-    left_out = [line.strip() for line in pencilmap(*asked)[1].splitlines() if "time: " in line]
-    assert left_out == ["note    time: the exchanges; not counted, because unknown: the cost of a message, computing"]
-    told = " ".join(pencilmap(*asked, "--message-cost", "1 us")[1].split())
-    assert "unknown: what a node puts into the network, the start of an exchange, computing" in told
-    [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
-    assert not uncounted(known)
 
 
 def test_the_sentence_says_where_no_placement_is_better():

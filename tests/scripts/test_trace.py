@@ -138,21 +138,6 @@ def test_launcher_and_program_of_different_libraries_are_refused(program, tmp_pa
     assert done.returncode in (1, 2) and "but the program uses" in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("words, message", [
-    ([], "give a launch line behind --"),
-    (["--read", "a", "--", "mpirun"], "one of the two"),
-    (["--json", "--", "true"], "--json is for --read"),
-    (["--", "no-such-launcher", "-n", "2"], "no-such-launcher is no program here"),
-    (["--", "true"], "no MPI library is found in 'true'"),
-    (["--read", "missing.txt"], "missing.txt cannot be read: No such file or directory"),
-    (["-o", "missing/traffic.txt", "--", "mpirun", "-n", "1", "true"], "missing/traffic.txt cannot be written"),
-])
-def test_what_cannot_be_traced_is_said(words, message, tmp_path):
-    done = trace(tmp_path, *words)
-    assert done.returncode in (1, 2) and message in done.stderr and "Traceback" not in done.stderr, done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_program_without_mpi_is_said(tmp_path):
     start = shutil.which("mpirun")
     if not start:

@@ -11,10 +11,8 @@ import pytest
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import bluegene_l_512
 from pencilmap.model.traffic.loads import m_time
-from pencilmap.scripts.command_line.documents import END, marker
-from pencilmap.scripts.command_line.result_files import read_result, result_file
+from pencilmap.scripts.command_line.documents import END, marker, read_result, result_file
 from pencilmap.scripts.networks import validation
-from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
 from tests.documents import ROOT, run_by
 
@@ -102,34 +100,6 @@ def test_a_claim_is_about_its_rows_only():
         assert claim.judge([other]) is None
 
 
-BAD = {
-    "suite": (["simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
-    "nothing left": (["simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
-    "foreign option": (["simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
-    "foreign the other way": (["namespaces", "--suite", "quick"], ["'quick'", "known are overlap, programs"]),
-    "rate": (["namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
-    "torus": (["namespaces", "--network", "64x64"], ["4096 nodes", "256"]),
-    "grid": (["namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
-    "type": (["namespaces", "--fft", "32:r2c"], ["32x32x32:r2c", "extents alone"]),
-    "too small": (["namespaces", "--fft", "4"], ["4x4x4 is too small", "a run of 4x4x4 is subtracted"]),
-    "records": (["namespaces", "--records", "/nowhere/r.jsonl"], ["/nowhere/r.jsonl", "No such file"]),
-    "into nothing": (["namespaces", "--into", "/nowhere/v.md"], ["/nowhere/v.md", "No such file"]),
-    "into no place": (["simulated", "--into", "README.md"], ["README.md", "<!-- simulated quick -->"]),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap, monkeypatch):
-    for module, name in ((experiment, "check_available"), (validation, "simulate_all")):
-        monkeypatch.setattr(module, name, lambda *arguments, **options: pytest.fail("something is run"))
-    monkeypatch.chdir(ROOT)
-    arguments, words = BAD[case]
-    status, out, err = pencilmap("validate", *arguments)
-    assert status in (1, 2) and out == "" and "Traceback" not in err
-    for word in words:
-        assert word in err
-
-
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
@@ -208,10 +178,6 @@ def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
     assert pair["t_ratio"] == pytest.approx(1, abs=0.01) and after["t_ratio"] == pytest.approx(1, abs=0.01)
 
 
-def test_the_document_has_the_claims_about_schedules():
-    assert sum(claim.text.startswith("8x64 on 8x8x8") for claim in CLAIMS) == 3
-
-
 @needs_simgrid
 def test_a_halo_takes_what_its_busiest_link_takes():
     """Even bricks on a torus of their shape: each link carries a face, four edges and four corners, with envelopes."""
@@ -268,14 +234,6 @@ def test_the_claims_of_a_page_are_those_of_its_result_file(page, suite):
     assert min(float(least) for _, _, least, _ in claims) == min(ratios)
     assert max(float(most) for *_, most in claims) == max(ratios)
     assert f"(results/validate-simulated-{suite}.csv)" in text
-
-
-@needs_simgrid
-def test_a_document_without_the_place_is_refused_and_unchanged(kept, pencilmap, tmp_path):
-    path = tmp_path / "other.md"
-    path.write_text("# nothing\n")
-    status, _, err = pencilmap(*QUICK, "--records", kept, "--into", path)
-    assert status in (1, 2) and "simulated quick" in err and path.read_text() == "# nothing\n"
 
 
 @needs_simgrid

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 
 import click
 import pytest
@@ -17,7 +16,8 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
-from pencilmap.scripts.command_line import cli, memory
+from pencilmap.scripts.command_line import cli
+from pencilmap.scripts.command_line.commands import simulate
 from pencilmap.scripts.command_line.plain_options import spelled
 from tests.documents import ROOT
 from tests.patience import patience
@@ -47,17 +47,6 @@ def test_a_wrong_name_is_answered_with_the_near_one(pencilmap, words, meant):
     assert f"(did you mean {meant}?)" in err and any(words in err for words in ("known are", "types are", "write "))
 
 
-def test_a_name_that_is_like_none_is_answered_with_the_list_alone(pencilmap):
-    _, _, err = pencilmap("predict", *TORUS, "-p", "xyzzy")
-    assert "did you mean" not in err and all(p.usage in err for p in PLACEMENTS.values())
-
-
-def test_a_wrong_placement_is_not_blamed_on_the_transform(pencilmap):
-    """No grid of 1536 tasks fits the transform either, but the error is the name."""
-    _, _, err = pencilmap("plan", "-m", "fugaku", "--network", "4x6x16", "--placement", "bset", "--fft", "512")
-    assert err.startswith("error: placement 'bset' is unknown (did you mean best?)") and "transform" not in err
-
-
 @pytest.mark.parametrize("words, name", [
     (("predict", "-m", "bluegene-l", "-g", "8x64", "--grid", "64x8"), "--grid"),
     (("predict", "-m", "bluegene-l", "--machine", "fugaku"), "--machine"),
@@ -70,47 +59,11 @@ def test_an_option_given_twice_is_refused(pencilmap, words, name):
     assert status in (1, 2) and out == "" and err == f"error: {name} is given 2 times; give it once\n"
 
 
-def test_options_that_are_lists_may_be_repeated(pencilmap_json):
-    assert len(pencilmap_json("predict", *TORUS, "-p", "default", "-p", "line")) == 2
-
-
-@pytest.mark.parametrize("words", [
-    ("compare", "no/such.jsonl"), ("check", "no/such.map", *TORUS), ("predict", *TORUS, "--nodes", "no/such"),
-    ("predict", "--network", "no/such"), ("predict", *TORUS, "-p", "file:no/such"), ("predict", "-m", "no/such.toml"),
-    ("network", "no/such"), ("map", *TORUS, "-f", "bgl", "-o", "no/such/file"), ("predict", *TORUS, "-p", "images:no/such"),
-    ("report", "no/such.jsonl", "-o", "page.html"), ("study", "calibrate", "no/such.jsonl", "-m", "bluegene-l"),
-])
-def test_a_file_that_is_not_there_is_told_in_words(pencilmap, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    status, _, err = pencilmap(*words)
-    assert status in (1, 2) and err.startswith("error: ") and "no/such" in err
-    assert "Errno" not in err and "Error:" not in err and "Traceback" not in err
-
-
 def test_units_are_listed_and_each_is_understood(pencilmap):
     _, _, err = pencilmap("predict", *TORUS, "--bandwidth", "3 furlongs")
     assert all(unit in err for unit in UNITS["byte/s"])
     for kind, spellings in UNITS.items():
         assert all(parse(f"2 {unit}", kind) > 0 for unit in spellings)
-
-
-@pytest.mark.parametrize("lines, words, part", [
-    ("pi1\npi2\n", ("--hosts",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
-    ("pi1\npi2\n", ("--nodes",), "host 'pi1' has no coordinates; write NAME x y in each line, e.g. pi1 0 0"),
-    ("a 0 0\nb 1 0\n", ("--hosts",), "node (0, 1) has no host name; add its line to the list"),
-])
-def test_hosts_are_checked_before_a_search(pencilmap, monkeypatch, tmp_path, lines, words, part):
-    searched = "pencilmap.scripts.command_line.commands.map.plan"
-    monkeypatch.setattr(searched, lambda *given, **named: pytest.fail("searched"))
-    (tmp_path / "hosts").write_text(lines)
-    status, _, err = pencilmap("map", "--network", "2x2", *words, tmp_path / "hosts", "--grid", "2x2", "-f", "openmpi5",
-                               "-o", tmp_path / "ranks")
-    assert status == 1 and part in " ".join(err.split())
-
-
-def test_the_reference_lists_the_same_units():
-    text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
-    assert "| " + " | ".join(", ".join(spellings) for spellings in UNITS.values()) + " |" in text
 
 
 def test_the_reference_lists_the_labels_of_answers():
@@ -159,11 +112,6 @@ def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
     assert silent == []
 
 
-def test_an_option_of_other_commands_is_told_with_their_names(pencilmap):
-    assert "plan has no option --traffic; commands that have it: pencilmap map, predict, check" in " ".join(
-        pencilmap("plan", "--traffic", "ranks.csv")[2].split())
-
-
 def test_hosts_are_told_to_be_nodes(pencilmap, tmp_path):
     """A command without --hosts points to --nodes, as do files whose hosts are no nodes or have too many ranks."""
     assert "plan has no option --hosts; give a file or list of the hosts as --nodes" in " ".join(
@@ -178,10 +126,6 @@ def test_hosts_are_told_to_be_nodes(pencilmap, tmp_path):
             status, _, err = pencilmap(*command, "--network", network)
             said = " ".join(err.replace("\nhelp:", ";").split())
             assert status == 1 and words in said and "--nodes" in said and ",)" not in said, said
-
-
-def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
-    assert "command 'prdict' is unknown (did you mean predict?); known are plan, predict" in pencilmap("prdict")[2]
 
 
 @pytest.mark.sampled(1)
@@ -201,12 +145,6 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     assert status == 0 and "2x2" in out and "error" not in err
     assert pencilmap("map", "--network", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
     assert {p["placement"] for p in pencilmap_json(*words, "-p", "best")} == {"best"}
-
-
-def test_a_missing_choice_is_one_sentence_without_escapes(pencilmap):
-    assert pencilmap("validate")[2].splitlines()[0] == (
-        "error: Missing argument '{simulated|namespaces}'. Choose from: simulated, namespaces; give {simulated|namespaces}; "
-        "see pencilmap validate --help")
 
 
 @pytest.mark.parametrize("words, said", [
@@ -244,11 +182,6 @@ def test_every_argument_that_a_message_of_the_library_names_is_an_option():
                     assert spelled(f"`{named}`") in known, (path.name, named)
 
 
-def test_idle_slots_are_allowed_by_the_option_that_the_message_names(pencilmap):
-    words = ("predict", "--network", "4x4", "--grid", "2x4", "--placement", "default")
-    assert "or allow idle slots with --idle" in pencilmap(*words)[2] and pencilmap(*words, "--idle")[0] == 0
-
-
 def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatch):
     """Without starting the run: the test checks the arguments of the run."""
     from pencilmap.scripts.command_line.commands import simulate
@@ -256,13 +189,13 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
     asked = []
     monkeypatch.setattr(simulate, "simulate_all", lambda runs, **more: asked.extend(runs) or [])
     words = ("simulate", "-m", "bluegene-l", "--network", "2x2x2:torus", "-g", "2x4", "--fft", "1024", "-p", "default")
-    monkeypatch.setattr(memory, "available", lambda: 16 * 2**30)
+    monkeypatch.setattr(simulate, "available", lambda: 16 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note: transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free; the ranks share" in err
     assert [run.timing_only for run in asked] == [True]
     status, _, err = pencilmap(*words, "--verify")
     assert status in (1, 2) and "--verify needs all of the data" in err and len(asked) == 1
-    monkeypatch.setattr(memory, "available", lambda: 128 * 2**30)
+    monkeypatch.setattr(simulate, "available", lambda: 128 * 2**30)
     _, _, err = pencilmap(*words)
     assert "note" not in err and [run.timing_only for run in asked] == [True, False]
 
@@ -277,17 +210,6 @@ def test_a_whole_machine_is_confirmed_with_an_option(pencilmap):
     assert pencilmap(*part)[0] == pencilmap("predict", "-m", "bluegene-l", "-g", "8x64", "-p", "default")[0] == 0
 
 
-@pytest.mark.usefixtures("brief_searches")
-@pytest.mark.parametrize("words", [("plan", "--schedule", "sequence"),
-                                   ("predict", "-g", "4x6", "-p", "best", "-p", "search")])
-def test_the_percentage_never_falls(words, pencilmap, monkeypatch):
-    for name in ("choose", "placements.best", "placements.search", "seeds.tilings"):  # every message is shown
-        monkeypatch.setattr(import_module(f"pencilmap.mapper.{name}"), "now_and_then", lambda say_line: say_line)
-    _, _, err = pencilmap(*words, "--network", "5x5", "--failed", "0-0", "--bandwidth", "1 GB/s", "--fft", "50")
-    shares = [int(share) for share in re.findall(r"(?m)^\d+ s, (\d+) %: ", err)]
-    assert len(set(shares)) > 3 and shares == sorted(shares) and "best load" in err
-
-
 def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
     monkeypatch.setattr(choose, "MANY_NODES", 16)
     _, _, err = pencilmap("predict", "--network", "4x4", "--grid", "4x4", "-p", "default", "--routing", "all")
@@ -298,11 +220,11 @@ def test_routing_rules_are_reported_with_the_done_part(pencilmap, monkeypatch):
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):
     (tmp_path / "proc").mkdir()
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
-    assert memory.available(tmp_path) is None
+    assert simulate.available(tmp_path) is None
     (tmp_path / "proc/meminfo").write_text("MemTotal: 100 kB\nMemAvailable:   64 kB\n")
-    assert memory.available(tmp_path) == 65536
+    assert simulate.available(tmp_path) == 65536
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
-    assert memory.available(tmp_path) == 65536
+    assert simulate.available(tmp_path) == 65536
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("10000\n")
     (tmp_path / "sys/fs/cgroup/memory.current").write_text("4000\n")
-    assert memory.available(tmp_path) == 6000
+    assert simulate.available(tmp_path) == 6000

@@ -10,30 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pencilmap.mapper.base.progress import heard_by
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks import build as building
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate, simulate_all
+from pencilmap.scripts.networks.simulated import SimulationError, simulate, simulate_all
 from tests.patience import patience
 
 ENDLESS = 512  # extent of a transform that takes far longer than the test waits
-
-
-@pytest.mark.parametrize("fields, message", [
-    ({"latency_s": -1}, "latency_s -1 must be 0 or above"),
-    ({"injection_bytes_per_s": float("nan")}, "injection_bytes_per_s nan must be 0 or above"),
-    ({"tie": "even"}, "tie 'even' is unknown; known are parity, plus"),
-    ({"order": (0, 0)}, r"order \(0, 0\) must name each dimension of torus 4x4 once, 0 to 1"),
-])
-def test_a_network_is_checked_when_made(fields, message):
-    with pytest.raises(SimulationError, match=message):
-        SimulatedNetwork(Torus((4, 4), bandwidth=(1.0, 1.0)), **fields)
-
-
-def test_a_network_needs_bandwidth():
-    with pytest.raises(SimulationError, match="torus 4x4 has no bandwidth"):
-        SimulatedNetwork(Torus((4, 4)))
 
 
 @pytest.mark.parametrize("options, message", [
@@ -79,19 +61,6 @@ def test_records_are_appended_in_order_once_all_have_ended_well(build, simulatio
     with pytest.raises(SimulationError):
         simulate_all([runs[0], simulation("4", "4x1", 6, exchange="alltoall")], json_path=path)
     assert len(path.read_text().splitlines()) == 3
-
-
-def test_a_path_that_cannot_be_written_is_said_before_the_run(build, simulation, tmp_path):
-    with pytest.raises(SimulationError, match="cannot be written"):
-        simulate(simulation("4", "4x1", 8), json_path=tmp_path / "none" / "records.jsonl")
-
-
-def test_progress_names_the_run_and_its_time(build, simulation):
-    lines = []
-    with heard_by(lines.append):
-        simulate(simulation("4", "4x1", 8, labels={"placement": "line"}))
-    assert lines[-2] == "0 %: simulating 8x8x8 on 4, 4x1, line"
-    assert lines[-1].startswith("simulated 8x8x8 on 4, 4x1, line in ")
 
 
 def wait_until(condition, seconds=10):
@@ -158,14 +127,6 @@ def test_missing_tools_are_named_with_their_debian_packages(monkeypatch):
     with pytest.raises(PencilmapError,
                        match="cmake, smpicc, smpirun not found; on Debian: apt-get install cmake libsimgrid-dev$"):
         building.check_tools()
-
-
-def test_the_build_directory_can_be_chosen(monkeypatch, tmp_path):
-    monkeypatch.setenv("PENCILMAP_BUILD", str(tmp_path))
-    assert building.find_build().directory == tmp_path
-    monkeypatch.delenv("PENCILMAP_BUILD")
-    found = building.find_build()
-    assert found.directory == found.source.parent / "build"
 
 
 def test_a_directory_configured_for_other_sources_is_refused(monkeypatch, tmp_path, build):

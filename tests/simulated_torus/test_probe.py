@@ -6,8 +6,8 @@ import pytest
 from pencilmap.mapper.runs.probes import read_probes
 from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.torus import parse_torus
+from pencilmap.scripts.networks.measured import simulate_probe
 from pencilmap.scripts.networks.simulated import SimulatedNetwork
-from pencilmap.scripts.networks.simulated_programs import simulate_probe
 
 SIZES = (0, 64, 512, 4096, 16384, 65536, 262144)
 NEAR = 0.04

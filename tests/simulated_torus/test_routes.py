@@ -8,18 +8,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.kinds import KINDS, network_named, routing, routings_of
-from pencilmap.model.kinds.recognition import recognised
+from pencilmap.model.kinds import KINDS, network_named, recognised, routing, routings_of
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.switched import SwitchedNetwork
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.networks import routes as route_table
-from pencilmap.scripts.networks.routes import SIMULATED, RouteTableError, routes_on, table_text
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError
+from pencilmap.scripts.networks.routes import SIMULATED, routes_on
+from pencilmap.scripts.networks.simulated import SimulatedNetwork
 
 NETWORKS = ("fat-tree:leaves=3,hosts=2,up=2", "fat-tree:leaves=4,hosts=2,up=4,spines=2,pods=2,core=2",
             "fat-tree:leaves=4,hosts=2,up=2,links=2", "fat-tree:leaves=4,hosts=2,up=2,rails=2,use=task",
@@ -116,13 +112,6 @@ def test_the_busiest_link_of_the_table_takes_the_predicted_time(text, rule):
         assert max(seconds.values()) * size == pytest.approx(loads.bytes().max() / 1e9, rel=1e-6)
 
 
-def test_cables_with_the_same_messages_become_one_link_and_others_stay():
-    for rule, links in (("shortest-path", 2 * 9 * 8 + 2 * 9), ("static", 2 * 9 * 8 + 2 * 9 * 4)):
-        network = SimulatedNetwork(network_named("fat-tree:leaves=9,hosts=8,up=4", bandwidth=1e9), rule=rule)
-        text = network.files(list(network.network.vertices[:72]))["routes.txt"]
-        assert len(re.findall("^link ", text, re.MULTILINE)) == links
-
-
 def test_latency_and_injection_are_in_the_table():
     network = SimulatedNetwork(network_named("fat-tree:leaves=2,hosts=2,up=1", bandwidth=1e9), 1e-6, 5e8)
     bandwidth, routes = of_table(network.files(["n0000-00", "n0000-01", "n0001-00"])["routes.txt"])
@@ -136,33 +125,3 @@ def test_two_links_of_a_host_need_no_network():
     _, routes = of_table(network.files(["n0000-00.0", "n0000-00.1", "n0000-01.0"])["routes.txt"])
     assert routes["n0000-00.0", "n0000-00.1"] == (0.0, {})
     assert len(routes["n0000-00.1", "n0000-01.0"][1]) == 3  # from one rail to the other, up and down as one link
-
-
-@pytest.mark.parametrize("text, options, error, message", [
-    ("dragonfly:a=2,p=2,h=1", {"rule": "ideal-adaptive"}, RoutingError, "ideal-adaptive gives loads, .*valiant"),
-    ("4x8:twisted", {"rule": "optimal-minimal"}, RoutingError, "gives loads, and no route .*shortest-path, dimension-order"),
-    ("fat-tree:leaves=2,hosts=2,up=1", {"rule": "minimal"}, RoutingError, "does not work on network fat-tree"),
-    ("4x4", {"rule": "dimension-order"}, SimulationError, "rule dimension-order is for other networks than a torus"),
-])
-def test_rules_without_routes_are_refused(text, options, error, message):
-    with pytest.raises(error, match=message):
-        SimulatedNetwork(network_named(text, bandwidth=1e9), **options)
-
-
-@pytest.mark.parametrize("host", ["n0000-02", "n0000-00.2", "n0000-00.x", "node-0"])
-def test_hosts_of_other_networks_are_refused(host):
-    network = SimulatedNetwork(network_named("fat-tree:leaves=2,hosts=2,up=2,rails=2,use=task", bandwidth=1e9))
-    with pytest.raises(SimulationError, match="is not a host of network fat-tree"):
-        network.end_of(host)
-
-
-def test_limits_name_the_number(monkeypatch):
-    routes = routes_on(network_named("hyperx:4x4x4,hosts=1", bandwidth=1e9), "shortest-path")
-    ends = {f"h{i}": i for i in range(64)}
-    monkeypatch.setattr(route_table, "MOST_PARTS", 5)
-    with pytest.raises(RouteTableError, match="more parts than a simulation can have on one link, 5"):
-        table_text(routes, ends, {i: i for i in range(64)})
-    monkeypatch.setattr(route_table, "MOST_HOSTS", 63)
-    with pytest.raises(RouteTableError, match="64 hosts are too many for a simulation by routes; 63 are possible"):
-        table_text(routes, ends, {i: i for i in range(64)})
-    assert isinstance(routes.network, SwitchedNetwork)

@@ -9,7 +9,7 @@
 
 #include "choose/auto.h"
 
-/* Of each round; each turn has new plans. For the share of fastest choices see docs/passes-and-trials.md. */
+/* Of each round; each turn has new plans. */
 enum { TURNS = 2, MOST_TURNS = 6, LAST_TURNS = 12, REPS = 4 };
 static const double hopeless = 2; /* times as long as the fastest */
 

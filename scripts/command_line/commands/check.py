@@ -1,19 +1,24 @@
-"""`pencilmap check`: the validity and the loads of a placement file."""
+"""`pencilmap check`: the validity and the loads of a placement file, or the places of its ranks alone."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import click
+import numpy as np
 
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.choose import ALL_ROUTINGS, under_every_rule
-from pencilmap.mapper.formats import FORMATS, READABLE, read_document
+from pencilmap.mapper.formats import FORMATS, READABLE, Job, read_document
 from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
+from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
@@ -28,25 +33,22 @@ from pencilmap.scripts.command_line.answers import (
     library_in,
     static_lines,
 )
-from pencilmap.scripts.command_line.launching import (
-    LAUNCHER,
-    REAL,
-    SIMULATED,
-    format_of_launcher,
-    format_option,
-    read_placement,
-)
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EVERY_ROUTING,
     EXCHANGE,
+    LAUNCHER,
+    REAL,
     SCHEDULE,
+    SIMULATED,
+    format_of_launcher,
+    format_option,
     given_options,
     grid_option,
     on_machine,
+    read_placement,
 )
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.places import check_places
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import (
     SAME,
@@ -61,9 +63,40 @@ from pencilmap.scripts.command_line.predictions import (
     value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 from pencilmap.scripts.pictures.text import before_and_after
+
+
+def check_places(where: Question, job: Job, mapping: Mapping, about: dict[str, Any], lines: Iterable[tuple[str, str]],
+                 as_json: bool) -> None:
+    """Print the ranks, nodes and tasks on the nodes of a placement file, and the ranks that a launch order puts elsewhere.
+
+    `about` are the file, its format, and the launchers that accept the file; `lines` are labels and texts about launchers.
+    """
+    site, counts = replace(where.site, idle=True), np.unique(mapping.node_of_rank, return_counts=True)[1]
+    least, most = int(counts.min()), int(counts.max())
+    orders = {order: default(order, site, mapping.grid).node_of_rank for order in site.launch.orders}
+    moved = {order: np.flatnonzero(nodes != mapping.node_of_rank) for order, nodes in orders.items()}
+    if as_json:
+        print_json({**about, "predictions": [], "ranks": mapping.n_tasks, "nodes": counts.size,
+                    "ranks_on_a_node": [least, most], "moved": {order: ranks.size for order, ranks in moved.items()}})
+        return
+    file = about["file"]
+    say(f"{file} is valid: {counted(mapping.n_tasks, 'rank')} on {counts.size} of "
+        f"{counted(site.allocation.n_nodes, 'node')}, {least if least == most else f'{least} to {most}'} on each.")
+    for order, ranks in moved.items():
+        phrase = site.launch_phrase(order)
+        if ranks.size:
+            here, there = job.hosts.names([nodes[ranks[0]] for nodes in (mapping.node_of_rank, orders[order])])
+            say(f"{counted(ranks.size, 'rank')} on other nodes than in {phrase}, the first is rank {ranks[0]}: {here}, not "
+                f"{there}.")
+        else:
+            say(f"Each node has the same ranks as in {phrase}.")
+    echo()
+    usage = where.decomposition.usage
+    labelled("next", f"for loads and gains add --grid {usage} of an FFT, or --traffic FILE of the program")
+    for line in lines:
+        labelled(*line)
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")

@@ -2,9 +2,8 @@
 
 import click
 
-from pencilmap.mapper.runs.compare import compare_published, compare_records
+from pencilmap.mapper.runs.compare import compare_published, compare_records, published_samples
 from pencilmap.mapper.runs.records import read_records
-from pencilmap.mapper.runs.samples import published_samples
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import RULES, quality, split

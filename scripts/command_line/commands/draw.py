@@ -30,18 +30,15 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
 )
-from pencilmap.scripts.command_line.launching import asked_grid
-from pencilmap.scripts.command_line.network_picture import unit_lines
-from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, on_machine, placements
+from pencilmap.scripts.command_line.job_network import unit_lines
+from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, asked_grid, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.predictions import show_deciding
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph
-from pencilmap.scripts.pictures.figures.loads import draw_lengths, draw_loads
+from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph, draw_lengths, draw_loads
 from pencilmap.scripts.pictures.report.entries import bar_of_forecast, compared
 from pencilmap.scripts.pictures.text import MOST_ROWS, before_and_after, busiest_exchange, image_text, loads_of
 

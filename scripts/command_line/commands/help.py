@@ -3,8 +3,8 @@
 import click
 
 from pencilmap.model.base.errors import near
+from pencilmap.scripts.command_line.pages import TOPICS, page
 from pencilmap.scripts.command_line.tables import echo
-from pencilmap.scripts.command_line.topics import TOPICS, page
 
 
 @click.command("help")

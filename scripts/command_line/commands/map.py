@@ -1,21 +1,37 @@
 """`pencilmap map`: write a placement for the launcher, or a placement file for another launcher."""
 
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import click
+import numpy as np
 from click.core import ParameterSource
 
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.limit import EFFORTS, Limit
 from pencilmap.mapper.choose import ALL_ROUTINGS, plan
-from pencilmap.mapper.formats import format_named, launch_of, write_mapping
+from pencilmap.mapper.formats import (
+    READABLE,
+    Job,
+    format_named,
+    launch_of,
+    mapping_of,
+    matching,
+    read_document,
+    read_first,
+    write_mapping,
+)
+from pencilmap.mapper.formats.format import Launch
+from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place, share
 from pencilmap.mapper.placements import BEST
 from pencilmap.model.base.errors import GridError
+from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.grid import ProcessGrid, is_in_words
-from pencilmap.model.placement.mapping import Placement
+from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
+from pencilmap.model.placement.mapping import Mapping, Placement, slots_in_order
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
@@ -30,22 +46,26 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
     turned_lines,
 )
-from pencilmap.scripts.command_line.converting import FROM, converted, from_as_dict, show_converted
-from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import (
     ANY_GRID,
     CUT,
     DIRECTION,
     EXCHANGE,
+    FORMAT_TO_WRITE,
+    LAUNCHER,
     ROBUST,
     ROUTING,
     SCHEDULE,
     SEARCH,
+    format_option,
+    format_to_write,
+    launch_as_dict,
     on_machine,
     placements,
+    show_launch,
 )
 from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
@@ -56,8 +76,71 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
+
+FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
+                     help="Convert this file; make no new placement."),
+        format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A placement file that was written in another format."""
+
+    file: str
+    from_format: str
+    output: str
+    mapping: Mapping
+    launch: Launch
+    notes: tuple[str, ...]
+
+
+def converted(where: Question, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
+              output: str) -> Converted:
+    """Read and check a placement file, and write it in another format.
+
+    Raises
+    ------
+    GridError
+        If the format needs the process grid, which is not given.
+    """
+    if format_named(to_format).says_grid and not grid:
+        raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
+                        f"{where.decomposition.usage}")
+    document = read_document(file)
+    given = parse_grid(grid, where.decomposition) if grid else None
+    name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
+        read_first(document, job, given, matching(document))
+    where.site.check_mapping(mapping)
+    write_mapping(mapping, output, to_format, job)
+    return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),
+                     tuple(_notes(mapping, name, to_format)))
+
+
+def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
+    """Return the answer as JSON values."""
+    return {"file": found.file, "from": found.from_format, "output": found.output, "ranks": found.mapping.n_tasks,
+            **launch_as_dict(found.launch, form), "notes": list(found.notes)}
+
+
+def show_converted(found: Converted, form: Choice) -> None:
+    """Print the answer for people."""
+    say(f"{found.output} has the {counted(found.mapping.n_tasks, 'rank')} of {found.file} in the same places.",
+        f"Format {found.from_format} became {form}.")
+    echo()
+    show_launch(found.launch, form, found.output)
+    for note in found.notes:
+        labelled("note", note)
+
+
+def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
+    if not READABLE[from_name].says_slots:
+        yield f"{from_name} does not give slots: the ranks of a node take them in order"
+    if not READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+                                                                  slots_in_order(mapping.node_of_rank)):
+        yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
+               "(traffic between nodes does not change)")
+
 
 PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust")  # options of a new placement alone
 

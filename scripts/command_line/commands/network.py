@@ -1,10 +1,157 @@
-"""`pencilmap network`: the network of the job, or of a machine."""
+"""`pencilmap network`: the network of the job, or of a machine; the known machines, and the sources of their figures."""
 
 import click
 
-from pencilmap.model.machines.files import machine_names
+from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.base.units import counted
+from pencilmap.model.machines import machine_names, package_figures
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
+from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
+
+NETWORK = 20  # characters of a line of a network, so that the list of machines fits a terminal
+
+
+def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
+    """Show every figure of a machine with its source, its partitions of a number of nodes or a shape, or listed nodes."""
+    machine = _loaded(name)
+    if nodes is None:
+        _show_one(machine, as_json)
+        return
+    from pencilmap.mapper.ask import given_nodes
+
+    given = given_nodes(nodes)
+    if given.path is not None:
+        _show_listed(machine, given.path, as_json)
+    elif not machine.network.has_coordinates:
+        _show_count(machine, machine.network, given, as_json)
+    elif given.shape is not None:
+        _show_tori([machine.partition(given.shape)], f"partition {given.shape}", machine, as_json)
+    else:
+        _show_partitions(machine, given.count, as_json)
+
+
+def _loaded(name):
+    from pencilmap.model.machines.machine import load_machine  # loads NumPy, which the list of all machines does not need
+
+    return load_machine(name)
+
+
+def show_machines(wide: bool, as_json: bool) -> None:
+    """List the machines."""
+    if as_json:
+        print_json(*[_summary(_loaded(name)) for name in machine_names()])
+        return
+    columns = {"network": "shape", ">tasks/\nnode": "tasks_per_node", ">link bandwidth": "link_bandwidth",
+               "format": "formats"} | ({"partitions": "partition"} if wide else {})
+    print_table(None, ["machine", *(["title"] if wide else []), *columns],
+                [_line(name, columns.values(), wide) for name in machine_names()],
+                ["format: of the file that `pencilmap map` writes for the launcher; --wide: titles and partition rules",
+                 "* uncertain; --machine NAME shows every figure with its source"])
+    say("take one with --machine NAME, a part of it with --nodes; another network with --network")
+
+
+def _line(name, keys, wide):
+    title, figures = package_figures(name)
+    cells = [_marked(figures.get(key, figures.get("network") if key == "shape" else None), key) for key in keys]
+    if not wide:
+        cells = [broken(cell, NETWORK, ":,") if key == "shape" else cell.replace(", ", ",\n")
+                 for key, cell in zip(keys, cells)]
+    return [name, *([title] if wide else []), *cells]
+
+
+def _marked(figure, key):
+    """Write a figure as in the file, with an asterisk if it is uncertain."""
+    if figure is None:
+        return "-"
+    if key == "formats":
+        return figure.value[0]
+    text = figure.value["rule"] if key == "partition" else _text(figure.value)
+    return f"{text} *" if not figure.certain else text if ", " in text else f"{text}  "
+
+
+def _show_one(machine, as_json):
+    if as_json:
+        print_json(_summary(machine) | {"figures": {k: f.__dict__ for k, f in machine.figures.items()}})
+        return
+    print_table(f"{machine.name}: {machine.title}", ["figure", "value", "certain"],
+                [[k, _text(f.value).replace(", ", ",\n"), "yes" if f.certain else "NO"] for k, f in machine.figures.items()])
+    for k, f in machine.figures.items():
+        say(f"{k}: {f.source}. {f.note}".strip())
+
+
+def _summary(machine):
+    network = machine.network
+    place = {"network": str(network), "classes": list(network.link_classes)} if not network.has_coordinates else {
+        "torus": str(network), "shape": list(network.shape), "wrap": list(network.wrap), "axes": network.axes}
+    return {"name": machine.name, "title": machine.title, **place, "tasks_per_node": machine.tasks_per_node,
+            "link_bandwidth_byte_per_s": list(network.bandwidth),
+            **({} if "network" in place else {"cables": list(network.cables)}),
+            "costs": _costs(machine.costs), "uncertain": list(machine.uncertain)}
+
+
+def _costs(costs):
+    ranges = costs.messages and [each.__dict__ | {"up_to": None if each.up_to == float("inf") else each.up_to}
+                                 for each in costs.messages]
+    return costs.__dict__ | ({"messages": ranges} if ranges else {})
+
+
+def _show_partitions(machine, n_nodes, as_json):
+    from pencilmap.model.machines.machine import machine_partitions
+
+    found = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
+    if not found:
+        raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
+                             f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
+    _show_tori(found, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
+
+
+def _show_tori(found, title, machine, as_json):
+    if as_json:
+        print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
+        return
+    doubt = machine.figures["partition"].note if "partition" in machine.uncertain else None
+    print_table(None, [title], [[t] for t in found],
+                [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
+
+
+def _show_count(machine, network, given, as_json):
+    """Show how many nodes of each unit a job of `given.count` nodes takes, if it gets the first ones."""
+    if given.count is None or given.count > network.n_nodes:
+        raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
+                             "that lists them")
+    _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
+
+
+def _show_listed(machine, path, as_json):
+    """Show the nodes of a file."""
+    from pencilmap.mapper.allocations.table import read_table
+
+    _show_units(machine.network, read_table(path, machine.network).nodes, f"{path} on {machine.name}", as_json)
+
+
+def _show_units(network, nodes, title, as_json):
+    """Show how many nodes are in use in all, and in each level of switches."""
+    nodes = list(map(int, nodes))
+    units = {level.name: sorted({int(level.unit[node]) for node in nodes}) for level in network.levels}
+    if as_json:
+        print_json({"network": str(network), "nodes": nodes, **{f"{name}s": found for name, found in units.items()}})
+        return
+    inside = ", ".join(counted(len(found), name) for name, found in units.items())
+    say(f"{title}: {len(nodes)} of {counted(network.n_nodes, 'node')}" + (f", in {inside}" if units else ""))
+
+
+def _next_sizes(sizes, n_nodes):
+    nearest = [s for s in sizes if s < n_nodes][-1:] + [s for s in sizes if s > n_nodes][:1]
+    return " and ".join(map(str, nearest))
+
+
+def _text(value):
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
+    if isinstance(value, list):
+        return ", ".join(" ".join(map(str, v)) if isinstance(v, list) else _text(v) for v in value)
+    return str(value)
 
 
 @click.command("network", cls=Page)
@@ -35,14 +182,13 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         raise click.UsageError("files, --network, --output and --order are for the network of a job; leave --machine out",
                                ctx)
     if machine or machines:
-        from pencilmap.scripts.command_line.machines import show_machine, show_machines
 
         if machine:
             show_machine(machine, nodes, as_json)
         else:
             show_machines(wide, as_json)
         return 0
-    from pencilmap.mapper.named_network import given_network, names_file
+    from pencilmap.mapper.graphs import given_network, names_file
     from pencilmap.scripts.command_line.job_network import show_job
 
     if network and not names_file(network):

@@ -17,7 +17,7 @@ from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, per_node, words_of
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
@@ -71,8 +71,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
     value,
 )
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, fitted, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
 MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each

@@ -30,21 +30,22 @@ from pencilmap.scripts.command_line.answers import (
     turned_lines,
     wrapped,
 )
-from pencilmap.scripts.command_line.launching import asked_grid
-from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     CUT,
     DIRECTION,
     EVERY_ROUTING,
     EXCHANGE,
+    LINE_OPTIONS,
     ONE_GRID,
     ROBUST,
     SCHEDULE,
     SEARCH,
     WRAP,
+    asked_grid,
     given_words,
     on_machine,
     placements,
+    predict_lines,
 )
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
@@ -61,8 +62,7 @@ from pencilmap.scripts.command_line.predictions import (
     value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_problem import LineProblem

@@ -15,14 +15,14 @@ from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHE
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import echo, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.networks import views
-from pencilmap.scripts.pictures.report.page import gain_of_runs, page
-from pencilmap.scripts.pictures.report.pictures import (
+from pencilmap.scripts.pictures.report.page import (
     bandwidth_pictures,
+    gain_of_runs,
     make_folder,
+    page,
     phase_pictures,
     published_cells,
     torus_pictures,

@@ -1,31 +1,39 @@
-"""`pencilmap simulate`: the real runner on a simulated network."""
+"""`pencilmap simulate`: the real runner on a simulated network, if the run fits into the memory of this machine."""
 
 import os
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import path as shell
-from pencilmap.mapper.graphs import file_and_words
-from pencilmap.mapper.named_network import names_file
+from pencilmap.mapper.graphs import file_and_words, names_file
 from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import parse
 from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.launching import asked_grid
-from pencilmap.scripts.command_line.lines import LINE_OPTIONS
-from pencilmap.scripts.command_line.memory import too_large
-from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.options import (
+    DIRECTION,
+    EXCHANGE,
+    GRID,
+    LINE_OPTIONS,
+    SCHEDULE,
+    asked_grid,
+    on_machine,
+    placements,
+)
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
 from pencilmap.scripts.command_line.predictions import HALO, show_deciding
-from pencilmap.scripts.command_line.progress import hearing, shown
-from pencilmap.scripts.command_line.tables import comparison_table, paste, print_json, say
+from pencilmap.scripts.command_line.tables import comparison_table, hearing, paste, print_json, say, shown
+from pencilmap.scripts.networks.measured import simulate_probe
 from pencilmap.scripts.networks.routes import SIMULATED
 from pencilmap.scripts.networks.simulated import (
     SimulatedNetwork,
@@ -34,7 +42,52 @@ from pencilmap.scripts.networks.simulated import (
     simulation_of,
     simulation_of_lines,
 )
-from pencilmap.scripts.networks.simulated_programs import simulate_probe
+
+ARRAYS = 4  # input, output and two work arrays; 192^3 takes 432 MiB and 44 MiB for the rest
+SHARE = 0.9  # of the available memory: the system needs the rest
+
+
+def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
+    """Return the bytes of the arrays of `runs` simulated runs at once, each with `arrays` transforms at once.
+
+    All ranks of a simulation are one process.
+
+    >>> from pencilmap.model.placement.transform import parse_transform
+    >>> needed(parse_transform("1024")) // 2**30
+    64
+    """
+    return runs * arrays * ARRAYS * transform.total_bytes
+
+
+def available(files: Path = Path("/")) -> int | None:
+    """Return the bytes that this process may still allocate: the limit of the system or of its control group.
+
+    The smaller limit counts; None if neither is known. `files` is the root of the file system."""
+    found = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = (files / "proc/meminfo").read_text().splitlines()
+        found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
+    with suppress(OSError, ValueError):
+        group = files / "sys/fs/cgroup"
+        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(min(found), 0) if found else None
+
+
+def too_large(transform: Transform, runs: int = 1, free: int | None = None, arrays: int = 1) -> str | None:
+    """Return a sentence if the runs do not fit; None if they fit, or if the free memory is unknown.
+
+    `free` is `available()` by default.
+
+    >>> from pencilmap.model.placement.transform import parse_transform
+    >>> too_large(parse_transform("1024"), free=16 * 2**30)
+    'transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free'
+    """
+    free = available() if free is None else free
+    need = needed(transform, runs, arrays)
+    if free is None or need <= SHARE * free:
+        return None
+    several = f" {runs} times at once" if runs > 1 else ""
+    return f"transform {transform}{several} needs {need / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB of memory are free"
 
 
 @click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")

@@ -3,7 +3,7 @@
 import click
 
 from pencilmap.scripts.command_line import studies
-from pencilmap.scripts.command_line.folder import Folder
+from pencilmap.scripts.command_line.pages import Folder
 from pencilmap.scripts.command_line.tables import echo
 
 GROUPS = {"Studies": ("calibrate", "judge", "scaling", "shapes", "transposes", "reproduce", "demo")}

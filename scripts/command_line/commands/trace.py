@@ -10,8 +10,7 @@ from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json, say
+from pencilmap.scripts.command_line.tables import hearing, print_json, say
 from pencilmap.scripts.networks.tracer import OPEN_MPI, UNTIL, library_for, trace, understand
 
 CRASHED = 128  # exit statuses from here on are those of signals

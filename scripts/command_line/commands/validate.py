@@ -17,32 +17,39 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
-from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.placement.transform import parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import claims_answer
-from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
+from pencilmap.scripts.command_line.documents import (
+    FOLDER,
+    check_place,
+    check_result_file,
+    fill,
+    markdown_table,
+    result_file,
+    write_result,
+)
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
-from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.result_files import FOLDER, check_result_file, result_file, write_result
-from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
-from pencilmap.scripts.networks.lines import (
+from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
+from pencilmap.scripts.networks.namespaces import experiment
+from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, UnavailableError, run
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
+from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
+from pencilmap.scripts.networks.validation import (
     MOST_EXACT,
     MOST_FACTOR,
+    ROUTING,
+    Row,
     brick_cases,
     line_cases,
     validate_bricks,
     validate_lines,
+    validate_simulated,
 )
-from pencilmap.scripts.networks.namespaces import experiment as experiments, programs
-from pencilmap.scripts.networks.namespaces.box import UnavailableError
-from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
-from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
-from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
-from pencilmap.scripts.networks.validation import ROUTING, Row, validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
 LINES = "lines"  # a separate suite: break-evens, not exchanges
@@ -260,16 +267,16 @@ def _namespaces_overlap(given):
     if given["placement"]:
         raise ValidationError("--suite overlap names its placements; leave --placement out")
     network, grid, transform = _emulated(given)
-    transform, reps = transform or experiments.TRANSFORM, given["reps"] or 3
+    transform, reps = transform or experiment.TRANSFORM, given["reps"] or 3
     if given["records"]:
         check_appendable(given["records"], ValidationError)
-    rows, records = experiments.run_schedules(network, grid, transform, reps, experiments.ROUNDS, given["timeout"])
+    rows, records = experiment.run_schedules(network, grid, transform, reps, experiment.ROUNDS, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
-    judged = [(claim.text, found) for claim in experiments.CLAIMS if (found := claim.judge(rows))]
+    judged = [(claim.text, found) for claim in experiment.CLAIMS if (found := claim.judge(rows))]
     holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
     title = (f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
-             f"transforms, median of {reps * experiments.ROUNDS} in {experiments.ROUNDS} rounds")
+             f"transforms, median of {reps * experiment.ROUNDS} in {experiment.ROUNDS} rounds")
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
               *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
               "yes" if row.verified else "NO"] for row in rows]
@@ -286,10 +293,10 @@ def _namespaces_overlap(given):
 def _namespaces_programs(given):
     if foreign := [name for name in ("placement", "grid", "fft", "reps") if given[name]]:
         raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
-    network, names = _emulated(given)[0], given["program"] or tuple(programs.PROGRAMS)
+    network, names = _emulated(given)[0], given["program"] or tuple(experiment.PROGRAMS)
     if given["records"]:
         check_appendable(given["records"], ValidationError)
-    found = programs.run_programs(network, names, given["timeout"])
+    found = experiment.run_programs(network, names, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(record) + "\n" for _, record in found), ValidationError)
     rows = [row for some, _ in found for row in some]
@@ -397,8 +404,8 @@ NETWORKS = {
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES),
               help=f"A set of cases: quick, ... [simulated: quick].\nSimulated: {', '.join(SUITES)} or {LINES}. "
                    f"Namespaces: {', '.join(ON_NAMESPACES)} [the bytes of each link].")
-@click.option("--program", multiple=True, type=Name(list(programs.PROGRAMS)),
-              help=f"Namespaces, suite programs: {', '.join(programs.PROGRAMS)} [all].")
+@click.option("--program", multiple=True, type=Name(list(experiment.PROGRAMS)),
+              help=f"Namespaces, suite programs: {', '.join(experiment.PROGRAMS)} [all].")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.\n"
               "Of suite lines: networks up to N ranks.")
 @click.option("--network", metavar="SHAPE", help="Namespaces: shape of the network [4x4:mesh].")

@@ -8,17 +8,20 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.runs.calibrated import (
+from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
+from pencilmap.mapper.runs.probes import (
     calibrated_figures,
     figure_text,
+    machine_of_probe,
     machine_of_records,
+    probed_figures,
+    range_dict,
+    range_text,
+    read_probes,
     text_with_unit,
     write_machine,
 )
-from pencilmap.mapper.runs.compare import bandwidth_of_record
-from pencilmap.mapper.runs.probes import machine_of_probe, probed_figures, range_dict, range_text, read_probes
 from pencilmap.mapper.runs.records import read_records
-from pencilmap.mapper.runs.samples import published_samples, record_samples
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import fit_probe

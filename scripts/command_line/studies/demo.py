@@ -17,8 +17,7 @@ from pencilmap.model.predict.ranking import EXCHANGES
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.predictions import Row, prediction_table
-from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say, shown
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import split

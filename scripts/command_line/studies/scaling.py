@@ -72,7 +72,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     else:
         _print(answer, published)
     if plot:
-        from pencilmap.scripts.pictures.figures.scaling import draw_fits
+        from pencilmap.scripts.pictures.figures.runs import draw_fits
 
         draw_fits(answer["strong"], plot)
         say(f"wrote {plot}", err=as_json)

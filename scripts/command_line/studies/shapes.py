@@ -37,7 +37,7 @@ from pencilmap.scripts.command_line.plain_options import (
 from pencilmap.scripts.command_line.predictions import PARTS, SAME, new_notes, show_notes
 from pencilmap.scripts.command_line.tables import could, echo, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.scaling import draw_scaling, draw_shapes
+from pencilmap.scripts.pictures.figures.runs import draw_scaling, draw_shapes
 
 
 @dataclass(frozen=True)

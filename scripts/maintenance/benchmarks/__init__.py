@@ -1,27 +1,37 @@
-"""The FFT benchmark: its contestants, its cases, their input, and some elements of the correct result.
+"""The FFT benchmark: its cases, their input and correct results, and its contestants."""
 
-A contestant (contestants.py) is made with a `Case` and an mpi4py communicator, and has
-
-``input``, ``output``
-    local arrays with the axes x, y, z, in any memory order
-``input_part``, ``output_part``
-    their slices of the global array
-``run()``
-    one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
-
-Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case should raise `NotOffered`.
-
-Every element of the input is a function of its global index, so every library's layout has the same array. The input of c2r
-is the transform of a few peaks, so its result is these peaks. The checked elements of the result are the sums that define
-them.
-"""
-
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_ssize_t, c_uint, c_void_p
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.scripts.networks.build import tail
+
+# The FFT benchmark: its contestants, its cases, their input, and some elements of the correct result.
+#
+# A contestant (contestants.py) is made with a `Case` and an mpi4py communicator, and has
+#
+# ``input``, ``output``
+#     local arrays with the axes x, y, z, in any memory order
+# ``input_part``, ``output_part``
+#     their slices of the global array
+# ``run()``
+#     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
+#
+# Each contestant plans with FFTW_MEASURE and out of place. A library that cannot do a case should raise `NotOffered`.
+#
+# Every element of the input is a function of its global index, so every library's layout has the same array. The input of
+# c2r is the transform of a few peaks, so its result is these peaks. The checked elements of the result are the sums that
+# define them.
 
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
@@ -180,3 +190,226 @@ def _hashed(numbers):
     mixed ^= mixed >> np.uint64(32)
     mixed *= MIX
     return (mixed >> np.uint64(40)).astype(np.float64) / (1 << 24) - 0.5
+
+
+# Contestants of the FFT benchmark: libpencilfft, FFTW's own MPI transforms, and peers that are installed.
+#
+# libpencilfft runs by its Python binding; transforms call the C function, as FFTW's do: the binding's checks take 20 us.
+# The library chooses the grid, and all else that the choice, which is the exchange, leaves open. On one rank the plan of
+# c2r may overwrite its input, as the peers do; other plans keep theirs. With ``+keep``, or ``keep`` alone, the plan keeps
+# its input; with ``destroy`` it may overwrite the input. ``stride1`` selects the stride-1 layout in the same way.
+#
+# FFTW (Debian: libfftw3-mpi3) is called by ctypes, with transposed output: slabs for any grid.
+#
+# ``benchmark_fft.py --peers DIR`` names a folder with one installed peer, or several in folders of their own; each has
+# ``include`` and ``lib`` (or ``lib64``). The peers should be shared libraries, or have position-independent code. Their
+# code is no part of this tree. A driver is a small shared library in ``DIR/drivers``; it is compiled if it is missing or
+# older than its source. Drivers have double precision only.
+
+class Ours:
+    """A plan of any type, grid and precision."""
+
+    def __init__(self, case: Case, comm: Any, choice: str) -> None:
+        from pencilfft import BACKWARD, FORWARD, Plan
+        from pencilfft.library import _function  # loads the library
+
+        backward = case.type == "c2r"
+        source, target = ("output", "input") if backward else ("input", "output")
+        words = choice.split("+")
+        exchange = "".join(word for word in words if word not in (DESTROY, KEEP, STRIDE1)) or None
+        self.plan = Plan(case.shape, (0, 0), comm, type=case.type, precision=case.precision,
+                         directions=BACKWARD if backward else FORWARD, exchange=exchange, destroy_input=DESTROY in words or (
+                             backward and comm.size == 1 and KEEP not in words),
+                         layout=STRIDE1 if STRIDE1 in words else "natural")
+        self.input, self.output = self.plan.empty(source), self.plan.empty(target)
+        self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
+        addresses = [self.plan._place(array, name, array is self.output).address
+                     for array, name in ((self.input, source), (self.output, target))]
+        self._execute = partial(_function("execute"), self.plan._alive(), BACKWARD if backward else FORWARD, *addresses)
+
+    def run(self) -> None:
+        if self._execute():
+            raise RuntimeError("pencilfft_execute failed")
+
+
+MEASURE, DESTROY_INPUT, TRANSPOSED_IN, TRANSPOSED_OUT = 0, 1 << 0, 1 << 29, 1 << 30  # fftw3.h, fftw3-mpi.h
+FFTW_FORWARD = -1
+KIND_II = {"dct": 5, "dst": 9}  # FFTW_REDFT10, FFTW_RODFT10
+ALIGNMENT = 64
+
+
+class FftwMpi:
+    """Slabs of x in, slabs of y out; reversed for c2r."""
+
+    def __init__(self, case: Case, comm: Any, _choice: str) -> None:
+        self._letter = "f" if case.precision == "single" else ""
+        try:
+            self._library = ctypes.CDLL(f"libfftw3{self._letter}_mpi.so.3")
+        except OSError as error:
+            raise NotOffered(str(error)) from error
+        self._function("mpi_init", None, [])()
+        from mpi4py import MPI  # starts MPI
+
+        self._handle_type = c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(c_int) else c_void_p
+        self._handle = self._handle_type(MPI._handleof(comm))
+        kept = case.shape[2] // 2 + 1 if case.type in ("r2c", "c2r") else case.shape[2]
+        elements, n_x, start_x, n_y, start_y = self._local_size((*case.shape[:2], kept))
+        n_bytes = elements * case.real_bytes * (1 if case.type in KIND_II else 2)
+        self._buffers = aligned(n_bytes), aligned(n_bytes)
+        by_x = np.s_[start_x:start_x + n_x, :, :], (n_x, case.shape[1]), (0, 1, 2)
+        by_y = np.s_[:, start_y:start_y + n_y, :], (n_y, case.shape[0]), (1, 0, 2)
+        first, last = (by_y, by_x) if case.type == "c2r" else (by_x, by_y)
+        self.input, self.input_part = self._laid(first, self._buffers[0], case.input_shape, case.input_dtype, kept)
+        self.output, self.output_part = self._laid(last, self._buffers[1], case.output_shape, case.output_dtype, kept)
+        self._plan = self._planned(case)
+        self._execute = self._function("execute", None, [c_void_p])
+
+    def _function(self, name, result, arguments):
+        function = getattr(self._library, f"fftw{self._letter}_{name}")
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def _local_size(self, shape):
+        where = [c_ssize_t() for _ in range(4)]
+        function = self._function("mpi_local_size_3d_transposed", c_ssize_t,
+                                  [c_ssize_t] * 3 + [self._handle_type] + [POINTER(c_ssize_t)] * 4)
+        return function(*shape, self._handle, *map(byref, where)), *(number.value for number in where)
+
+    @staticmethod
+    def _laid(where, memory, shape, dtype, kept):
+        """An array and its slices; rows of real elements are padded to the length of their half transforms."""
+        (part, planes, axes), nz = where, shape[2]
+        row = nz if nz == kept else 2 * kept
+        array = np.ndarray((*planes, row), dtype, memory)[:, :, :nz].transpose(axes)
+        return array, tuple(slice(*axis.indices(n)[:2]) for axis, n in zip(part, shape, strict=True))
+
+    def _planned(self, case):
+        where = [*case.shape, *(buffer.ctypes.data for buffer in self._buffers), self._handle]
+        name, numbers = ("r2r_3d", [KIND_II[case.type]] * 3) if case.type in KIND_II else {
+            "c2c": ("dft_3d", [FFTW_FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
+        types = [c_ssize_t] * 3 + [c_void_p] * 2 + [self._handle_type] + [c_int] * len(numbers) + [c_uint]
+        transposed = TRANSPOSED_IN if case.type == "c2r" else TRANSPOSED_OUT
+        function = self._function(f"mpi_plan_{name}", c_void_p, types)
+        plan = function(*where, *numbers, MEASURE | DESTROY_INPUT | transposed)
+        if not plan:
+            raise NotOffered("FFTW made no plan")
+        return plan
+
+    def run(self) -> None:
+        self._execute(self._plan)
+
+
+def aligned(n_bytes: int) -> np.ndarray:
+    """Return so many bytes of zeros, at a multiple of 64."""
+    memory = np.zeros(n_bytes + ALIGNMENT, np.uint8)
+    offset = -memory.ctypes.data % ALIGNMENT
+    return memory[offset:offset + n_bytes]
+
+
+VARIABLE = "PENCILMAP_PEERS"  #: of the environment: the folder of the installed peers
+SOURCES = Path(__file__).resolve().parent / "drivers"
+TIMEOUT_S = 300
+COMPILERS = {".c": "mpicc", ".cpp": "mpicxx", ".f90": "mpifort"}
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Source and libraries of a driver, and the compiler's options: the first that compile, for versions differ."""
+
+    source: str
+    libraries: tuple[str, ...]
+    options: tuple[str, ...] = ("-O2",)
+
+
+DRIVERS = dict(zip(PEERS, (
+    Driver("accfft.cpp", ("accfft", "accfft_utils", "fftw3f", "fftw3_threads", "fftw3f_threads", "gomp"), ("-fopenmp",)),
+    Driver("decomp2d.F90", ("decomp2d", "fftw3f"), ("-DPOOL", "-O2")),
+    Driver("heffte.cpp", ("heffte", "fftw3f"), ("-std=c++17",)),
+    Driver("p3dfft.c", ("p3dfft", "gfortran", "mpi_mpifh")),
+    Driver("pfft.c", ("pfft", "fftw3_mpi")),
+), strict=True))
+
+
+def driver_of(name: str) -> Path:
+    """Return the path of a peer's compiled driver; compile it first if it is missing or older than its source.
+
+    Raises
+    ------
+    NotOffered
+        If no folder of peers is named, or the compiler refuses the driver: the peer is then missing, or another version.
+    """
+    if not os.environ.get(VARIABLE):
+        raise NotOffered("no folder of installed peers is named; give --peers DIR")
+    folder, driver = Path(os.environ[VARIABLE]).expanduser().absolute(), DRIVERS[name]
+    source, made = SOURCES / driver.source, folder / "drivers" / f"{name}.so"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        wrapper = COMPILERS[source.suffix.lower()]
+        compiler = shutil.which(f"{wrapper}.openmpi") or shutil.which(wrapper)
+        if compiler is None:
+            raise NotOffered(f"{wrapper} is missing")
+        try:
+            made.parent.mkdir(exist_ok=True)
+            for option in driver.options:
+                done = subprocess.run(
+                    [compiler, "-O2", "-shared", "-fPIC", option, f"-I{SOURCES}", *_options(folder), source, "-o", made,
+                     *(f"-l{library}" for library in (*driver.libraries, "fftw3"))],
+                    capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, cwd=made.parent)
+                if not done.returncode:
+                    return made
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotOffered(f"its driver cannot be compiled: {error}") from error
+        errors = [line for line in done.stderr.splitlines() if "rror" in line or "cannot find" in line]
+        raise NotOffered(f"it is not installed in {folder}, or has another version: "
+                         f"{errors[0] if errors else tail(done.stderr, 1)}")
+    return made
+
+
+def _options(folder: Path) -> Iterator[str]:
+    for prefix in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+        for include in ("include", "include/p3dfft"):
+            if (prefix / include).is_dir():
+                yield f"-I{prefix / include}"
+        for lib in ("lib", "lib64"):
+            if (prefix / lib).is_dir():
+                yield from (f"-L{prefix / lib}", f"-Wl,-rpath,{prefix / lib}")
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("start", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
+
+
+class Peer:
+    """The arrays of the peer's plan."""
+
+    def __init__(self, case: Case, comm: Any, name: str) -> None:
+        if case.precision != "double":
+            raise NotOffered("its driver has double precision only")
+        library = ctypes.CDLL(str(driver_of(name)))
+        make = library.peer_make
+        make.argtypes = [POINTER(c_int), POINTER(c_int), c_char_p, c_int, POINTER(_Array), POINTER(_Array)]
+        first, last = _Array(), _Array()
+        if make((c_int * 3)(*case.shape), (c_int * 2)(*case.grid), case.type.encode(), comm.py2f(), byref(first),
+                byref(last)):
+            raise NotOffered(f"it has no {case.type}")
+        self.input, self.input_part = _laid(first, case.input_dtype)
+        self.output, self.output_part = _laid(last, case.output_dtype)
+        self.run = library.peer_run
+        self.run.restype, self.run.argtypes = None, []
+
+
+def _laid(array, dtype):
+    size = np.dtype(dtype).itemsize
+    extent, stride = list(array.extent), list(array.stride)
+    n = 1 + sum((e - 1) * s for e, s in zip(extent, stride, strict=True)) if all(extent) else 0
+    memory = (ctypes.c_char * (n * size)).from_address(array.data) if n else b""
+    whole = np.ndarray(extent, dtype, memory, strides=[s * size for s in stride])
+    return whole, tuple(slice(s, s + e) for s, e in zip(array.start, extent, strict=True))
+
+
+CONTESTANT = {OURS: Ours, "fftw-mpi": FftwMpi, **dict.fromkeys(PEERS, Peer)}
+
+
+def contestant(name: str, case: Case, comm: Any) -> Any:
+    """Plan a contestant; the text after a colon is its own, as in ``pencilfft:EXCHANGE``. Collective."""
+    library, _, choice = name.partition(":")
+    return CONTESTANT[library](case, comm, library if library in PEERS else choice)

@@ -32,11 +32,11 @@ from pencilmap.scripts.maintenance.benchmarks import (
     Case,
     NotOffered,
     WrongResult,
+    contestant,
     expected,
     input_part,
     places,
 )
-from pencilmap.scripts.maintenance.benchmarks.contestants import contestant
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: an array of all ranks has four times the size of the caches or more
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's typical random size

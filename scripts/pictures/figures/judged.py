@@ -26,7 +26,8 @@ def draw_judged(panels: Sequence[tuple[str, Sequence[Judged]]], target: Target) 
                 some = [each for each in judged if each.value.machine == machine and each.value.size]
                 colour, mark = SERIES[k]
                 ax.plot([each.value.nodes * ASIDE ** (k - len(machines) / 2) for each in some],
-                        [each.ratio for each in some], mark, color=colour, markersize=2.5, linestyle="none", label=machine, markeredgewidth=0.3)
+                        [each.ratio for each in some], mark,
+                        color=colour, markersize=2.5, linestyle="none", label=machine, markeredgewidth=0.3)
             ax.set(title=title, xscale="log", yscale="log", xlabel="nodes", ylim=(0.4, 10))
             ticks = (0.5, 1, 2, 5, 10)
             ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])

@@ -13,8 +13,8 @@ from pencilmap.model.base.units import milliseconds
 from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.question import worst
 from pencilmap.model.predict.ranking import worth
-from pencilmap.model.predict.stages import worst
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.networks import LAUNCHED, Placed

@@ -1,0 +1,162 @@
+"""Bricks, halos, ports, wraps and twists in the commands: by hand, as simulated, and alike in each command."""
+
+import json
+import shutil
+from math import ceil
+
+import pytest
+
+needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
+                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+
+# bricks
+
+CUBE = ("--network", "2x2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+BRICKS = (*CUBE, "--decomposition", "brick:2x2x2")
+
+
+def test_a_mapfile_for_bricks_is_checked_with_its_remaps(pencilmap, pencilmap_json, tmp_path):
+    path = tmp_path / "bricks.map"
+    status, out, err = pencilmap("map", *BRICKS, "--grid", "2x4", "--placement", "default", "--format", "bgl", "-o", path)
+    assert status == 0 and "of it for remaps" in " ".join(out.split()), err
+    [predicted] = pencilmap_json("predict", *BRICKS, "--grid", "2x4", "--placement", "default")
+    [checked] = pencilmap_json("check", path, *BRICKS, "--grid", "2x4", "--format", "bgl")
+    assert [r["name"] for r in predicted["remaps"]] == ["remap_in", "remap_out"]
+    assert str(predicted["time_s"]) in str(checked)
+
+
+def time_of(shape):
+    return min(p["total_s"] for p in shape["predictions"])
+
+
+def test_shapes_for_bricks_have_their_remaps_in_the_time(pencilmap_json):
+    some = ("study", "shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32")
+    with_bricks, pencils = (pencilmap_json.one(*some, *more)["shapes"] for more in (("--decomposition", "brick:4x4x2"), ()))
+    assert all("remaps" in p for shape in with_bricks for p in shape["predictions"])
+    assert min(map(time_of, with_bricks)) > min(map(time_of, pencils))
+
+
+# halos
+
+TORUS = ("--network", "4x4x4", "--bandwidth", "1 GB/s", "--placement", "default")
+
+
+def test_predict_has_the_halo_of_bricks(pencilmap_json, pencilmap):
+    """By hand: 6 faces, 12 edges and 8 corners of 16^3; each link carries a face, four edges and four corners."""
+    words = ("predict", *TORUS, "--fft", "64", "--decomposition", "brick:4x4x4", "--grid", "8x8", "--halo", "2")
+    found = pencilmap_json.one(*words)["halo"]
+    assert found["width"] == 2 and found["stage"]["messages"] == 26
+    assert found["stage"]["t_s"] == pytest.approx(16 * (2 * 16**2 + 4 * 4 * 16 + 4 * 8) / 1e9)
+    status, out, _ = pencilmap(*words)
+    assert status == 0 and "halo of 2 planes" in out and "62464" in out
+
+
+@needs_simgrid
+def test_simulate_has_the_halo_beside_the_exchanges(pencilmap_json):
+    rows = pencilmap_json("simulate", "--network", "2x4", "--bandwidth", "1 MB/s", "--fft", "13x16x9:r2c", "--grid", "2x4",
+                          "--placement", "default", "--halo", "3")
+    assert [row["stage"] for row in rows] == ["row", "column", "halo"]
+    assert rows[-1]["measured_s"] == pytest.approx(rows[-1]["time_s"], rel=0.02)
+
+
+# ports
+
+START_S = 20e-6
+NETWORK = ("--network", "4x4", "--bandwidth", "1 GB/s", "--fft", "32", "--placement", "default", "--message-cost", "20 us")
+MESSAGES = {  # of a rank, by decomposition and grid: the messages of each exchange, as counted by hand
+    ("pencil", "4x4"): {"row": 3, "column": 3},
+    ("slab", "16"): {"slab": 15},
+    ("brick:4x2x2", "4x4"): {"remap_in": 2, "row": 3, "column": 3, "remap_out": 4},
+}
+
+
+def words(decomposition, grid, ports):
+    return (*NETWORK, "--decomposition", decomposition, "--grid", grid, "--ports", ports)
+
+
+@pytest.mark.parametrize("decomposition, grid", MESSAGES, ids=str)
+def test_ports_save_the_starts_of_messages_that_leave_together(pencilmap_json, decomposition, grid):
+    """Bytes and links are the same, so the times differ by the starts alone."""
+    by_ports = {k: pencilmap_json.one("predict", *words(decomposition, grid, k))["time_s"] for k in (1, 2, 3, 16)}
+    starts = {k: sum(ceil(n / k) for n in MESSAGES[decomposition, grid].values()) for k in by_ports}
+    for k, time_s in by_ports.items():
+        assert by_ports[1] - time_s == pytest.approx(START_S * (starts[1] - starts[k]), abs=1e-9)
+
+
+@needs_simgrid
+@pytest.mark.parametrize("decomposition, grid", MESSAGES, ids=str)
+@pytest.mark.parametrize("ports", [1, 3])
+def test_simulated_exchanges_with_ports_take_the_predicted_time(pencilmap_json, decomposition, grid, ports):
+    rows = pencilmap_json("simulate", *words(decomposition, grid, ports))
+    assert [row["stage"] for row in rows] == list(MESSAGES[decomposition, grid])
+    routed = ("--routing", "dimension-order:xy:parity")  # of the simulated torus
+    predicted = pencilmap_json.one("predict", *words(decomposition, grid, ports), *routed)["time_s"]
+    assert sum(row["time_s"] for row in rows) == pytest.approx(predicted)
+    assert [row["measured_s"] for row in rows] == pytest.approx([row["time_s"] for row in rows], rel=0.003)
+
+
+# wraps
+
+PARTITION = ("--machine", "bluegene-l", "--fft", "512")
+
+
+def longest(prediction):
+    return [max(stage["m"]) for stage in prediction["stages"]]
+
+
+def test_both_wraps_are_those_of_the_shapes_named_apart(pencilmap_json):
+    """The paper's mappings, sec. 7.1: each alone, and both in one answer; open dimensions double lengths that wrap."""
+    named = (*PARTITION, "--grid", "8x64", "-p", "box:2x2x2", "-p", "default:zyxt")
+    both = pencilmap_json("predict", *named, "--wrap", "both")
+    apart = [p for shape in ("8x8x8:torus", "8x8x8:mesh") for p in pencilmap_json("predict", *named, "--network", shape)]
+    for one, other in zip(both, apart, strict=True):
+        assert (one["wrap"], one["stages"], one["total_s"]) == (other["wrap"], other["stages"], other["total_s"])
+    assert [longest(p) for p in both] == [[2, 4], [4, 4], [2, 8], [8, 8]]
+
+
+@pytest.mark.parametrize("nodes", [(), ("--nodes", "1024")])
+def test_a_plan_shows_the_best_of_each_wrap(pencilmap, pencilmap_json, nodes):
+    asked = ("plan", *PARTITION, *nodes, "--effort", "quick", "--top", "1", "--wrap", "both")
+    torus, mesh = pencilmap_json(*asked)
+    assert torus["wrap"] == [True] * 3 and mesh["wrap"] == [False] * 3 and torus["total_s"] < mesh["total_s"]
+    _, out, _ = pencilmap(*asked)
+    assert "The open mesh is 1." in " ".join(out.split())
+
+
+# twisted
+
+TWISTED = ["--network", "2x4:twisted", "--grid", "2x4"]
+
+
+def test_best_is_the_default_placement_and_its_mapfile_is_for_jax(pencilmap, tmp_path):
+    path = tmp_path / "devices.json"
+    status, out, err = pencilmap("map", *TWISTED, "--format", "jax", "-o", path)
+    assert status == 0 and "no placement is searched" not in out + err
+    assert [len(row) for row in json.loads(path.read_text())] == [2, 2, 2, 2]
+    status, out, _ = pencilmap("check", path, *TWISTED, "--notes")
+    assert status == 0 and "valid   for JAX" in out
+
+
+@needs_simgrid
+def test_a_simulation_takes_the_predicted_time(pencilmap_json):
+    """With messages of megabytes, latencies count little."""
+    found = pencilmap_json("simulate", *TWISTED, "--fft", "128", "--bandwidth", "1 GB/s", "-p", "default")
+    assert [row["stage"] for row in found] == ["row", "column"]
+    assert [row["t_ratio"] for row in found] == [pytest.approx(1, abs=0.002)] * 2
+
+
+def test_a_machine_file_gives_the_twists(pencilmap_json, pencilmap, tmp_path):
+    (tmp_path / "mine.toml").write_text("""
+name = "mine"
+title = "a twisted torus"
+shape = {value = "2x3x4", source = "our wiki, Network", certain = true}
+twists = {value = [[0, 2, 3], [0, 0, 1], [0, 0, 0]], source = "our wiki, Cables", certain = true}
+tasks_per_node = {value = 1, source = "our wiki, Nodes", certain = true}
+link_bandwidth = {value = "1 GB/s", source = "our wiki, Network", certain = true}
+""")
+    asked = ("--grid", "4x6", "-p", "default", "--fft", "48")
+    by_file = pencilmap_json.one("predict", "--machine", tmp_path / "mine.toml", *asked)
+    by_text = pencilmap_json.one("predict", "--network", "2x3x4:twist=xy2,xz3,yz1", "--bandwidth", "1 GB/s", *asked)
+    assert by_file["torus"] == by_text["torus"] == "2x3x4:twist=xy2,xz3,yz1"
+    assert by_file["t_s"] == by_text["t_s"] > 0
+    assert "0 2 3" in pencilmap("network", "--machine", tmp_path / "mine.toml")[1]
