@@ -67,8 +67,8 @@ def published_values() -> list[Value]:
     """Return the published exchanges of all machines; of Blue Gene/L every second one is fitted."""
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
-    fitted = set(map(id, split(samples, "every-second")[0]))
-    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", machine.torus.n_nodes, each, id(each) in fitted)
+    fitted = split(samples, "every-second")[0]
+    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", machine.torus.n_nodes, each, each in fitted)
                                   for each in samples)]
 
 
