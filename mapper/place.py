@@ -1,31 +1,23 @@
 """The placement of a grid: by a text, or the fastest of all families by all terms of the time model."""
 
-from fractions import Fraction
 
-from pencilmap.mapper.base.limit import UNLIMITED, Limit, share_of
 from pencilmap.mapper.base.progress import parts
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import BEST, check_name, place as place_at, takes_objective
-from pencilmap.mapper.placements.best import candidates, robust_search
-from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.placements.best import candidates
+from pencilmap.mapper.placements.search import search_of_text, searched
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Placement
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Placement
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth
 from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, PAIR, SEQUENCE, directed
 
-HALF = 2  # divides the usual evaluations of the search of one grid: 1 to 3 s
 Placed = tuple[Placement, Prediction]
-
-
-def share(effort: str) -> Fraction:
-    """Return the divisor of the usual evaluations of the search of one grid."""
-    return share_of(effort) * HALF
 
 
 def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
@@ -48,32 +40,32 @@ def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
         return place_at(text, question.site, grid)
     name, _, argument = text.partition(":")
     found: list[Placement] = []
+    within = search_of_text(argument, question.site, grid, question.robust) if name == "search" else Search()
     for wanted in objectives(question.schedule, grid, question.direction):
         if name == "search":
-            found += [search(argument, question.site, grid, wanted, robust=question.robust, transform=uneven)
+            found += [searched(question.site, grid, within.part(1), wanted, question.robust, uneven)
                       for uneven in _uneven(question, grid)]
         else:
             found.append(place_at(text, question.site, grid, wanted))
     return min(found, key=lambda placed: answer(question, placed).order)
 
 
-def best_placement(question: Question, grid: ProcessGrid, share: int | Fraction = 1, limit: Limit = UNLIMITED,
-                   brief: bool = False, alone: bool = False) -> Placed:
+def best_placement(question: Question, grid: ProcessGrid, within: Search | None = None, brief: bool = False,
+                   alone: bool = False) -> Placed:
     """Return the fastest placement of all families and its prediction; never slower than the launch order.
 
     Parameters
     ----------
     question : Question
     grid : ProcessGrid
-    share : int or Fraction
-        Divides the usual evaluations of searches; for 0 there is no search.
-    limit : Limit
-        Seed and time limit.
+    within : Search, optional
+        Without a budget there is no search.
     brief : bool
-        Search for one objective only, with all evaluations; of a free schedule that of chunks that overlap.
+        Search for one objective only, with the whole budget; of a free schedule that of chunks that overlap.
     alone : bool
         Leave the launch order out: a caller that ranks many grids compares it with few.
     """
+    within = within or Search()
     site, rules = question.site, () if question.routing is None else (question.routing,)
     found: list[Placement] = []
     is_whole = _is_whole(question, grid)
@@ -82,23 +74,20 @@ def best_placement(question: Question, grid: ProcessGrid, share: int | Fraction 
                  for uneven in _uneven(question, grid)]
     several = objectives("overlap" if brief and question.schedule == BEST else question.schedule, grid, question.direction)
     several = several if not brief or is_whole else several[:1]
-    steps = parts(len(several) * (1 + question.robust + (question.halo is not None)))
+    steps = parts(len(several) * (1 + (question.halo is not None)))
     for i, wanted in enumerate(several):
-        effort = share * (len(several) if i or question.schedule == BEST else 1)  # the objective of the schedule gets most
-        if brief:
-            effort = 0 if i else share  # further objectives may have better products
+        is_first = i == 0 and (brief or question.schedule != BEST)  # the objective of the schedule gets most
+        own = within.part(1 if is_first else 0 if brief else 1 / len(several))  # without a search products may be better
         with next(steps):
             found += [placed for uneven in _uneven(question, grid)
-                      for placed in candidates(site, grid, wanted, effort, limit, rules, uneven)
+                      for placed in candidates(site, grid, wanted, own.part(1), rules, uneven, question.robust)
                       if not (placed.is_product and placed in found)]
-        if question.robust:
-            with next(steps):
-                found += robust_search(site, grid, wanted, effort, limit, question.transform)
         if question.halo and question.transform:
-            from pencilmap.mapper.searches.halo_search import with_halo  # few questions have halos
+            from pencilmap.mapper.searches.traffic_search import search_transform  # few questions have halos
 
             with next(steps):  # a brief search would spend more on its starts than on its swaps
-                found += with_halo(site, grid, question.transform, wanted, question.halo, 0 if brief or i else effort, limit)
+                found += search_transform(site, grid, question.transform, wanted, question.halo,
+                                          own.part(0 if brief or i else 1), [placed.mapping(BEST) for placed in found])
     best = min(((placed, answer(question, placed, BEST)) for placed in found), key=lambda each: each[1].order)
     return best if alone else or_launch(question, *best)
 

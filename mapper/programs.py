@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
@@ -16,9 +16,8 @@ from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
 from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.kinds import default_routing, kind_of, network_named, routing as routing_named
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic
@@ -99,8 +98,8 @@ def traffic_of(where: Question, path: str | PathLike[str]) -> Traffic:
         raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; name a "
                            "larger network, or more `tasks_per_node`")
     if traffic.n_ranks < slots and not where.site.idle:
-        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; give "
-                           "`idle` to leave slots empty")
+        raise TrafficError(f"{path} has the traffic of {traffic.n_ranks} ranks, and {where.site} has {slots} slots; take "
+                           "fewer `nodes` or `tasks_per_node`, or give `idle` to leave slots empty")
     return traffic
 
 
@@ -116,7 +115,7 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
         ``best`` (searched), ``default``, ``default:ORDER``, ``file:PATH``.
     routing : str, optional
     effort : str
-        See `pencilmap.mapper.searches.traffic_search.WORK`.
+        See `pencilmap.mapper.base.search.EFFORTS`.
     seed : int
 
     Raises
@@ -127,15 +126,15 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     name = routing or default_routing(where.network)
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
-    own = _own(where, traffic, name)
+    own, within = _own(where, traffic, name), search_of(effort, seed)
     mappings = [own]
     for text in placements:
-        mapping = _placed(where, traffic, grid, text, rule, effort, seed)
+        mapping = _placed(where, traffic, grid, text, rule, within)
         if text == BEST and not _better(mapping, own, traffic, name):
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
-    adaptive = EFFORTS[effort] > 0  # the rules of adaptive routers solve linear programs
+    adaptive = within.budget > 0  # the rules of adaptive routers solve linear programs
     return PlacedProgram(traffic, tuple(mappings), tuple(
         predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
 
@@ -159,12 +158,12 @@ def _better(mapping, own, traffic, routing):
     return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
-def _placed(where, traffic, grid, text, rule, effort, seed):
+def _placed(where, traffic, grid, text, rule, within):
     head, _, argument = text.partition(":")
     if head == BEST:
-        from pencilmap.mapper.searches.traffic_search import WORK, search_traffic  # numba is loaded only for a search
+        from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
 
-        found = search_traffic(where.site, traffic, rule, WORK[effort], seed)
+        found = search_traffic(where.site, traffic, rule, within)
         T = where.tasks_per_node
         return Mapping(where.network, grid, T, where.site.allocation.nodes[found.places // T], found.places % T, BEST,
                        (f"found from {found.name}",))

@@ -29,9 +29,8 @@ from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Allocation, Site, whole_network
+from pencilmap.model.placement.allocation import Allocation, Placement, Site, slots_in_order, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.mapping import Placement, slots_in_order
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 HOST_VARIABLE = "PENCILMAP_HOST"

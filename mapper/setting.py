@@ -12,8 +12,8 @@ from pencilmap.mapper.formats import Job
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.placement.allocation import Placement
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Placement
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE

@@ -14,7 +14,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import ExchangeError, GridError, near
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.traffic.exchange import Exchange
 
 
@@ -95,7 +95,7 @@ def padded(exchange: Exchange) -> Exchange:
 
     >>> from pencilmap.model.traffic.exchange import exchanges
     >>> from pencilmap.model.placement.grid import ProcessGrid
-    >>> from pencilmap.model.placement.transform import Transform
+    >>> from pencilmap.model.placement.grid import Transform
     >>> row, _ = exchanges(ProcessGrid(2, 1), Transform(2, 3, 2))
     >>> row.send_weight.tolist(), padded(row).send_weight.tolist()
     ([2, 1], [2, 2])

@@ -101,16 +101,10 @@ def mpi_is_not_started_in_this_process():
 
 @pytest.fixture
 def brief_searches(monkeypatch):
-    """Searches make a twentieth of their evaluations, those for traffic a sixth: for tests of the answer around them."""
-    import pencilmap.mapper.choose  # both take functions of `place` as they are
-    import pencilmap.scripts.command_line.commands.map  # noqa: F401
-    from pencilmap.mapper import place
-    from pencilmap.mapper.searches.traffic_search import WORK
+    """Searches have a twentieth of their budget: for tests of the answer around them."""
+    from pencilmap.mapper.base import search
 
-    monkeypatch.setattr(place, "HALF", 20 * place.HALF)
-    usual = place.best_placement
-    monkeypatch.setattr(place, "best_placement", lambda question, grid: usual(question, grid, 20))
-    monkeypatch.setitem(WORK, "normal", WORK["normal"] / 6)
+    monkeypatch.setattr(search, "BUDGET", search.BUDGET // 20)
 
 
 @pytest.fixture

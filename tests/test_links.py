@@ -1,4 +1,7 @@
-"""Every link of a Markdown file to another file or to a heading has a target; Sphinx only checks the docs."""
+"""Every link of a Markdown file to another file or to a heading has a target, and the sources that it names exist.
+
+Sphinx only checks the links of the docs.
+"""
 
 import re
 
@@ -11,6 +14,8 @@ PAGES = sorted(path for folder in ("", "docs/", "fft_runner/", "mapfiles/", "mod
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 SCHEME = re.compile(r"[a-z]+:")
+ROOMS = "docs", "fft_runner", "mapfiles", "mapper", "model", "packaging", "scripts", "tests"
+SOURCE = re.compile(rf"`((?:{'|'.join(ROOMS)})/[\w./-]+|[\w-]+\.(?:c|cpp|hpp|py))`")
 
 
 def headings(text):
@@ -43,3 +48,21 @@ def test_a_link_that_leads_nowhere_is_seen(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("[a](there.md) [b](gone.md) [c](there.md#the-one-and-only) [d](there.md#other) [e](https://x.y/z)\n")
     assert broken(page) == ["gone.md", "there.md#other"]
+
+
+def unknown(text):
+    """Return the paths and file names of sources in ``text`` that do not exist. NAME stands for any name."""
+    def exists(name):
+        pattern = name.rstrip("/").replace("NAME", "*")
+        return any(ROOT.glob(pattern)) if "/" in name else any(next((ROOT / room).rglob(pattern), None) for room in ROOMS)
+    return [name for name in SOURCE.findall(FENCE.sub("", text)) if not exists(name)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_source_that_a_page_names_exists(page):
+    assert unknown(page.read_text("utf-8")) == []
+
+
+def test_a_source_that_is_gone_is_seen():
+    assert unknown("`tests/test_links.py`, `tests/`, `test_links.py`, `tests/test_NAME.py`, `tests/gone.py`, `gone.py`, "
+                   "`tests/gone/NAME.py`") == ["tests/gone.py", "gone.py", "tests/gone/NAME.py"]

@@ -211,8 +211,8 @@ static int read_any(const struct seats_request *q, struct clues *c, struct seat 
     if (q->may_assume)
         return read_named(*source = find_source("assumed", &(const char *){NULL}), c, seats, n);
     return pf_fail(PF_REFUSED,
-                   "nothing tells where the processes are: '%.100s' has no coordinates of this torus; say table:PATH, "
-                   "environment or assumed for where they come from",
+                   "nothing tells where the processes are: '%.100s' has no coordinates of this torus; set PENCILMAP_HOST to "
+                   "a name such as node-3-0-7, or take the source table:PATH or assumed (where=, --coordinates)",
                    seats[0].host);
 }
 

@@ -149,12 +149,13 @@ class Hosts:
             outside = self.network.outside(coordinates) if coordinates else None
             if outside:
                 return f"host {name[:40]}: {outside}; name the hosts of the nodes with `nodes`"
-            return (f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}, as {self.names([0])[0]} "
-                    f"does; name the hosts with `nodes`, a file of lines NAME {' '.join(self.network.axes)}")
-        example = next(iter(self.table.values())) if self.table else self.names([0])[0]
-        return (f"host {name[:40]!r} is not a node of {self.network.title}, whose nodes are named {example} and so on; give "
-                f"names with `hosts`, such as '{_template(name)}', or name the nodes with `nodes`, a file of lines NAME "
-                f"{' '.join(self.network.axes) if self.network.has_coordinates else 'NUMBER'}")
+            why = f"does not end in {d} coordinates of {self.network.title}, as {self.names([0])[0]} does"
+        else:
+            example = next(iter(self.table.values())) if self.table else self.names([0])[0]
+            why = f"is not a node of {self.network.title}, whose nodes are named {example} and so on"
+        axes = self.network.axes if self.network.has_coordinates else ()
+        return (f"host {name[:40]!r} {why}; give names with `hosts`, such as '{_template(name, axes)}', or name the nodes "
+                f"with `nodes`, a file of lines NAME {' '.join(axes) or 'NUMBER'}")
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """Return the last numbers of a name, one for each dimension, or None if there are fewer."""
@@ -214,12 +215,16 @@ def check_even(hosts: dict[str, int], network: Network, line_of: dict[str, int] 
                            "only nodes with all of their hosts")
 
 
-def _template(name):
-    """Return a template for names like this one.
+def _template(name, axes=()):
+    """Return a template for names like this one, with a field for each axis if the name has as many numbers.
 
-    >>> _template("c07"), _template("rack1-n3")
-    ('c{node:02d}', 'rack1-n{node}')
+    >>> _template("c07"), _template("rack1-n3"), _template("rack1-n3", "xy")
+    ('c{node:02d}', 'rack1-n{node}', 'rack{x}-n{y}')
     """
+    parts = re.split(r"[0-9]+", name[:40])
+    if len(axes) > 1 and len(parts) == len(axes) + 1:
+        return "".join(f"{part}{{{axis}}}" for part, axis in zip(parts, axes)) + parts[-1]
+
     def field(number: re.Match[str]) -> str:
         return f"{{node:0{len(number[0])}d}}" if len(number[0]) > 1 else "{node}"
 

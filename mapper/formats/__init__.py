@@ -27,9 +27,8 @@ from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.model.base.errors import MapfileError, MappingError, near
 from pencilmap.model.base.late import LateTable
 from pencilmap.model.base.reading import reading
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 __all__ = ["FORMATS", "PRINTED", "READABLE", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of",
            "mapping_of", "mapping_text", "matching", "parse_mapping", "read_document", "read_first", "read_mapping",

@@ -18,9 +18,8 @@ from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 from pencilmap.model.placement.grid import per_node
-from pencilmap.model.placement.mapping import Mapping
 
 BGQ_COLUMNS = 6  # A B C D E T
 MIDPLANE = 8  # nodes along each edge

@@ -19,8 +19,7 @@ from pencilmap.mapper.formats.foreign import names_hosts
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 _WORD = re.compile(r"[^,\s]+")
 _BESIDE = re.compile(r"[0-9]\s+[0-9]")

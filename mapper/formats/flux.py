@@ -28,8 +28,7 @@ from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document, check_json, leaves
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 PMI_LIMIT = 1023
 

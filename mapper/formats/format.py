@@ -21,9 +21,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Allocation, LaunchOrder, Site
+from pencilmap.model.placement.allocation import Allocation, LaunchOrder, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
 
 
 class Places(NamedTuple):
@@ -279,7 +278,10 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
         r = outside[0]
-        raise document.refuse(f"{_place(document, job, node[r])} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; "
+        place = _place(document, job, node[r])
+        why = (f"{place} has more ranks than {per_node(T)}" if np.count_nonzero(node == node[r]) > T else
+               f"{place} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}")
+        raise document.refuse(f"{why}; "
                               "correct the line, give more `tasks_per_node`, or name the hosts of the job with `nodes`",
                               number[r])
     place = node * T + slot

@@ -16,8 +16,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.twisted_torus import logical, logical_nodes, nodes_of_logical
-from pencilmap.model.placement.allocation import LaunchOrder
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 _LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)(?:\s*core\s*=\s*\S+)?\s*")
 

@@ -31,8 +31,7 @@ from pencilmap.mapper.formats.format import MORE_SLOTS, Format, HostNames, Job, 
 from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document, words
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder, by_name
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping, by_name
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"
 _SLURM = re.compile(r"([A-Za-z0-9][\w.-]*)[ \t]*(?:\*[ \t]*([0-9]{1,9})[ \t]*)?", re.ASCII)

@@ -15,8 +15,7 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document, check_json, leaves
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 PROGRAM = """\
 import json, jax, numpy as np

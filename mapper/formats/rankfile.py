@@ -31,8 +31,7 @@ from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import Format, HostNames, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.placement.allocation import LaunchOrder
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 _COMMENT = re.compile(r"/\*.*?\*/|/\*|(?:#|//)[^\n]*", re.DOTALL)
 _S = r"[ \t\f\v]"

@@ -13,7 +13,7 @@ from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document, integers, is_integer
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 
 
 def write(mapping: Mapping, job: Job) -> str:

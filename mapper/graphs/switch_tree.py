@@ -179,7 +179,8 @@ def option(label: str, given: Mapping[str, str]) -> dict[str, int]:
         raise GraphError(f"{label}: give taper=RATIO or up=CABLES, one of both")
     for name, text in given.items():
         if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text)):
-            raise GraphError(f"{label}: {name}={text[:20]} is not possible; a whole number of 1 or more is needed")
+            raise GraphError(f"{label}: {name}={text[:20]} is not a whole number of 1 or more; write taper=3 "
+                             "for 3:1, or up=CABLES for another ratio")
     return {name.replace("-", "_"): int(text) for name, text in given.items()}
 
 

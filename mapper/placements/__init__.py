@@ -12,9 +12,8 @@ from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
 from pencilmap.model.base.late import late
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.traffic.loads import Objective
 
 

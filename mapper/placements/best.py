@@ -16,29 +16,23 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
-from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.placements.search import search
+from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
+from pencilmap.mapper.placements.search import searched
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
-from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, routing
-from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
-from pencilmap.model.kinds.torus_floors import optima
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
 from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges
@@ -51,14 +45,7 @@ MOST_TWISTED = 256             # nodes of a twisted torus: above this number a t
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
-EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search if no product exists: at least, and at least for share 1
-TASK_STEPS, STEP_MATES = 800, 22_000_000  # if more, the smaller of: evaluations per task; evaluations times R + C
-FEW_TASK_STEPS, FEW_STEPS = 2500, 300_000  # evaluations per task, up to this number of evaluations
-SWAPS, SWAP_MATES = 400_000, 10_400_000  # local search, the smaller of: evaluations; evaluations times R + C
-AFTER_TILING = 3               # divides these if a tiling is better than the product
-RULES = 3  # for ties: a robust search routes under each rule
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
@@ -95,9 +82,8 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     return candidates(site, grid, wanted)[-1]
 
 
-def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-               limit: Limit = UNLIMITED, rules: Sequence[str] = (),
-               transform: Transform | None = None) -> list[Placement]:
+def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, within: Search | None = None,
+               rules: Sequence[str] = (), transform: Transform | None = None, robust: bool = False) -> list[Placement]:
     """Return placements, the best last: the best product if products exist, then a better placement if a search finds one.
 
     Parameters
@@ -106,35 +92,38 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     grid : ProcessGrid
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int or Fraction
-        Divides the usual number of evaluations. For 0 nothing will be searched, or little if no product exists.
-    limit : Limit
-        Seed and time limit.
+    within : Search, optional
+        Without a budget nothing will be searched, or little if no product exists.
     rules : sequence of str
         On a network that is no torus, the routings that count; all of its routings by default.
     transform : Transform, optional
         Its blocks give the sizes of the messages; without a transform all are equal.
+    robust : bool
+        Whether the local search of a torus minimises the worst cost over the rules for ties.
 
     Returns
     -------
     list of Product or Mapping
     """
     site.check_grid(grid)
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    within, wanted = within or Search(), wanted or in_sequence(len(grid.decomposition.exchanges))
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     is_whole = _is_whole(site, grid) and site.network.has_products
     if not is_whole and _are_alike(site, grid, uneven):
         return [launched(site, grid)]
     if (one := as_slab(grid, wanted, uneven)) and not (is_whole and uneven is None):
         return [replace(_mapping(placed), grid=grid)
-                for placed in candidates(site, *one, share, limit, rules, transform)]
+                for placed in candidates(site, *one, within, rules, transform, robust)]
     if not site.network.has_products:
-        return _without_products(site, grid, wanted, share, limit, rules, uneven)
+        return _without_products(site, grid, wanted, within, rules, uneven)
     if is_whole:
-        return _on_whole_torus(site, grid, wanted, share, limit, uneven)
-    if not share or not is_searched(site, grid, transform):
-        return _unsearched(site, grid, wanted, share)
-    return [*_filled(site, grid), _searched(max(SHORT, _long(grid) // share), site, grid, wanted, limit, transform=uneven)]
+        return _on_whole_torus(site, grid, wanted, within, uneven, robust)
+    if not within.budget or not is_searched(site, grid, transform):
+        return _unsearched(site, grid, wanted, within)
+    from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
+
+    few = within.at_most(MOST_SWAPS * grid.n_tasks * work_of_swap(grid))
+    return [*_filled(site, grid), searched(site, grid, few, wanted, robust, uneven)]
 
 
 def _is_whole(site, grid):
@@ -150,27 +139,27 @@ def _mapping(placed):
     return placed.mapping("best") if placed.is_product else placed
 
 
-def _on_whole_torus(site, grid, wanted, share, limit, uneven):
+def _on_whole_torus(site, grid, wanted, within, uneven, robust):
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
-    tried, cost = _tried(torus, grid, T, wanted) if uneven is None else None, _cost(product, wanted)
-    if tried is not None:
+    tried, cost = _tried(site, grid, wanted) if uneven is None else None, _cost(product, wanted)
+    if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
-    if not share or not is_searched(site, grid, uneven) or (uneven is None and _floor(torus, grid, T, wanted) >= cost):
+    if not within.budget or not is_searched(site, grid, uneven):
         return [product]
-    found, begin = list[Mapping](), 0.0
+    if uneven is None and not robust and _floor(torus, grid, T, wanted) >= cost:
+        return [product]
+    found, begin, swaps = list[Mapping](), 0.0, within.part(1 - OF_TILING)
     if wanted == in_sequence(2) and _has_rings(torus) and grid.n_tasks not in grid.shape:
         begin = 0.5
         with part(0, begin):
-            tiling = _tiling(torus, grid, T, float(cost), share, limit)
-        if tiling is not None:
-            found, share = [tiling], share * AFTER_TILING
-    if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not limit.is_over():
-        swaps = _swapped if limit.seconds is None else _swapped.__wrapped__
+            found = _tiling(torus, grid, T, float(cost), within.part(OF_TILING))
+        if found:
+            swaps = swaps.part(AFTER_TILING)
+    if (site.n_slots <= MOST_SWAPPED or not _has_rings(torus)) and not within.is_over():
         with part(begin, 1):
-            swapped = swaps(_Swaps(site, grid, wanted, found, share, limit, uneven))
-        found = found if swapped is None else [*found, swapped]
+            found += _swapped(site, grid, wanted, found, swaps, uneven, robust)
     return [product, *found]
 
 
@@ -183,55 +172,54 @@ def _floor(torus, grid, tasks_per_node, wanted):
     return wanted.moved * together_bound(site, grid).value
 
 
-def _without_products(site, grid, wanted, share, limit, rules, uneven):
+def _without_products(site, grid, wanted, within, rules, uneven):
     """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
     network = site.network
-    if network.recognised and not network.levels:
-        return _on_torus_graph(network, site, grid, wanted, share, limit, rules, uneven)
+    if twin := seeds_of(network).twin(site):
+        return _on_twin(twin, site, grid, wanted, within, rules, uneven)
     if not network.has_coordinates:
-        return [_by_routes(site, grid, wanted, share, limit, rules, uneven)]
+        return [_by_routes(site, grid, wanted, within, rules, uneven)]
     found = [*_filled(site, grid), launched(site, grid)]
-    if not share or not is_searched(site, grid, uneven):
+    if not within.budget or not is_searched(site, grid, uneven):
         return found
-    if closed := seeds_of(network).closed(site, grid, wanted, share, limit):
+    if closed := seeds_of(network).closed(site, grid, wanted, within):
         if uneven is None or network.n_nodes > MOST_TWISTED:
             return closed
         found = closed
-    return [*found, _by_routes(site, grid, wanted, share, limit, rules or (default_routing(network),), uneven)]
+    return [*found, _by_routes(site, grid, wanted, within, rules or (default_routing(network),), uneven)]
 
 
-def _by_routes(site, grid, wanted, share, limit, rules, uneven):
+def _by_routes(site, grid, wanted, within, rules, uneven):
     from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
 
-    evaluations = int(network_search.EVALUATIONS // share) if share else 0
-    return network_search.best_mapping(site, grid, wanted, evaluations, limit, rules, uneven if evaluations else None)
+    return network_search.best_mapping(site, grid, within, wanted, rules, uneven if within.budget else None)
 
 
-def _on_torus_graph(graph, site, grid, wanted, share, limit, rules, uneven):
-    """Return the best placements of the torus and of the graph, by the routing that counts first, the best last."""
-    rule = routing((*rules, *judged_routings(graph))[0], graph)
+def _on_twin(twin, site, grid, wanted, within, rules, uneven):
+    """Return the best placements of the twin and of the network, by the routing that counts first, the best last."""
+    rule = routing((*rules, *judged_routings(site.network))[0], site.network)
     parts = exchanges(grid, uneven)
 
     def cost(mapping):
-        return wanted.of_loads(routed_joint(graph, parts, mapping.ends, rule))
+        return wanted.of_loads(routed_joint(site.network, parts, mapping.ends, rule))
 
-    found = [launched(site, grid), *(on_graph(_mapping(placed), graph) for placed in candidates(
-        of_torus(site), grid, wanted, share, limit, transform=uneven))]
+    found = [launched(site, grid), *(twin.back(_mapping(placed)) for placed in candidates(
+        twin.site, grid, wanted, within.part(1), transform=uneven))]
     enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
     if min(map(cost, found)) > enough * (1 + TOLERANCE):
-        found.append(on_graph(_by_routes(in_order(site), grid, wanted, share, limit, rules, uneven), graph))
+        found.append(twin.back(_by_routes(twin.in_order, grid, wanted, within.part(1), rules, uneven)))
     return sorted(found, key=cost, reverse=True)
 
 
-def _tried(torus, grid, tasks_per_node, wanted):
+def _tried(site, grid, wanted):
     """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
-    known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition is PENCIL else None
+    known = kind_of(site.network).optima(site, grid)
     if known is None or wanted not in (in_sequence(2), at_once(2)):
         return None
     least, rows = (known.joint, known.rows_joint) if wanted == at_once(2) else (known.sequence, known.rows_sequence)
     nodes = np.array(rows).ravel()
     slots = np.array([np.count_nonzero(nodes[:rank] == node) for rank, node in enumerate(nodes)])
-    return least, Mapping(torus, grid, tasks_per_node, nodes, slots, "best")
+    return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
 
 
 def _cost(product, wanted):
@@ -239,44 +227,7 @@ def _cost(product, wanted):
     return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
 
 
-def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-                  limit: Limit = UNLIMITED, transform: Transform | None = None) -> list[Mapping]:
-    """Search for a placement that minimises the worst cost over the rules for ties.
-
-    Parameters
-    ----------
-    site : Site
-    grid : ProcessGrid
-    wanted : Objective, optional
-        Objective to minimise; by default the exchanges in sequence.
-    share : int or Fraction
-        Divides the usual number of evaluations; 0 for no search.
-    limit : Limit
-        Seed and time limit.
-    transform : Transform, optional
-        Its blocks give the sizes of the messages; without a transform all are equal.
-
-    Returns
-    -------
-    list of Mapping
-        Empty if the local search does not apply.
-    """
-    uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
-    if not share or _are_alike(site, grid, uneven) or not site.network.has_products or site.n_slots > MOST_SWAPPED:
-        return []
-    return [_searched(_steps(grid, share) // RULES, site, grid, wanted, limit, robust=True, transform=uneven)]
-
-
-def _searched(evaluations, site, grid, wanted, limit, robust=False, transform=None):
-    """Return the result of the local search, by the options of `search`."""
-    options = {"evaluations": evaluations, "seed": limit.seed if limit.seed != 1 else None, "seconds": limit.left}
-    text = ",".join(f"{name}={value}" for name, value in options.items() if value is not None)
-    found = search(text, site, grid, wanted, robust=robust, transform=transform)
-    limit.cut_short |= ",cut=seconds" in found.name
-    return found
-
-
-def _unsearched(site, grid, wanted, share):
+def _unsearched(site, grid, wanted, within):
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
     If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only
@@ -285,7 +236,7 @@ def _unsearched(site, grid, wanted, share):
     slot, T = likely_product(site, grid, wanted), site.tasks_per_node
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
     orders = _filled(site, grid)
-    if not share and not orders:
+    if not within.budget and not orders:
         return [product]
     found = [*orders, launched(site, grid), product]
     found.sort(key=lambda placed: -predict(placed, site=site).cost)
@@ -325,66 +276,23 @@ def _has_rings(torus: Torus) -> bool:
     return all(wrap or n <= 2 for n, wrap in zip(torus.shape, torus.wrap))
 
 
-def _tiling(torus, grid, tasks_per_node, cost, share, limit):
-    """Return a tiling of less cost, or None."""
-    if limit.seconds is not None:
-        return _tiled(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed, limit.is_over)
-    return _cached(torus, grid, tasks_per_node, cost, EVALUATIONS // share, limit.seed)
-
-
-def _tiled(torus, grid, tasks_per_node, cost, evaluations, seed, is_over=lambda: False):
+def _tiling(torus, grid, tasks_per_node, cost, within):
+    """Return a tiling of less cost if one is found."""
     from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is searched
 
-    found, _ = tilings.best_tiling(torus, grid=grid, tasks_per_node=tasks_per_node, seed=seed,
-                                          evaluations=evaluations, below=cost, patience=PATIENCE, is_over=is_over)
-    return found and found.mapping(grid)
+    key = tilings, torus, grid, tasks_per_node, within.key
+    if key not in within.results:
+        within.results[key] = tilings.best_tiling(torus, grid, tasks_per_node, within, cost, PATIENCE)[0]
+    tiling = within.results[key]
+    return [tiling.mapping(grid)] if tiling else []
 
 
-_cached = lru_cache(maxsize=64)(_tiled)
-
-
-class _Swaps(NamedTuple):
-    """A local search on a whole torus."""
-
-    site: Site
-    grid: ProcessGrid
-    wanted: Objective
-    known: list[Mapping]
-    share: int | Fraction
-    limit: Limit
-    transform: Transform | None
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Swaps) and self._key() == other._key()
-
-    def _key(self):
-        """Return everything that the result depends on without a time limit; `known` follows from the rest."""
-        site = self.site
-        return (site.network, site.tasks_per_node, site.launch, site.allocation.nodes.tobytes(), self.grid, self.wanted,
-                self.share, self.limit.seed, self.transform)
-
-
-@lru_cache(maxsize=64)
-def _swapped(asked):
-    """Return the placement of the local search, or None if it found none better than its starts."""
+def _swapped(site, grid, wanted, known, within, transform, robust):
+    """Return the result of the local search if it is better than the best product and the known placements."""
     from pencilmap.mapper.searches import annealing
 
-    grid, limit = asked.grid, asked.limit
     report = now_and_then(lambda line, share=None: say(f"search of grid {grid}: {line}", share))
-    found = annealing.search(asked.site, grid, limit.seed, annealing.Budget(_steps(grid, asked.share), limit.left),
-                             report=report, wanted=asked.wanted, transform=asked.transform, known=asked.known)
-    limit.cut_short |= found.cut == "seconds"
+    found = annealing.search(site, grid, within, wanted, annealing.TIED if robust else annealing.USUAL, transform, known,
+                             report)
     from_known = found.start == "best product" or found.start.startswith("known")
-    return None if from_known and found.cost > found.start_cost - 1e-9 else found.mapping
-
-
-def _steps(grid, share):
-    return int(min(SWAPS, SWAP_MATES // sum(grid.shape)) / share)
-
-
-def _long(grid):
-    steps = max(TASK_STEPS * grid.n_tasks, min(FEW_TASK_STEPS * grid.n_tasks, FEW_STEPS))
-    return max(LONG, min(steps, STEP_MATES // sum(grid.shape)))
+    return [] if from_known and found.cost > found.start_cost - 1e-9 else [found.mapping]

@@ -47,9 +47,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, MappingError, PlacementError, TorusError
 from pencilmap.model.base.reading import read_whole, reading
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Site, parse_nodes
+from pencilmap.model.placement.allocation import Mapping, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid, dealt, per_node
-from pencilmap.model.placement.mapping import Mapping
 
 MOST_SOURCE_BYTES = 1 << 20
 USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giving the place of each rank"

@@ -25,9 +25,8 @@ import numpy as np
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_pattern, parse_ring_map
 from pencilmap.model.traffic.loads import Objective, at_once
 

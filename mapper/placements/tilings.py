@@ -14,19 +14,20 @@ patterns. The order of ranks within a group does not matter.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import say
+from pencilmap.mapper.base.search import OF_MEMBER, parse_search
 from pencilmap.mapper.placements.products import check_product, ring
 from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, TorusError
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.network.twisted_torus import twists_of
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.placement.product import same_groups
 from pencilmap.model.traffic.loads import Objective, in_sequence
 
@@ -35,7 +36,7 @@ _GENERATORS = r"\d{1,9}(?:\.\d{1,9})*(?:/\d{1,9}(?:\.\d{1,9})*)*"
 _BASIS = re.compile(rf"r=({_GENERATORS})?,c=({_GENERATORS})?", re.ASCII)
 _NUMBERS = r"\d{1,15}(?:\.\d{1,15})*"
 _TILING = re.compile(rf"([rc])=({_NUMBERS}(?:/{_NUMBERS})*),tile=({_NUMBERS})", re.ASCII)
-_SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=(\d{1,15}))?)?", re.ASCII)
+USUAL_TILE = 16  # tasks of the tile of an evaluation
 
 
 def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
@@ -65,25 +66,31 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     _check_lattice(torus, grid)
     from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is requested
 
-    spelled, searched = _TILING.fullmatch(argument), _SEARCHED.fullmatch(argument)
+    spelled = _TILING.fullmatch(argument)
     if spelled:
         form = tuple(tuple(map(int, row.split("."))) for row in spelled[2].split("/"))
         tiling = tilings.Tiling(torus, tasks, form, tuple(map(int, spelled[3].split("."))), spelled[1])
         _check_tiling(argument, tiling, grid)
         return tiling.mapping(grid)
-    if not searched or (searched[1] and searched[1] == searched[3]):
+    if (within := _search_of(argument, OF_MEMBER * USUAL_TILE)) is None:
         raise PlacementError(f"lattice:{argument[:60]} is not understood; write lattice, lattice:seed=1,evaluations=100000, "
                              "or the text that a search has printed: lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10")
     if torus.n_nodes * tasks > tilings.MOST_PLACES:
         raise PlacementError(f"lattice is searched on up to {tilings.MOST_PLACES} slots, and torus {torus} has "
                              f"{torus.n_nodes * tasks}; take best")
-    options = dict(filter(None, zip(searched.groups()[::2], searched.groups()[1::2])))
-    found, cost = tilings.best_tiling(torus, grid, tasks, int(options.get("seed") or 1),
-                                             int(options["evaluations"]) if options.get("evaluations") else None)
+    found, cost = tilings.best_tiling(torus, grid, tasks, within)
     if found is None:
         raise PlacementError(f"no tiling of torus {torus} by lattices was tried for grid {grid}; take more evaluations")
     say(f"{found}: {cost:.4g}")
     return found.mapping(grid)
+
+
+def _search_of(argument, of_evaluation):
+    """Return the search of options, None if they are not understood."""
+    try:
+        return replace(parse_search(argument, of_evaluation, ("seed", "evaluations")), deadline=None)
+    except ValueError:
+        return None
 
 
 def _check_lattice(torus, grid):
@@ -137,16 +144,13 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
     torus = _whole("basis", site, grid)
     from pencilmap.mapper.seeds import twisted_torus  # numba is loaded only when a basis is requested
 
-    spelled, searched = _BASIS.fullmatch(argument), _SEARCHED.fullmatch(argument)
+    spelled = _BASIS.fullmatch(argument)
     if spelled:
         return _of_generators(argument, spelled.groups(), torus, site.tasks_per_node, grid)
-    if not searched or (searched[1] and searched[1] == searched[3]):
+    if (within := _search_of(argument, twisted_torus.work_of_basis(torus, grid))) is None:
         raise PlacementError(f"basis:{argument[:60]} is not understood; write basis, basis:seed=1,evaluations=5000, or the "
                              "text that a search has printed: basis:r=0.0.4/1.0.0,c=0.1.0/0.2.0/0.0.1/2.0.0/0.0.2")
-    options = dict(filter(None, zip(searched.groups()[::2], searched.groups()[1::2])))
-    found, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2),
-                                           int(options.get("seed") or 1),
-                                           int(options["evaluations"]) if options.get("evaluations") else None)
+    found, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
     say(f"{found}: {cost:.4g}")
     return found.mapping(grid)
 
@@ -177,7 +181,7 @@ def _whole(name, site, grid):
     if twists_of(site.network) is None:
         raise PlacementError(f"placement {name} is for twisted tori, and {site.network.title} is none; take best")
     site.check_grid(grid)
-    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition is not PENCIL:
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots or grid.decomposition != PENCIL:
         raise PlacementError(f"placement {name} needs a grid of pencils that fills all slots of {site.network.title}; take "
                              "default")
     return site.network
@@ -211,7 +215,7 @@ def named(mapping: Mapping) -> str | None:
     >>> named(lattice("c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10", Site(Torus((5, 5))), ProcessGrid(5, 5)))
     'the tiling lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10 (columns are moves of a lattice, rows of a tile)'
     """
-    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition is PENCIL
+    if not (mapping.network.has_products and mapping.fills_network and mapping.grid.decomposition == PENCIL
             and min(mapping.grid.shape) > 1):
         return None
     torus = as_torus(mapping.network)

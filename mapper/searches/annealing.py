@@ -7,41 +7,38 @@ over all links decides between placements of equal cost, and for steps that do n
 the best placement seen. So the answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
-Cost: one evaluation is a swap, O(group x path). A start routes everything, which counts as `SWAP` ranks an evaluation if
-there are more than `FEW_RANKS`. A transform with uneven blocks gives the sizes of the messages.
-Deterministic: the same seed and number of evaluations give the same placement on any machine, unless seconds end the search.
+Cost: one evaluation is a swap, O(group x path), and counts as `work_of_swap` changed loads. A start routes everything, which
+counts as `SWAP` ranks an evaluation if there are more than `FEW_RANKS`. Uneven blocks give the sizes of the messages.
+Deterministic: the same seed and budget give the same placement on any machine, unless the deadline ends the search.
 """
 
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import by_signal
+from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, Search
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import TIES, as_torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence
 
-EVALUATIONS = 50_000
-SECONDS = 120.0
 TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
 SWAP = 4               # ranks whose messages a swap routes: those of two ranks, before and after
 FEW_RANKS = 256        # up to this number a start counts as one evaluation: routing takes milliseconds
 START_SHARE = 2        # divides the evaluations for starts other than launch orders and known placements
 MOST_BYTES = 1 << 26   # of the loads of starts that are kept for further searches
+LOADS = "loads of starts"  # their key among the results of a search
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 WARM = 0.8, 0.05       # the same in the first rounds with the best start
 DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
@@ -54,18 +51,13 @@ GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any
 USUAL = (DimensionOrder(),)  # rules of routing
 TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # a robust search counts the worst of these rules
 
-MOST_KEPT = 16  # finished searches
-
 ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
 
 
-@dataclass(frozen=True)
-class Budget:
-    """Limits of a search."""
-
-    evaluations: int = EVALUATIONS  #: swaps, and the same work for the starts: this number makes an answer reproducible
-    seconds: float | None = SECONDS  #: time limit; the answer says if the limit ended the search
+def work_of_swap(grid: ProcessGrid, rules: Sequence[DimensionOrder] = USUAL) -> int:
+    """Return the changed loads that take as long as a swap."""
+    return OF_MATE * len(rules) * max(FEWEST_MATES, sum(n for n in grid.shape if n > 1))
 
 
 @dataclass(frozen=True)
@@ -92,10 +84,9 @@ class _Cut(Exception):
     """The time limit of the search is over."""
 
 
-def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
-           report: Callable[..., None] | None = None, wanted: Objective | None = None,
+def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
            rules: Sequence[DimensionOrder] = USUAL, transform: Transform | None = None,
-           known: Sequence[Mapping] = ()) -> Found:
+           known: Sequence[Mapping] = (), report: Callable[..., None] | None = None) -> Found:
     """Search for a placement with a small objective.
 
     The result will never be worse than any launch order of the axes, or than the best product placement if products exist,
@@ -106,12 +97,7 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     site : Site
         Any torus, with any usable nodes and idle slots.
     grid : ProcessGrid
-    seed : int
-        Seed of the random numbers.
-    budget : Budget
-        Limits of the search.
-    report : callable, optional
-        Called with a line of text now and then.
+    within : Search, optional
     wanted : Objective, optional
         Objective to minimise; by default exchanges in sequence.
     rules : sequence of DimensionOrder
@@ -120,6 +106,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
         Its blocks give the sizes of the messages; without a transform all are equal.
     known : sequence of Mapping
         Further starts.
+    report : callable, optional
+        Called with a line of text now and then.
 
     Returns
     -------
@@ -136,29 +124,25 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     >>> from pencilmap.model.network.torus import Torus
     >>> torus = Torus((4, 4))
     >>> site = Site(torus, allocation=Allocation(torus).without([5]))
-    >>> found = search(site, ProcessGrid(3, 5), budget=Budget(evaluations=2000))
+    >>> found = search(site, ProcessGrid(3, 5), Search(2000 * work_of_swap(ProcessGrid(3, 5))))
     >>> found.cost < found.launcher_cost, found.evaluations
     (True, 2000)
     """
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    began, key = monotonic(), None
+    within, began = within or Search(), monotonic()
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     silent = report or (lambda line, share=None: None)
-    run = _Run(site, grid=grid, seed=seed, budget=budget, report=silent, wanted=wanted, rules=rules, transform=uneven,
-               known=known)
-    is_group = len(grid.shape) == 1  # other grids of one group ask for slabs again
-    if (is_group or _alike(grid, wanted, uneven)) and not known:
-        key = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
-               budget, tuple(rules), wanted, uneven)
-    if key in _done and (is_group or _done[key].grid != grid):
-        run = _done[key].of(grid, began)
-        return run.found(None)
+    run = _Run(site, grid, within, silent, wanted, rules, uneven, known)
+    key = (search, as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, within.key,
+           run.short if _alike(grid, wanted, uneven) and not known else grid, tuple(rules), wanted, uneven,
+           tuple((mapping.node_of_rank.tobytes(), mapping.slot_of_rank.tobytes()) for mapping in known))
+    if key in within.results:
+        return within.results[key].of(grid, began).found(None)
     cut = None
     try:
         run.search()
-        if key is not None:
-            _keep(key, run)
+        within.results[key] = run
     except _Cut:
         cut = "seconds"
     except (KeyboardInterrupt, SystemError) as error:
@@ -168,19 +152,9 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     return run.found(cut)
 
 
-_loads: dict[Any, np.ndarray] = {}  # the last routed placements: `State.change`
-_done: dict[Any, "_Run"] = {}  # the last finished searches
-
-
 def _alike(grid, wanted, uneven):
     """Whether CxR is the same problem as RxC: even exchanges of rows and columns, in sequence."""
     return len(grid.shape) == 2 and wanted == in_sequence(2) and uneven is None
-
-
-def _keep(key, run):
-    _done[key] = run
-    if len(_done) > MOST_KEPT:
-        del _done[next(iter(_done))]
 
 
 class _Run:
@@ -190,14 +164,16 @@ class _Run:
     alike, and the second search takes the result of the first.
     """
 
-    def __init__(self, site, grid, seed, budget, report, wanted, rules, transform=None, known=()):
-        self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
+    def __init__(self, site, grid, within, report, wanted, rules, transform=None, known=()):
+        self.site, self.grid, self.within, self.report = site, grid, within, report
+        self.work = work_of_swap(grid, rules)
+        self.evaluations = within.budget // self.work
         self.wanted, self.rules, self.transform, self.known = wanted, rules, transform, known
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         order = _order_of_exchanges(grid)
         sizes = _sizes(grid, transform, order, self.turned)
-        self.state = _state(site, self.short, seed, _terms(wanted, order), rules, sizes)
+        self.state = _state(site, self.short, within.seed, _terms(wanted, order), rules, sizes)
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
         self.began = monotonic()
         self.used = 0
@@ -220,7 +196,7 @@ class _Run:
     @property
     def _most_for_starts(self):
         """Evaluations for starts other than launch orders and known placements."""
-        return self.budget.evaluations // (START_SHARE if self.grid.n_tasks > FEW_RANKS else 1)
+        return self.evaluations // (START_SHARE if self.grid.n_tasks > FEW_RANKS else 1)
 
     def of(self, grid, began):
         """Return this finished search for `grid`, which has the same or the exchanged extents."""
@@ -234,7 +210,8 @@ class _Run:
         self._know_the_best_product()
         tried = self._try_starts()
         self.used = min(self.used, self._most_for_starts)  # launch orders do not shorten the search
-        left = self.budget.evaluations - self.used
+        self.within.goes_on(self.used * self.work)
+        left = self.evaluations - self.used
         trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
         if trial > 0:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
@@ -244,7 +221,7 @@ class _Run:
             for k, (between, doublings) in enumerate(rounds):
                 if not self.whole:  # on full meshes a rising norm finds less
                     self.state.doublings[0] = min(doublings, self._most_doublings())
-                self._anneal(slot, (self.budget.evaluations - self.used) // (len(rounds) - k), "the best so far", between)
+                self._anneal(slot, (self.evaluations - self.used) // (len(rounds) - k), "the best so far", between)
                 slot = self.state.best_slot.copy()
 
     def _most_doublings(self):
@@ -253,7 +230,7 @@ class _Run:
 
     def _melt(self, steps):
         """Anneal from a random start, so hot at first that the start does not matter."""
-        slot = np.random.default_rng(self.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
+        slot = np.random.default_rng(self.within.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
         links = routed_swaps.links_of(self.state)
         return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
@@ -287,7 +264,7 @@ class _Run:
                 return
             yield name, slot, grid
             if self.transform is None and self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:
-                self.budget = Budget(self.used)
+                self.evaluations = self.used
                 if self.launcher_cost is not None:
                     return
 
@@ -351,12 +328,12 @@ class _Run:
 
     def _settle_down(self, slot):
         """Put the ranks into their slots, with the loads of an earlier search if one routed the same placement."""
-        key, state = (*self.key, slot.tobytes()), self.state
-        routed_swaps.settle_down(state, slot, _loads.get(key))
-        if key not in _loads:
-            _loads[key] = state.change.copy()
-        while len(_loads) * state.change.nbytes > MOST_BYTES:
-            del _loads[next(iter(_loads))]
+        key, state, known = (*self.key, slot.tobytes()), self.state, self.within.results.setdefault(LOADS, {})
+        routed_swaps.settle_down(state, slot, known.get(key))
+        if key not in known:
+            known[key] = state.change.copy()
+        while len(known) * state.change.nbytes > MOST_BYTES:
+            del known[next(iter(known))]
 
     def _cool(self, steps, name, between):
         state = self.state
@@ -369,19 +346,20 @@ class _Run:
             routed_swaps.refresh(state)
             done += piece
             self.used += piece
-            self.report(f"best load {state.best[0]:.4g} (from {name})", self.used / self.budget.evaluations)
+            self.within.goes_on(piece * self.work)
+            self.report(f"best load {state.best[0]:.4g} (from {name})", self.used / self.evaluations)
             self._look()
             piece = min(steps - done, 1000)
 
     def _look(self):
-        if self.budget.seconds is not None and monotonic() - self.began > self.budget.seconds:
+        if self.within.is_over():
             raise _Cut
 
     def found(self, cut):
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
         place = np.empty_like(self.state.best_slot)
         place[self.turned] = self.state.best_slot
-        name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
+        name = f"search:seed={self.within.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
         notes = (f"{name}: {ENDS[cut]}",) if cut else ()
         mapping = Mapping(self.site.network, grid=self.grid, tasks_per_node=T, node_of_rank=nodes[place // T],
                           slot_of_rank=place % T, name=name, notes=notes)

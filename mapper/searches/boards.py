@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.swaps import (
     ANYWHERE,
     BACK,
@@ -42,6 +43,7 @@ NEAR = 8  # hosts near a host
 MOST_MEASURED, AT_ONCE = 4096, 512  # hosts whose distances are compared, and so many at once; of more, by their numbers
 TYPICAL, ANY_HEAT = 64, 1e300  # swaps that are made to know their mean change, at a temperature that accepts all
 SAMPLE = 1000  # pairs of points from which the mean length of a route is taken
+MOST_NEAR, FAR = 250_000, 2  # entries of a table of routes in a processor's cache; time of others relative to these
 
 
 class Groups(NamedTuple):
@@ -144,10 +146,11 @@ def _listed(columns: Ints, n: int) -> tuple[Ints, Ints]:
 def flows_of(traffic: Traffic) -> list[Pairs]:
     """Return the flow of each phase with messages; one without messages if no phase has any."""
     phases = [phase.bytes for phase in traffic.phases if phase.bytes.nnz]
-    return [_pairs(matrix) for matrix in phases] or [Pairs(np.zeros(traffic.n_ranks + 1, np.int64), *np.zeros((3, 0)))]
+    return [pairs_of(matrix) for matrix in phases] or [Pairs(np.zeros(traffic.n_ranks + 1, np.int64), *np.zeros((3, 0)))]
 
 
-def _pairs(matrix: Any) -> Pairs:
+def pairs_of(matrix: Any) -> Pairs:
+    """Return the flow of a sparse matrix, whose entries are the bytes from one rank to another."""
     from scipy.sparse import coo_array  # slow to import
 
     some, rows = matrix.tocoo(), matrix.tocsr()
@@ -232,12 +235,13 @@ def _lists_of(flow: Groups | Pairs, S: int) -> _Lists:
     send[flow.members] = 1.0 if flow.send is None else flow.send
     receive[flow.members] = 1.0 if flow.receive is None else flow.receive
     whole = np.stack([weight[flow.members].sum(axis=1) for weight in (send, receive)], axis=1)
-    return _Lists(list_of, size * np.arange(n + 1), flow.members.ravel(), np.zeros(0), np.zeros(0), send, receive, whole,
+    none = np.zeros(flow.members.size)  # the bytes of pairs alone
+    return _Lists(list_of, size * np.arange(n + 1), flow.members.ravel(), none, none, send, receive, whole,
                   EVEN if flow.send is None else BLOCKS)
 
 
 def game_of(flows: Sequence[Groups | Pairs], terms: Sequence[Term], board: Board, proposal: Any) -> Game:
-    """Return the flows, all in groups or all of pairs, and the terms as arrays."""
+    """Return the flows and the terms as arrays."""
     parts = [_lists_of(flow, len(board.point)) for flow in flows]
     lists, mates = (np.cumsum([0, *map(len, some)]) for some in ((part.whole for part in parts),
                                                                  (part.mate for part in parts)))
@@ -275,7 +279,7 @@ class Swaps:
     Parameters
     ----------
     board : Board
-    flows : sequence of Groups or of Pairs
+    flows : sequence of Groups and Pairs
         Flows with few mates first, so that a bad swap is given up early.
     terms : sequence of Term
     seed : int
@@ -283,7 +287,7 @@ class Swaps:
         Kinds of proposals, and the flow of the mate of each.
     """
 
-    def __init__(self, board: Board, flows: Sequence[Groups] | Sequence[Pairs], terms: Sequence[Term], seed: int = 1,
+    def __init__(self, board: Board, flows: Sequence[Groups | Pairs], terms: Sequence[Term], seed: int = 1,
                  proposal: Sequence[tuple[int, int]] = ((ANYWHERE, 0), (BUSY, 0))) -> None:
         self.board, self.game, self.seed = board, game_of(flows, terms, board, proposal), seed
         self.mates = [flow.mates for flow in flows]
@@ -314,14 +318,38 @@ class Swaps:
         s.best[:] = self.cost(slots), np.inf
         s.best_slot[:] = s.slot_of
 
-    def cool(self, work: float, hot: float, cold: float, doublings: int, slices: int = 4) -> None:
-        """Go on with swaps of so much work while the temperature falls."""
-        each = self.work_of_swap
-        for i in range(slices):
-            steps = max(1, int(work / (slices - i) / each))
-            high, low = (hot * (cold / hot) ** (k / slices) for k in (i, i + 1))
-            used = self.run(steps, high, low, doublings)
-            work, each = max(0.0, work - used), max(used / steps, 1.0)
+    def anneal(self, slots: Ints, within: Search, slices: Sequence[tuple[float, float, int]], by_change: bool = False,
+               fading: float = 1.0, enough: float = 0.0) -> Ints:
+        """Return a placement that costs no more, found by swaps.
+
+        Parameters
+        ----------
+        slots : int array, shape (P,)
+        within : Search
+            All slices get the same part of its budget.
+        slices : sequence of (float, float, int)
+            Temperatures between which each slice cools, and the exponent of its guide as a power of 2.
+        by_change : bool
+            Whether temperatures are in units of the typical change of the guide; else of the least cost.
+        fading : float
+            See `begin`.
+        enough : float
+            Cost at which the search ends.
+        """
+        self.begin(slots, fading)
+        each, before, unit = self.work_of_swap, -1, 0.0
+        for i, (hot, cold, doublings) in enumerate(slices):
+            if self.least <= enough or within.is_over():
+                break
+            if doublings != before:
+                self.refresh()
+                unit = self.typical_change(doublings) if by_change else 0.0
+            before, scale = doublings, unit if by_change else self.least
+            steps = max(1, int((within.budget - within.spent) / (len(slices) - i) / each))
+            used = self.run(steps, scale * hot, scale * cold, doublings)
+            within.goes_on(used)
+            each = max(used / steps, 1.0)
+        return self.best
 
     def typical_change(self, doublings: int) -> float:
         """Return the mean change of the guide by a swap, from some swaps that are made and then undone."""
@@ -337,7 +365,12 @@ class Swaps:
 
     def run(self, steps: int, hot: float, cold: float, doublings: int) -> int:
         """Go on with a number of swaps and return their work, see `anneal`."""
-        return int(anneal(self.board, self.game, self.state, steps, hot, cold, doublings))
+        return self.far * int(anneal(self.board, self.game, self.state, steps, hot, cold, doublings))
+
+    @property
+    def far(self) -> int:
+        """Time of a changed length, in units of one in a processor's cache."""
+        return FAR if len(self.board.link) > MOST_NEAR else 1
 
     @property
     def work_of_swap(self) -> float:
@@ -346,7 +379,7 @@ class Swaps:
         rows = 4 * len(self.board.back) * WORK_OF_ROW + 4 * entries_of_message(self.board)
         routes = sum(rows * self.mates[e] * game.linked[game.first_term[e]:game.first_term[e + 1]].sum()
                      for e in range(len(game.factor)))
-        return float(WORK_OF_SWAP + 2 * L * self.state.counts.shape[1] * len(game.term) + routes)
+        return self.far * float(WORK_OF_SWAP + 2 * L * self.state.counts.shape[1] * len(game.term) + routes)
 
     def refresh(self) -> None:
         """Sum all lengths anew, which removes rounding errors."""

@@ -8,15 +8,14 @@ is; then lessen both by further swaps. (4) Judge every candidate under each rout
 cost is above that of the launch order are out. Of the others, the answer is the candidate with the least regret, which is
 the largest factor from the least cost of any candidate under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
-Without evaluations only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
+Without a budget only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
 cost less than those before; only the Latin order of the best of them is judged under static routes, too.
-Cost: about three seconds in all: `WORK` changed lengths, and fewer for a polish. They are proportional to the given
-evaluations. The search ends when a candidate reaches the lower bound.
-Deterministic: the same seed and number of evaluations give the same placement, unless seconds end the search.
+Cost: the changed loads of the budget, and fewer for a polish. The search ends when a candidate reaches the lower bound.
+Deterministic: the same seed and budget give the same placement, unless the deadline ends the search.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -25,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.limit import UNLIMITED, Limit
 from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -35,19 +34,15 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.network import Network, link_weights
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
-EVALUATIONS, WORK = 2_000_000, 250_000_000  # changed lengths of all swaps together for so many evaluations;
-POLISH = 3                # under static routes one in so many
-MOST_NEAR, FAR = 100_000, 2  # entries of a table in a processor's cache; time of other entries relative to these
-FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without evaluations; compared by all loads
+POLISH = 3                # the swaps under static routes are one in so many
+FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without a budget; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
 FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
 MOST_PAIRED = 128         # units whose pairs are compared
@@ -57,9 +52,10 @@ SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to t
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False))  # seed by its rank, temperature, if patient
+# seed by its rank, temperature, if patient: patient rounds are best on trees, eager ones find 7.25 on HyperX 4x4, 4 hosts
+ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
+          (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
-MOST_KEPT = 32           # results
 MOST_COUNTS = 1 << 27    # units times groups; above this number only the launch orders are compared
 UNEVEN = 2               # sums of uneven blocks take so many times the memory of counts
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
@@ -72,8 +68,7 @@ class Found:
     mapping: Mapping
     costs: dict[str, Fraction]  #: objective under each routing that was judged
     seed: str  #: name of the seed from which it comes
-    evaluations: int
-    cut: bool  #: whether seconds ended the search
+    cut: bool  #: whether the deadline ended the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,29 +127,16 @@ def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, trans
     return boards.Swaps(board, flows, [*units_alone, *terms], seed)
 
 
-def annealed(swaps: Any, slots: Ints, work: float, hot: float = HOT, cold: float = COLD, fading: float = PATIENT,
-             enough: float = 0.0, is_over: Callable[[], bool] = lambda: False) -> Ints:
-    """Return a placement that costs no more, found by swaps of so much work.
-
-    The search ends early at a cost that is `enough`, or if `is_over`. Each slice of the swaps gets the work of a slice.
-    """
-    swaps.begin(slots, fading)
-    ratio, before, each = (cold / hot) ** (1 / len(SLICES)), 0, swaps.work_of_swap
-    for i, doublings in enumerate(SLICES):
-        if swaps.least <= enough or is_over():
-            break
-        if doublings != before:
-            swaps.refresh()
-        before = doublings
-        steps = max(1, int(work / (len(SLICES) - i) / each))
-        used = swaps.run(steps, swaps.least * hot * ratio**i, swaps.least * hot * ratio**(i + 1), doublings)
-        work, each = max(0.0, work - used), max(used / steps, 1.0)
-    return swaps.best
+def annealed(swaps: Any, slots: Ints, within: Search, hot: float = HOT, cold: float = COLD, fading: float = PATIENT,
+             enough: float = 0.0) -> Ints:
+    """Return a placement that costs no more, found by swaps; they end early at a cost that is `enough`."""
+    ratio = (cold / hot) ** (1 / len(SLICES))
+    slices = [(hot * ratio**i, hot * ratio**(i + 1), doublings) for i, doublings in enumerate(SLICES)]
+    return swaps.anneal(slots, within, slices, fading=fading, enough=enough)
 
 
-def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
-           limit: Limit = UNLIMITED, rules: Sequence[str] = (), transform: Transform | None = None,
-           launch: str = LAUNCHED[0]) -> Found:
+def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
+           rules: Sequence[str] = (), transform: Transform | None = None, launch: str = LAUNCHED[0]) -> Found:
     """Search for a placement with the least worst objective under all routings of a network.
 
     Parameters
@@ -162,12 +144,10 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     site : Site
         A network of hosts and switches, or any graph, with any usable nodes.
     grid : ProcessGrid
+    within : Search, optional
+        Without a budget the best seed will be the answer.
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    evaluations : int
-        They limit the work of all swaps, see `WORK`. For 0 the best seed will be the answer.
-    limit : Limit
-        Seed of the random numbers, and time limit.
     rules : sequence of str
         Routings that count; all routings of the network by default.
     transform : Transform, optional
@@ -183,43 +163,35 @@ def search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evalu
     Examples
     --------
     >>> from pencilmap.model.kinds import network_named
-    >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), evaluations=1000)
+    >>> found = search(Site(network_named("dragonfly:a=2,p=1,h=1")), ProcessGrid(3, 2), Search(100_000))
     >>> {name: round(float(cost), 3) for name, cost in found.costs.items()}
     {'minimal': 4.667, 'valiant': 7.333}
     """
     site.check_grid(grid)
-    ground = Ground(site, grid, variety=MANY if evaluations else FEW)
+    within = within or Search()
+    ground = Ground(site, grid, variety=MANY if within.budget else FEW)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    return _Search(ground, wanted, evaluations, limit, rules, transform, launch).found()
+    return _Search(ground, wanted, within, rules, transform, launch).found()
 
 
-def best_mapping(site: Site, grid: ProcessGrid, wanted: Objective | None = None, evaluations: int = EVALUATIONS,
-                 limit: Limit = UNLIMITED, rules: Sequence[str] = (), transform: Transform | None = None,
-                 launch: str = LAUNCHED[0]) -> Mapping:
+def best_mapping(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None,
+                 rules: Sequence[str] = (), transform: Transform | None = None, launch: str = LAUNCHED[0]) -> Mapping:
     """Return the placement that `search` finds, with notes for a reader.
 
     RxC and CxR of even blocks are one problem with rows and columns exchanged, so only the grid with the shorter rows is
-    searched. The last results are kept, unless a time limit cut them short.
+    searched.
     """
-    if grid.decomposition is PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
+    if grid.decomposition == PENCIL and grid.shape[0] > grid.shape[1] and transform is None:
         turned = None if wanted is None else wanted.turned
-        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), turned, evaluations, limit, rules, launch=LAUNCHED[1])
+        found = best_mapping(site, ProcessGrid(*grid.shape[::-1]), within, turned, rules, launch=LAUNCHED[1])
         node, slot = (some.reshape(grid.shape).T.ravel() for some in (found.node_of_rank, found.slot_of_rank))
         return replace(found, grid=grid, node_of_rank=node, slot_of_rank=slot)
-    key = (site.network, site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, evaluations,
-           limit.seed, tuple(rules), transform, launch if evaluations else None)
-    if key in _found:
-        return _found[key]
-    result = search(site, grid, wanted, evaluations, limit, rules, transform, launch)
-    mapping = replace(result.mapping, notes=notes(site, result))
-    if not result.cut:
-        _found[key] = mapping
-        if len(_found) > MOST_KEPT:
-            del _found[next(iter(_found))]
-    return mapping
-
-
-_found: dict[Any, Mapping] = {}  # the last results
+    key = (search, site.network, site.allocation.nodes.tobytes(), site.tasks_per_node, site.launch, grid, wanted, within.key,
+           tuple(rules), transform, launch if within.budget else None)
+    if key not in within.results:
+        result = search(site, grid, within, wanted, rules, transform, launch)
+        within.results[key] = replace(result.mapping, notes=notes(site, result))
+    return within.results[key]
 
 
 def notes(site: Site, found: Found) -> tuple[str, ...]:
@@ -247,13 +219,12 @@ def all_equal(site: Site) -> bool:
 
 
 class _Search:
-    def __init__(self, ground: Ground, wanted: Objective, evaluations: int, limit: Limit, rules: Sequence[str] = (),
+    def __init__(self, ground: Ground, wanted: Objective, within: Search, rules: Sequence[str] = (),
                  transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
         self.transform, self.launch = transform, launch
-        self.ground, self.wanted, self.evaluations, self.limit = ground, wanted, evaluations, limit
-        self.used, self.cut = 0, False
+        self.ground, self.wanted, self.within = ground, wanted, within
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
-                                                    self.used / max(1, evaluations)))
+                                                    min(1.0, within.spent / max(1, within.budget))))
         self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
         self.parts = exchanges(ground.grid, transform)
         self.known: dict[bytes, dict[str, Fraction | None]] = {}
@@ -266,7 +237,7 @@ class _Search:
 
     def found(self) -> Found:
         """Return the best candidate."""
-        if not self.evaluations:
+        if not self.within.budget:
             return self._of(self._spread(self._first()))
         first, *others = views(self.ground, self.transform is not None)
         counts = len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts)
@@ -283,8 +254,7 @@ class _Search:
 
     def _of(self, candidates):
         name = self._chosen(candidates) if len(candidates) > 1 else next(iter(candidates))
-        self.limit.cut_short |= self.cut
-        return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.used, self.cut)
+        return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.within.cut_short)
 
     def _first(self):
         """Return the first that costs least under the default routing, of the launch orders and the seeds that send least.
@@ -313,25 +283,25 @@ class _Search:
     def _seeds(self, most):
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
 
-        Without evaluations, only seeds that send less than the launch orders.
+        Without a budget, only seeds that send less than the launch orders.
         """
         P, network = self.ground.grid.n_tasks, self.ground.network
-        ranks = FILLED_RANKS if self.evaluations else FIRST_RANKS
+        ranks = FILLED_RANKS if self.within.budget else FIRST_RANKS
         levels = self._levels if network.levels else []
         some = dict(islice(seeds(self.ground), max(2 * len(LAUNCHED), ranks // P) if levels else most))
         crossing = self._crossings(some, levels) if levels else dict.fromkeys(some, 0.0)
         best = sorted(some, key=crossing.__getitem__)[:most]
-        if levels and not self.evaluations:
+        if levels and not self.within.budget:
             least = min(crossing[name] for name in islice(some, len(LAUNCHED)))
             best = [name for name in best if crossing[name] < least * (1 - 1e-9)]
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
     def _crossings(self, some, levels):
-        """Return the crossing of each seed; without evaluations infinity if units alone send more than a launch order."""
+        """Return the crossing of each seed; without a budget infinity if units alone send more than a launch order."""
         found, known, least = {}, {}, np.inf
         for name, slots in some.items():
-            limit = np.inf if self.evaluations or name in LAUNCHED else least * (1 - 1e-9)
+            limit = np.inf if self.within.budget or name in LAUNCHED else least * (1 - 1e-9)
             key = slots.tobytes()  # many seeds are the same
             if key not in known:
                 known[key] = self._crossing(levels, slots, limit)
@@ -392,11 +362,6 @@ class _Search:
                 found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
         return found
 
-    def _is_over(self):
-        """Return whether the time is over, although there is more to do."""
-        self.cut = self.cut or self.limit.left == 0.0
-        return self.cut
-
     def _chosen(self, candidates):
         """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
 
@@ -423,11 +388,11 @@ class _Search:
 
     def _annealed(self, board):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps = swaps_of(self.ground, board, self.wanted, self.limit.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
-            if len(kept) >= len(LAUNCHED) and self._is_over():
+            if len(kept) >= len(LAUNCHED) and self.within.is_over():
                 break
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
@@ -444,7 +409,7 @@ class _Search:
 
     def _polished(self, board, candidates, parts):
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
-        swaps = swaps_of(self.ground, board, self.wanted, self.limit.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
@@ -454,13 +419,11 @@ class _Search:
         return found
 
     def _anneal(self, swaps, board, slots, parts, hot=HOT, patient=True):
-        self.used += self.evaluations // parts
-        work, cold, fading = WORK * (self.evaluations / EVALUATIONS) / parts, COLD, PATIENT
+        cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
-            work /= FAR if len(board.routes.link) > MOST_NEAR else 1
-        found = annealed(swaps, slots, work, hot, cold, fading if patient else EAGER, self.enough * (1 + board.both),
-                         self._is_over)
+        found = annealed(swaps, slots, self.within.part(1 / parts), hot, cold, fading if patient else EAGER,
+                         self.enough * (1 + board.both))
         self.report(f"best load {swaps.least:.4g}")
         return found
 

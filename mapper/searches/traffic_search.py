@@ -1,28 +1,33 @@
 """The placement of a program whose links are busy for the least time, phase after phase.
 
 Idea: many starts (`pencilmap.mapper.seeds.traffic`) are compared by their exact loads. The best are improved by
-swaps at low temperatures; the best of all is also heated, once or several times. Work is counted in changed loads of links,
-so the same seed will give the same placement on every machine.
+swaps at low temperatures; the best of all is also heated, once or several times. The budget counts changed loads, so a seed
+will give the same placement on every machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.searches.boards import Swaps, Term, board_of_places, flows_of
+from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.searches.boards import Groups, Pairs, Swaps, Term, board_of_places, flow_of, flows_of, pairs_of
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
 from pencilmap.mapper.seeds.graph import scotch_starts
-from pencilmap.mapper.seeds.traffic import climbed, traffic_starts
+from pencilmap.mapper.seeds.torus import slots_of
+from pencilmap.mapper.seeds.traffic import climbed, grid_starts, launch_orders, rank_grid, traffic_starts
 from pencilmap.model.base.arrays import Ints
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.kinds import default_routing, routing
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Routes
+from pencilmap.model.traffic.exchange import Halo, bricks_of, exchanges
+from pencilmap.model.traffic.loads import Objective
 from pencilmap.model.traffic.program import Traffic
 
-WORK = {"quick": 0.0, "normal": 5e8, "long": 1.2e10}  # see `pencilmap.mapper.searches.swaps.anneal`
 REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already
@@ -30,9 +35,9 @@ FRESH, HOT = (3,), 0.3  # stage and first temperature of a run that forgets its 
 FRESH_RUNS = 6
 SWAPS_OF_FRESH = 2000  # swaps for each rank that make a run from a high temperature worth its time
 HEATED = (0, 1, 2, 3, 4, 5)
-COLD = 0.03  # last temperature of a stage, as a factor of the first
+COLD, SLICES = 0.03, 4  # last temperature of a stage, as a factor of the first; slices of a stage
 MOST_SWAPS = 40_000  # of a search, for each rank
-MOST_NEAR, FAR = 1_000_000, 2  # entries of the tables of routes in a cache; time of others relative to these
+MOST_MESSAGES = 2_000_000  # of a transform with halos: above this number, its launch order only
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ class FoundPlaces:
     cost: float
 
 
-def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["normal"], seed: int = 1,
-                   scotch: bool = True, is_over: Callable[[], bool] = lambda: False) -> FoundPlaces:
+def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | None = None,
+                   scotch: bool = True) -> FoundPlaces:
     """Return the best placement that is found. It is never worse than a start, and the launcher's order is a start.
 
     Parameters
@@ -59,68 +64,132 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, work: float = WORK["
     site : Site
     traffic : Traffic
     rule : Rule
-    work : float
-        Changed loads of links, see `WORK`; for 0 the best start will be the answer.
-    seed : int
+    within : Search, optional
+        Without a budget the best start will be the answer.
     scotch : bool
         Whether Scotch is asked for a start if it is installed.
-    is_over : callable, optional
-        Whether the search should stop.
     """
-    T = site.tasks_per_node
-    node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
-    tables = rule.routes(site.network, node, slot)
+    within = within or Search()
+    T, tables = site.tasks_per_node, _tables(site, rule)
     if tables is None or not traffic.total.bytes.nnz:
         name, places = next(iter(traffic_starts(site, traffic)))
         return FoundPlaces(places, name, {}, 0.0)
-    swaps = swaps_of(traffic, tables, T)
+    few_hops = hop_bytes(traffic, tables)
+    starts = chain(traffic_starts(site, traffic), [("hop-bytes", few_hops)] if few_hops is not None else (),
+                   scotch_starts(site, traffic) if scotch else ())
+    return search_places(site, swaps_of(traffic, tables, T), starts, within)
+
+
+def search_places(site: Site, swaps: Swaps, starts: Iterable[tuple[str, Ints]], within: Search) -> FoundPlaces:
+    """Return the best placement that is found from some starts, whose first is a launch order."""
     best: list[tuple[float, str, Ints]] = []
     costs: dict[str, float] = {}
-    counts = int(work / 2 / (swaps.work_of_swap * traffic.n_ranks))
-    climb = climbed(site, traffic.n_ranks, swaps.cost, counts, seed) if counts else None
-    few_hops = hop_bytes(traffic, tables)
-    for name, places in chain(traffic_starts(site, traffic), [climb] if climb else (),
-                              [("hop-bytes", few_hops)] if few_hops is not None else (),
-                              scotch_starts(site, traffic) if scotch else ()):
+    P = swaps.game.ranks
+    counts = int(within.budget / 2 / (swaps.work_of_swap * P))
+    climb = climbed(site, P, swaps.cost, counts, within.seed) if counts else None
+    for name, places in chain(starts, [climb] if climb else ()):
         costs[name] = swaps.cost(places)
         if all(abs(costs[name] - cost) > 1e-9 * cost for cost, *_ in best):
             best = sorted([*best, (costs[name], name, places)], key=lambda some: some[0])[:REFINED]
-        if is_over():
+        if within.is_over():
             break
-    if work:
-        work = min(work / (FAR if len(tables.link) > MOST_NEAR else 1), MOST_SWAPS * traffic.n_ranks * swaps.work_of_swap)
-        best += list(_improved(swaps, best, work, seed, is_over))
+    if within.budget:
+        best += list(_improved(swaps, best, within.part(min(1.0, MOST_SWAPS * P * swaps.work_of_swap / within.budget))))
     cost, name, places = min(best, key=lambda some: some[0])
     return FoundPlaces(places, name, costs, cost)
+
+
+def search_transform(site: Site, grid: ProcessGrid, transform: Transform, wanted: Objective, halo: Halo, within: Search,
+                     known: Sequence[Mapping] = ()) -> list[Mapping]:
+    """Return the launch order, then a placement for the objective of the exchanges and a halo between transforms.
+
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+    transform : Transform
+    wanted : Objective
+        Of the exchanges.
+    halo : Halo
+    within : Search
+        Without a budget the launch order will be the only answer.
+    known : sequence of Mapping
+        Further starts.
+    """
+    orders = list(launch_orders(site, grid.n_tasks))
+    tables = None
+    if within.goes_on() and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES:
+        tables = _tables(site, routing(default_routing(site.network), site.network))
+    if tables is None:
+        return [_mapping(site, grid, orders[0][1])]
+    shapes = [grid.shape, *([bricks_of(grid.decomposition, grid.n_tasks, transform)] * grid.decomposition.has_bricks)]
+    extents = [tuple(int(n) for n in shape[::-1] if n > 1) for shape in shapes]
+    starts = chain(orders, ((m.name, slots_of(site, m.node_of_rank, m.slot_of_rank)) for m in known),
+                   grid_starts(site, [("x".join(map(str, some)), rank_grid(some)) for some in extents if len(some) > 1]))
+    swaps = swaps_of_transform(tables, site, grid, transform, wanted, halo)
+    return [_mapping(site, grid, orders[0][1]), _mapping(site, grid, search_places(site, swaps, starts, within).places)]
+
+
+def swaps_of_transform(tables: Routes, site: Site, grid: ProcessGrid, transform: Transform, wanted: Objective,
+                       halo: Halo) -> Swaps:
+    """Return the search by swaps whose cost is the objective and the weighted halo, on the m scale."""
+    from scipy.sparse import coo_array  # slow to import
+
+    n, messages = site.network.n_nodes, halo.messages(grid, transform)
+    source, target = messages.members.T
+    scale = 4 * n * messages.unit_bytes / messages.total_bytes
+    sent = coo_array((messages.group_weight * scale, (source, target)), shape=(grid.n_tasks, grid.n_tasks))
+    is_even = transform.divides_evenly(grid)
+    parts = exchanges(grid, None if is_even else transform)
+    flows: list[Groups | Pairs] = [*(flow_of(part, n, is_even) for part in parts), pairs_of(sent)]
+    order = sorted(range(len(flows)), key=lambda e: flows[e].mates)
+    terms = [Term(float(term.count), (*map(float, term.shares), 0.0)) for term in wanted.terms]
+    terms.append(Term(float(halo.weight), (0.0,) * len(parts) + (1.0,)))
+    return _swaps(tables, site.tasks_per_node, [flows[e] for e in order],
+                  [term._replace(shares=tuple(term.shares[e] for e in order)) for term in terms])
+
+
+def _mapping(site, grid, places):
+    T = site.tasks_per_node
+    return Mapping(site.network, grid, T, site.allocation.nodes[places // T], places % T, "best")
+
+
+def _tables(site, rule):
+    T = site.tasks_per_node
+    node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
+    return rule.routes(site.network, node, slot)
 
 
 def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
     """Return the search by swaps for the phases of a program."""
     flows = flows_of(traffic)
     terms = [Term(1.0, tuple(float(e == m) for e in range(len(flows)))) for m in range(len(flows))]
+    return _swaps(tables, tasks_per_node, flows, terms)
+
+
+def _swaps(tables, tasks_per_node, flows, terms):
     proposal = [row for e in range(len(flows)) for row in ((ANYWHERE, e), (BESIDE, e))]
     return Swaps(board_of_places(tables, tasks_per_node), flows, terms, proposal=proposal)
 
 
-def _improved(swaps, starts, work, seed, is_over):
+def _improved(swaps, starts, within):
     """Yield improved starts: each cooled, then the best heated and cooled again.
 
     Few ranks are heated several times, which forgets the start. Many ranks are heated once.
     """
     found = list(starts)
-    each = 3 * work / (4 * FRESH_RUNS)
+    each = 3 / (4 * FRESH_RUNS)
     again: list[tuple[None, tuple[int, ...], float, float]] = [(None, FRESH, HOT, each)] * FRESH_RUNS
-    if each < SWAPS_OF_FRESH * swaps.game.ranks * swaps.work_of_swap:
-        again = [(None, HEATED, 1.0, work / 3), (None, HEATED, 0.2, work / 6)]
-    for number, (start, stages, hot, part) in enumerate([*((start, COOL, WARM, work / 16) for start in starts), *again,
-                                                         (None, COOL, WARM, work / 16)]):
-        if is_over():
+    if each * within.budget < SWAPS_OF_FRESH * swaps.game.ranks * swaps.work_of_swap:
+        again = [(None, HEATED, 1.0, 1 / 3), (None, HEATED, 0.2, 1 / 6)]
+    for number, (start, stages, hot, part) in enumerate([*((start, COOL, WARM, 1 / 16) for start in starts), *again,
+                                                         (None, COOL, WARM, 1 / 16)]):
+        if within.is_over():
             return
         _, name, places = start or min(found, key=lambda some: some[0])
-        swaps.seed = seed + 100 * number
-        swaps.begin(places)
-        for doublings in stages:
-            typical = hot * swaps.typical_change(doublings)
-            swaps.cool(part / len(stages), typical, COLD * typical, doublings)
-        found.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", swaps.best))
+        swaps.seed = within.seed + 100 * number
+        slices = [(hot * COLD ** (i / SLICES), hot * COLD ** ((i + 1) / SLICES), doublings)
+                  for doublings in stages for i in range(SLICES)]
+        places = swaps.anneal(places, within.part(part), slices, by_change=True)
+        found.append((swaps.least, name if name.endswith("swaps") else f"{name}, swaps", places))
         yield found[-1]

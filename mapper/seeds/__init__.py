@@ -10,6 +10,7 @@ from pencilmap.model.network.network import Network
 
 _PLACES = {  # name of the kind: file:name
     "twisted-torus": "twisted_torus:SEEDS",
+    "torus-graph": "torus_graph:SEEDS",
 }
 SEEDS = LateTable[Seeds](__name__, _PLACES)
 

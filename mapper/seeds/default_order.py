@@ -11,9 +11,8 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
-from pencilmap.model.placement.allocation import USUAL, Site
+from pencilmap.model.placement.allocation import USUAL, Mapping, Site, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 FILLING = USUAL.orders[0]  # ranks fill a node before the next one
 

@@ -34,9 +34,8 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.program import Traffic
 

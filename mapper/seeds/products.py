@@ -46,9 +46,8 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL, SLAB, Decomposition
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, check_tasks, per_node
+from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, check_tasks, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction, predict, predict_product
 from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.times.costs import Costs
@@ -165,7 +164,7 @@ def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
 
 def _maps(n, ring, decomposition, wanted):
     """Return the ring maps to try besides the patterns; ring maps are made for exchanges that run at once."""
-    if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+    if decomposition != PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
         return []
     return ring_maps(n, ring)
 

@@ -1,18 +1,30 @@
 """Where the search for a placement begins on a kind of network: the interface."""
 
-from fractions import Fraction
+from collections.abc import Callable
+from typing import NamedTuple
 
-from pencilmap.mapper.base.limit import Limit
-from pencilmap.model.placement.allocation import Site
+from pencilmap.mapper.base.search import Search
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.loads import Objective
+
+
+class Twin(NamedTuple):
+    """A network as another one on which more placements are known; costs of placements are the same there."""
+
+    site: Site
+    in_order: Site  #: the same site on its own network, with the nodes in the order of the twin
+    back: Callable[[Mapping], Mapping]  #: a mapping of either site -> on the nodes of the network
 
 
 class Seeds:
     """What is known of the best placements on a kind of network: here nothing."""
 
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, share: int | Fraction, limit: Limit) -> list[Mapping]:
+    def twin(self, site: Site) -> Twin | None:
+        """Return the twin of a site, None if there is none."""
+        return None
+
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
         """Return placements of a family that is searched by itself, the best last; none if the family does not apply.
 
         Parameters
@@ -21,9 +33,6 @@ class Seeds:
         grid : ProcessGrid
         wanted : Objective
             Objective to minimise.
-        share : int or Fraction
-            Divides the usual number of evaluations.
-        limit : Limit
-            Seed and time limit.
+        within : Search
         """
         return []

@@ -18,11 +18,11 @@ every displacement are listed once, as cosets relative to the coset of the start
 16-norm of all lengths.
 Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
 Cost: a step is O(tile x path), about 2 microseconds for a tile of 16 on 8x8x8; a second or a few. Needs: rings only, a
-pencil grid that fills every slot, even blocks. Deterministic: the same seed and evaluations give the same tiling.
+pencil grid that fills every slot, even blocks. Deterministic: the same seed and budget give the same tiling.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, product as cartesian
@@ -32,15 +32,14 @@ import numpy as np
 
 from pencilmap.mapper.base.compiling import compiled, copy_into, inlined
 from pencilmap.mapper.base.progress import now_and_then, say
+from pencilmap.mapper.base.search import OF_MEMBER, Search
 from pencilmap.mapper.seeds.products import weights
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
-MEMBER_STEPS = 32_000_000  # default of steps times tasks of the tile; some seconds
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
-USUAL_TILE = 16
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
 MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
@@ -118,10 +117,8 @@ class Lattice:
         return coset_numbers(np.array(self.shape), self.form)
 
 
-def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
-                evaluations: int | None = None, below: float = inf,
-                patience: int | None = None,
-                is_over: Callable[[], bool] = lambda: False) -> tuple[Tiling | None, float]:
+def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, within: Search | None = None,
+                below: float = inf, patience: int | None = None) -> tuple[Tiling | None, float]:
     """Search for the best tiling.
 
     Parameters
@@ -129,15 +126,11 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     torus : Torus
     grid : ProcessGrid
     tasks_per_node : int
-    seed : int
-    evaluations : int, optional
-        Steps of the annealing for tiles of 16 tasks; larger tiles get fewer. The default will take some seconds.
+    within : Search, optional
     below : float
         Ignore tilings that cost as much or more.
     patience : int, optional
         Stop when this number of rounds has found no better tiling. Ctrl-C also stops.
-    is_over : callable
-        Asked before each annealing whether the search should stop.
 
     Returns
     -------
@@ -148,25 +141,26 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
 
     Examples
     --------
-    >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), evaluations=20_000)
+    >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), within=Search(6_400_000))
     >>> float(f"{cost:.3f}"), tiling.cosets
     (4.8, 'c')
     """
-    shape = _shape(torus, tasks_per_node)
+    within, shape = within or Search(), _shape(torus, tasks_per_node)
     first = min(ROUNDS[0][0], max(ROUNDS[1][0], ROUNDS[0][0] * MANY_PLACES // int(shape.prod())))
-    runs = [_Run(torus, tasks_per_node, lattice, grid, seed)
+    runs = [_Run(torus, tasks_per_node, lattice, grid, within.seed)
             for lattice in _tried(torus, tasks_per_node, grid, below)[:first]]
-    left = budget = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
+    left = budget = within.budget // OF_MEMBER
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
     report = now_and_then(say)
-    while runs and left > 0 and (patience is None or idle < patience) and not is_over():
+    while runs and left > 0 and (patience is None or idle < patience) and not within.is_over():
         runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
         idle += 1
         for run in runs:
             for _ in range(times):
-                if left > 0 and run.floor < cost - 1e-9 and not is_over():
+                if left > 0 and run.floor < cost - 1e-9 and not within.is_over():
                     run.anneal(max(1, min(steps, left // run.size)))
+                    within.goes_on(min(left, steps * run.size) * OF_MEMBER)
                     left -= steps * run.size
             if run.cost < cost - 1e-9:
                 best, cost, idle = run.tiling(), run.cost, 0

@@ -132,7 +132,7 @@ def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = Non
 
 def _whole_products(site, grid, wanted):
     n_slots = site.network.n_nodes * site.tasks_per_node
-    if grid.decomposition is not PENCIL:  # the objective is of other exchanges
+    if grid.decomposition != PENCIL:  # the objective is of other exchanges
         wanted = None
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils for any decomposition

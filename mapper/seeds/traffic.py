@@ -12,7 +12,7 @@ another, or exchanges two rows. The best step is taken until none is better. So 
 their symmetry, which swaps of single ranks break. Cost: one count of all loads for each step that is tried.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import islice
 from math import prod
@@ -44,14 +44,18 @@ def traffic_starts(site: Site, traffic: Traffic) -> Starts:
     places : int array, shape (P,)
     """
     yield from launch_orders(site, traffic.n_ranks)
-    grids = rank_grids(traffic)
+    yield from grid_starts(site, rank_grids(traffic))
+    if traffic.n_ranks <= MOST_GROWN and traffic.total.bytes.nnz:
+        yield "grown", grown(traffic)
+        yield "partition", partition(site, traffic)
+
+
+def grid_starts(site: Site, grids: Iterable[tuple[str, RankGrid]]) -> Starts:
+    """Yield digits and blocks of grids that the ranks form, given with their names."""
     for name, grid in grids:
         for kind, starts in (("digits", grid_digits(site, grid)), ("blocks", blocks(site, grid))):
             for text, places in starts:
                 yield f"{kind} of {name}{text}", places
-    if traffic.n_ranks <= MOST_GROWN and traffic.total.bytes.nnz:
-        yield "grown", grown(traffic)
-        yield "partition", partition(site, traffic)
 
 
 def launch_orders(site: Site, n_ranks: int) -> Starts:
@@ -71,8 +75,7 @@ def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
     for pattern in patterns(traffic):
         if len(pattern.extents) > 1 and not pattern.shuffled:
             extents = pattern.extents[::-1] if pattern.kind == FFT else pattern.extents
-            found["x".join(map(str, extents))] = RankGrid(extents, np.stack(np.unravel_index(
-                np.arange(traffic.n_ranks), extents), axis=1))
+            found["x".join(map(str, extents))] = rank_grid(extents)
     pairs = traffic.pairs
     hidden = grid_of(traffic.n_ranks, pairs.source, pairs.target, pairs.bytes)
     if hidden is not None:
@@ -81,6 +84,11 @@ def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
 
 
 # ---- digits ----------------------------------------------------------------------------------------------------------
+
+
+def rank_grid(extents: tuple[int, ...]) -> RankGrid:
+    """Return the grid of ranks of these extents, the last number fastest."""
+    return RankGrid(extents, np.stack(np.unravel_index(np.arange(prod(extents)), extents), axis=1))
 
 
 def _dimensions(site):

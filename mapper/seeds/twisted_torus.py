@@ -6,7 +6,7 @@ are different places: the first digits number the tasks of a row, the others the
 rows look alike, and a change of one generator changes all of them. The search starts from the digits of the axes, and from
 the best pair of complementary subgroups, and climbs over the generators.
 Cost: see `pencilmap.mapper.seeds.twisted_climb`; some seconds. Needs: a pencil grid that fills every slot, even blocks.
-Deterministic: the same seed and evaluations give the same basis.
+Deterministic: the same seed and budget give the same basis.
 
 Pairs of subgroups: rows are the cosets of a subgroup, columns those of a complement. The nodes are a group, Z^d modulo a
 lattice L. If rows are the cosets of a subgroup H, every link of a direction carries the same: 4 / R times the sum over h in
@@ -18,7 +18,7 @@ is ours, with a proof in docs/theory.md.
 Cost: O(N) for each subgroup; a few seconds for 2,048 nodes. Complements often do not exist.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.limit import UNLIMITED, Limit
+from pencilmap.mapper.base.search import LEAST_OF_BASIS, OF_ADDITION, Search
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.seeds.seeds import Seeds
@@ -38,9 +38,8 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.kinds.twisted_torus import MOST_NODES, routes_of
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.twisted_torus import TwistedTorus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
@@ -48,8 +47,7 @@ from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 MOST_FASTER = Fraction(1, 1_000_000)  # rounding of loads
 
 
-def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int | Fraction = 1,
-                 limit: Limit = UNLIMITED) -> list[Mapping]:
+def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objective | None = None) -> list[Mapping]:
     """Return placements, the best last.
 
     Parameters
@@ -57,21 +55,17 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
     site : Site
         Of a twisted torus.
     grid : ProcessGrid
+    within : Search
     wanted : Objective, optional
         Objective to minimise; by default the exchanges in sequence.
-    share : int or Fraction
-        Divides the usual number of evaluations; for 0 nothing will be searched.
-    limit : Limit
-        Seed and time limit.
     """
     torus: Any = site.network
     order = launched(site, grid)
-    if not share or not has_bases(site, grid):
+    if not within.budget or not has_bases(site, grid):
         return [order]
     wanted = wanted or in_sequence(2)
-    evaluations = int(usual_evaluations(torus, grid) / share)
-    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, limit.seed, evaluations,
-                          float(objective_bound(site, grid, wanted)), limit.is_over)
+    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, within,
+                          float(objective_bound(site, grid, wanted)))
     costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
     best, placed = min(costs, key=lambda each: each[0])
     return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
@@ -79,7 +73,7 @@ def best_twisted(site: Site, grid: ProcessGrid, wanted: Objective | None = None,
 
 def has_bases(site: Site, grid: ProcessGrid) -> bool:
     """Return whether a digit basis may place the grid: pencils of several groups on all slots."""
-    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition is PENCIL
+    return (site.allocation.is_complete and grid.n_tasks == site.n_slots and grid.decomposition == PENCIL
             and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 
@@ -98,8 +92,6 @@ def _plain_slice(torus, grid, site, wanted, cost):
                f"{float(plain):.4g}, these {float(cost):.4g}")
 
 
-WORK = 2_000_000_000  # default of evaluations times the additions of one evaluation; some seconds
-FEWEST, MOST = 400, 20_000  # evaluations
 MOST_KEPT = 16  # grids and objectives whose starts are kept
 ROUNDS = ((8, 24), (3, 6), (1, 6))  # starts that are climbed from, the best first; part of the evaluations for each
 
@@ -144,9 +136,8 @@ class Basis:
         return "/".join(".".join(map(str, one(*generator))) for generator in generators)
 
 
-def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, seed: int = 1,
-               evaluations: int | None = None, aim: float = 0.0,
-               is_over: Callable[[], bool] = lambda: False) -> tuple[Basis, float]:
+def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective,
+               within: Search | None = None, aim: float = 0.0) -> tuple[Basis, float]:
     """Search for the best basis.
 
     Parameters
@@ -157,13 +148,9 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     tasks_per_node : int
     wanted : Objective
         Of two exchanges.
-    seed : int
-    evaluations : int, optional
-        The default will take some seconds.
+    within : Search, optional
     aim : float
         A lower bound: the search stops when it reaches this cost.
-    is_over : callable
-        Asked before each climb; True will end the search.
 
     Returns
     -------
@@ -174,19 +161,21 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     Examples
     --------
     >>> from pencilmap.model.traffic.loads import in_sequence
-    >>> basis, cost = best_basis(TwistedTorus((4, 8)), ProcessGrid(4, 8), 1, in_sequence(2), evaluations=200)
+    >>> basis, cost = best_basis(TwistedTorus((4, 8)), ProcessGrid(4, 8), 1, in_sequence(2), Search(100_000))
     >>> cost < 6
     True
     """
     from pencilmap.mapper.seeds.twisted_climb import climbed  # loads numba
 
     found, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
-    budget = usual_evaluations(torus, grid) if evaluations is None else evaluations
-    numbers = count(seed * sum(kept for kept, _ in ROUNDS))
+    within, work = within or Search(), work_of_basis(torus, grid)
+    numbers = count(within.seed * sum(kept for kept, _ in ROUNDS))
     for kept, part in ROUNDS:
-        for _, start in found[:kept] if budget // part > 1 else []:  # a single evaluation is that of the start
-            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not is_over():
-                found.append(climbed(torus, grid, tasks_per_node, wanted, start, budget // part, aim, next(numbers)))
+        steps = within.budget // work // part
+        for _, start in found[:kept] if steps > 1 else []:  # a single evaluation is that of the start
+            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():
+                found.append(climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, next(numbers)))
+                within.goes_on(steps * work)
         found = sorted(found)
     cost, generators = found[0]
     return Basis(torus, tasks_per_node, tuple(generators[:n_rows]), tuple(generators[n_rows:])), float(cost)
@@ -201,12 +190,12 @@ def _first(torus, grid, tasks_per_node, wanted):
                   for start in _starts(torus, grid, tasks_per_node, wanted))
 
 
-def usual_evaluations(torus: TwistedTorus, grid: ProcessGrid) -> int:
-    """Return the default number of evaluations."""
+def work_of_basis(torus: TwistedTorus, grid: ProcessGrid) -> int:
+    """Return the changed loads that take as long as the evaluation of a basis."""
     path = np.count_nonzero(routes_of(torus).channel % 2 == 0) / torus.n_nodes
     inside = sum(n * n for n in grid.shape) / 2 * path
     folding = torus.n_dimensions * torus.n_nodes * sum(prime_factors(grid.n_tasks))
-    return int(min(MOST, max(FEWEST, WORK // (inside + folding))))
+    return int(max(LEAST_OF_BASIS, OF_ADDITION * (inside + folding)))
 
 
 def _starts(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
@@ -358,8 +347,8 @@ def _contains(forms: Ints, points: Ints) -> Bools:
 
 
 class _TwistedSeeds(Seeds):
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, share: int | Fraction, limit: Limit) -> list[Mapping]:
-        return best_twisted(site, grid, wanted, share, limit) if has_bases(site, grid) else []
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
+        return best_twisted(site, grid, within, wanted) if has_bases(site, grid) else []
 
 
 SEEDS = _TwistedSeeds()

@@ -4,7 +4,7 @@ from pencilmap.mapper.place import place
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.question import Question
 
 

@@ -95,6 +95,8 @@ def _meant(text: str, unit: str) -> str | None:
 
     >>> _meant("1Gbit", "byte/s"), _meant("10 GBps", "byte/s"), _meant("5 GB/s", "byte"), _meant("7", "byte/s")
     ('1 Gbit/s', '10 GB/s', '5 GB', None)
+    >>> _meant("200 Gb/s", "byte/s"), _meant("200 gb/s", "byte/s")
+    ('200 Gbit/s', None)
     """
     found = re.fullmatch(r"(\S*?[0-9.])\s*([A-Za-z]{1,30}?)(ps|\s*/\s*s|)", text.strip())
     if found is None or not _QUANTITY.fullmatch(found[1]):
@@ -102,7 +104,7 @@ def _meant(text: str, unit: str) -> str | None:
     number, name, _ = found.groups()
     for known in UNITS.get(unit, ()):
         word = known.removesuffix("/s")
-        if name == word or (len(word) > 2 and name.lower() == word.lower()):  # gb may be bits or bytes
+        if name in (word, word.removesuffix("it")) or (len(word) > 2 and name.lower() == word.lower()):  # gb may be both
             return f"{number} {known}"
     return None
 

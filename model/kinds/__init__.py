@@ -214,7 +214,7 @@ def routings_of(network: Network) -> tuple[str, ...]:
 
 def default_routing(network: Network) -> str:
     """Return the name of the default rule."""
-    return routings_of(network)[0]
+    return kind_of(network).rules[0].name
 
 
 def all_variants(network: Network) -> list[str]:

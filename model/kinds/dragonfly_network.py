@@ -28,6 +28,8 @@ class Dragonfly(SwitchedNetwork):
     (72, 9, 4, ('host', 'local', 'global'))
     """
 
+    has_groups = True
+
     groups: int = 0
     per_group: int = 0  #: switches of a group
     spines: int = 0  #: of these, switches without hosts in a Dragonfly+; 0 in a dragonfly

@@ -29,10 +29,8 @@ from pencilmap.model.kinds.reading import bandwidths
 from pencilmap.model.network.graph import GraphNetwork, TorusGraph
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH

@@ -22,8 +22,7 @@ from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.traffic.exchange import Exchange

@@ -29,8 +29,7 @@ from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus, as_torus, parse_torus
 from pencilmap.model.network.twisted_torus import FoldedTorus, parse_folded
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import Exchange
 
 # Cuts of a torus or mesh: bounds for any routing, and for any placement.
@@ -359,7 +358,7 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(8, 64)), why_unreachable(Site(Torus((4, 4))), ProcessGrid(2, 8))
     (None, None)
     """
-    if grid.decomposition is not PENCIL or not is_full(site, grid):
+    if grid.decomposition != PENCIL or not is_full(site, grid):
         return None
     torus = as_torus(site.network)
     if may_reach(torus, *grid.shape):
@@ -466,13 +465,13 @@ class TorusKind(Kind):
 
     def optima(self, site: Site, grid: ProcessGrid) -> Optima | None:
         """Return the optima of small machines."""
-        if grid.decomposition is not PENCIL or not is_full(site, grid):
+        if grid.decomposition != PENCIL or not is_full(site, grid):
             return None
         return optima(as_torus(site.network), site.tasks_per_node, *grid.shape)
 
     def joint_factor(self, site: Site, grid: ProcessGrid) -> Fraction:
         """Return the factor of binding dimensions."""
-        if grid.decomposition is not PENCIL or not is_full(site, grid):
+        if grid.decomposition != PENCIL or not is_full(site, grid):
             return Fraction(1)
         return least_factor(as_torus(site.network), *grid.shape)
 

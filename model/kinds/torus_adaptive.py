@@ -67,8 +67,24 @@ class MinimalAdaptive(Rule):
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
 
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads | None:
-        """Return expected loads of several exchanges of a product at once; None for ``paths``."""
-        return random_minimal_joint(product, letters) if self.choice == "hops" else None
+        """Return expected loads of several exchanges of a product at once; None for ``paths``.
+
+        >>> from pencilmap.model.placement.product import parse_pattern
+        >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
+        >>> [f"{float(m):.3f}" for m in MinimalAdaptive().joint_of_product(box, ("r", "c")).largest((1, 1))]
+        ['9.438', '9.438', '9.438']
+        """
+        if self.choice != "hops":
+            return None
+        torus = product.torus
+        hops = sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions))
+        axes = [[_axis(p, some, torus.is_ring(i), hops) for some in letters] for i, p in enumerate(product.dimensions)]
+        weights = _quadrature(hops)[1]
+        classes = []
+        for i, cables in enumerate(torus.cables):
+            rows = undominated(without_rounding(_joint(axes, i, weights)))
+            classes.append(tuple(tuple(as_fraction(x) / cables for x in row) for row in rows))
+        return JointLoads(torus, tuple(classes))
 
     def routes(self, network: Torus, node: Ints, slot: Ints) -> Routes | None:
         """Return the routes of dimension order, for searches."""
@@ -238,27 +254,6 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
 
 
-def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoads:
-    """Return the expected loads of several exchanges at once, one text of `letters` for each.
-
-    Otherwise as `random_minimal_lengths`.
-
-    >>> from pencilmap.model.placement.product import parse_pattern
-    >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
-    >>> [f"{float(m):.3f}" for m in random_minimal_joint(box, ("r", "c")).largest((1, 1))]
-    ['9.438', '9.438', '9.438']
-    """
-    torus = product.torus
-    hops = sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions))
-    axes = [[_axis(p, some, torus.is_ring(i), hops) for some in letters] for i, p in enumerate(product.dimensions)]
-    weights = _quadrature(hops)[1]
-    classes = []
-    for i, cables in enumerate(torus.cables):
-        rows = undominated(without_rounding(_joint(axes, i, weights)))
-        classes.append(tuple(tuple(as_fraction(x) / cables for x in row) for row in rows))
-    return JointLoads(torus, tuple(classes))
-
-
 def _joint(axes, i, weights):
     """Return the loads of each exchange on the different links of dimension i, on the m scale.
 
@@ -267,16 +262,10 @@ def _joint(axes, i, weights):
     lines = np.ones((1, len(axes[0]), weights.size))
     for j, axis in enumerate(axes):
         if j != i:
-            here = _together([exchange.positions / exchange.pairs for exchange in axis])
+            here = _different(np.stack([exchange.positions / exchange.pairs for exchange in axis], axis=1))
             lines = (lines[:, None] * here[None]).reshape(-1, *lines.shape[1:])
-    links = _together([exchange.crossings * weights * 4 / exchange.pairs for exchange in axes[i]])
+    links = _different(np.stack([exchange.crossings * weights * 4 / exchange.pairs for exchange in axes[i]], axis=1))
     return np.einsum("aew,bew->abe", links, lines).reshape(-1, len(axes[0]))
-
-
-def _together(arrays):
-    """Return the different rows of several arrays side by side: float array, shape (rows, arrays, times)."""
-    stacked = np.stack(arrays, axis=1)
-    return _different(stacked.reshape(len(stacked), -1)).reshape(-1, *stacked.shape[1:])
 
 
 def _longest(n, ring):

@@ -203,7 +203,7 @@ class DimensionOrder(Rule):
             If the letters are not the axes.
         """
         if self.order is None:
-            return tuple(range(torus.n_dimensions))
+            return tuple(range(len(torus.shape)))
         if sorted(self.order) != sorted(torus.axes):
             raise RoutingError(f"dimension-order:{self.order} is not an order of {torus.title}; name each of "
                                f"{', '.join(torus.axes)} once, the dimension routed first in front, e.g. "

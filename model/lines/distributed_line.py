@@ -28,8 +28,8 @@ import numpy as np
 
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
 from pencilmap.model.traffic.exchange import Exchange

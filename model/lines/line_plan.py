@@ -25,8 +25,8 @@ from pencilmap.model.lines.distributed_line import (
     factors,
     line_times,
 )
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import COMPLEX_DOUBLE_BYTES
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange
 

@@ -86,7 +86,7 @@ class GraphNetwork:
 
     axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
-    has_coordinates = has_products = False
+    has_coordinates = has_products = has_groups = False
 
     def __post_init__(self) -> None:
         _check_names(self)

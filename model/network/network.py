@@ -39,6 +39,10 @@ class Network(Protocol):
         """Whether lines along a dimension are independent, so that placements can be products (`Product`): a torus."""
 
     @property
+    def has_groups(self) -> bool:
+        """Whether cables join every two groups, the units of the last level; then `cables_of_pair` has them: a dragonfly."""
+
+    @property
     def recognised(self) -> bool:
         """Whether a file of cables was recognised as this kind, which never changes the default routing of the file."""
 
@@ -307,7 +311,7 @@ class CoordinateNetwork:
 
     has_coordinates = True
     recognised = False
-    has_products = False
+    has_products = has_groups = False
     ends_per_node = 1  # all links of a node serve all of its tasks
     levels = ()
     notes = ()

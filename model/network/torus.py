@@ -223,7 +223,7 @@ def check_lines(shape: Iterable[int]) -> None:
     """Raise RoutingError if a line is too long for `ring_link_loads`."""
     if max(shape) > LONGEST_LINE:
         raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
-                           "possible, use a shape with more dimensions")
+                           "possible; use a shape with more dimensions")
 
 
 def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:

@@ -1,4 +1,4 @@
-"""The nodes that a job may use, and the order in which a launcher fills their slots without a placement.
+"""Places of ranks, the nodes that a job may use, and the order in which a launcher fills their slots without a placement.
 
 A job may use all nodes of a network, or a subset from the scheduler. Messages between usable nodes may still pass through
 the others, because routers belong to the network and not to the job. The same is assumed for failed nodes. If a router is
@@ -15,17 +15,146 @@ networks of any dimension.
 import re
 from collections.abc import Callable, Mapping as Dictionary
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Bools, Ints
-from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.base.errors import AllocationError, MappingError
 from pencilmap.model.base.units import counted
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.twisted_torus import logical, nodes_of_logical
 from pencilmap.model.placement.grid import ProcessGrid, check_tasks, per_node
-from pencilmap.model.placement.mapping import Mapping
+
+
+class Placement(Protocol):
+    """The places of the ranks of a grid. A `Mapping` lists them, a `pencilmap.model.placement.product.Product` computes them
+    from the patterns of the dimensions, so that no array has an entry for each rank.
+    """
+
+    @property
+    def network(self) -> Network: ...
+    @property
+    def grid(self) -> ProcessGrid: ...
+    @property
+    def tasks_per_node(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+    @property
+    def is_product(self) -> bool: ...
+    def mapping(self, name: str | None = None) -> "Mapping": ...
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A slot for every rank, no slot with two ranks; checked when constructed.
+
+    Parameters
+    ----------
+    network : Network
+    grid : ProcessGrid
+    tasks_per_node : int
+    node_of_rank : int array, shape (P,)
+        Node number of each rank, first dimension fastest.
+    slot_of_rank : int array, shape (P,)
+        Slot inside the node, 0 <= slot < tasks_per_node.
+    name : str
+        The placement that made the mapping, e.g. ``box:2x2x2``.
+    notes : tuple of str
+        Notes on the making of the mapping, for readers of its prediction.
+
+    Raises
+    ------
+    MappingError
+        If ranks and slots are not one to one.
+    """
+
+    network: Network
+    grid: ProcessGrid
+    tasks_per_node: int
+    node_of_rank: Ints = field(repr=False)
+    slot_of_rank: Ints = field(repr=False)
+    name: str = "unnamed"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for attribute in ("node_of_rank", "slot_of_rank"):
+            array = np.array(getattr(self, attribute), dtype=np.int64)
+            array.setflags(write=False)
+            object.__setattr__(self, attribute, array)
+        check_bijection(self)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the placement is given by patterns; see `pencilmap.model.placement.product.product_of`."""
+        return False
+
+    def mapping(self, name: str | None = None) -> "Mapping":
+        """Return the mapping, perhaps with another name."""
+        return self if name is None else replace(self, name=name)
+
+    @property
+    def n_tasks(self) -> int:
+        return self.grid.n_tasks
+
+    @property
+    def fills_network(self) -> bool:
+        """Whether no slot stays idle."""
+        return self.n_tasks == self.network.n_nodes * self.tasks_per_node
+
+    @property
+    def ends(self) -> Ints:
+        """End of the network of each rank, as routing rules take it: int array, shape (P,)."""
+        return self.network.ends(self.node_of_rank, self.slot_of_rank)
+
+    def is_at(self, places: "Mapping") -> bool:
+        """Return whether every rank sits on the node and slot of another mapping."""
+        return np.array_equal(self.node_of_rank, places.node_of_rank) and np.array_equal(self.slot_of_rank,
+                                                                                         places.slot_of_rank)
+
+    def coordinates(self) -> Ints:
+        """Return the coordinates of each rank: int array, shape (P, d)."""
+        return self.network.coordinates(self.node_of_rank)
+
+
+def check_bijection(mapping: Mapping) -> None:
+    """Raise MappingError unless every rank has one slot of the network and no slot has two ranks."""
+    node, slot, T = mapping.node_of_rank, mapping.slot_of_rank, mapping.tasks_per_node
+    for what, array in (("nodes", node), ("slots", slot)):
+        if array.shape != (mapping.n_tasks,):
+            raise MappingError(f"grid {mapping.grid} needs {what} for {mapping.n_tasks} ranks, got {array.size}")
+    outside = np.flatnonzero((node < 0) | (node >= mapping.network.n_nodes))
+    if outside.size:
+        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but {mapping.network.title} has nodes "
+                           f"0..{mapping.network.n_nodes - 1}")
+    outside = np.flatnonzero((slot < 0) | (slot >= T))
+    if outside.size:
+        raise MappingError(f"rank {outside[0]} has slot {slot[outside[0]]}; with {per_node(T)} slots are 0..{T - 1}")
+    place = node * T + slot
+    order = np.argsort(place, kind="stable")
+    twice = np.flatnonzero(np.diff(place[order]) == 0)
+    if twice.size:
+        first, second = order[twice[0]], order[twice[0] + 1]
+        where = mapping.network.node_name(node[first])
+        raise MappingError(f"ranks {first} and {second} both sit on node {where} slot {slot[first]}; "
+                           "every slot takes one rank")
+
+
+def slots_in_order(node: Ints) -> Ints:
+    """Give the ranks of a node its slots in the order of the list.
+
+    >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(node, kind="stable")
+    first = np.searchsorted(node[order], node[order])
+    slot = np.empty_like(node)
+    slot[order] = np.arange(node.size) - first
+    return slot
+
 
 MOST_SLOTS = 1 << 24  # of a question; the largest machines have 10 million processors
 MOST_TASKS_PER_NODE = 1 << 16
@@ -252,7 +381,7 @@ class Allocation:
     @property
     def is_complete(self) -> bool:
         """Whether every node of the network may be used."""
-        return self.n_nodes == self.network.n_nodes
+        return self.order is None or self.order.size == self.network.n_nodes
 
     @property
     def nodes(self) -> Ints:
@@ -436,8 +565,10 @@ class Site:
         foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])
         if foreign.size:
             node = _name(self.network, mapping.node_of_rank[foreign[0]])
-            raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
-                                  f"{self.allocation}; move it or correct the list of nodes")
+            raise AllocationError(f"{mapping.name.removeprefix('file:')} puts {foreign.size} of "
+                                  f"{mapping.node_of_rank.size} ranks on nodes that are not among the usable "
+                                  f"{self.allocation}: rank {foreign[0]} is the first, on node {node}; name the nodes of "
+                                  "the file's job with `nodes`, or write a new file")
 
     def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"

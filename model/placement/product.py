@@ -26,8 +26,8 @@ import numpy as np
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus, check_lines, ring_link_loads
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,9 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, RoutingError
 from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, product_of
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import Bounds, LowerBound, certificate, cut_bound
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.predict.question import (
@@ -165,7 +163,7 @@ class Prediction:
     @property
     def certificate(self) -> float | None:
         """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
-        return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
+        return certificate(self.cost, self.bounds.in_sequence.value) if self.certified and not self.remaps else None
 
     @property
     def all_alike(self) -> bool:

@@ -13,8 +13,7 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, kind_of
 from pencilmap.model.kinds.kind import Bound, Kind, Optima, is_full, with_smallest
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import Objective, in_sequence
 
@@ -91,8 +90,10 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     >>> print(bound.value, bound.argument)
     5 rows and columns across the middle of x
     """
-    best, crossing = together_bound(site, grid, transform), Crossing(grid, transform)
-    arguments = iter(_in_turn(site, grid, ordered, split, brief))
+    best, crossing, kind = together_bound(site, grid, transform), Crossing(grid, transform), kind_of(site.network)
+    sizes = tuple(size for stage in grid.decomposition.exchanges if (size := grid.extent(stage.letters)) > 1)
+    arguments = (iter(kind.in_turn(site, grid, (sizes[0], sizes[1]), ordered, split, brief)) if len(sizes) == 2
+                 else _of_several(site, grid, sizes, ordered, split, brief))
     while (reached is None or best.value < reached) and (found := next(arguments, None)):
         best = max(best, LowerBound(*with_smallest(found, crossing)), key=lambda bound: bound.value)
     return best
@@ -135,16 +136,13 @@ def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fractio
     return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
-def _in_turn(site, grid, ordered, split, brief) -> Iterator[Bound]:
-    """Yield bounds on the sum of several lengths, for even blocks.
+def _of_several(site, grid, sizes, ordered, split, brief) -> Iterator[Bound]:
+    """Yield bounds on the sum of more than two lengths, for even blocks.
 
     The exchanges along all dimensions but one send as much across every cut, and as far, as an all-to-all in groups that
     are as large as all of them together. So more than two exchanges have the bounds of each division into two.
     """
     kind = kind_of(site.network)
-    sizes = tuple(size for stage in grid.decomposition.exchanges if (size := grid.extent(stage.letters)) > 1)
-    if len(sizes) == 2:
-        yield from kind.in_turn(site, grid, (sizes[0], sizes[1]), ordered, split, brief)
     if len(sizes) > 2:
         yield sum((kind.alone(site, grid, size, ordered, split) for size in sizes), Fraction(0)), "each exchange alone"
         for size in sorted({*sizes}):

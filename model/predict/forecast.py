@@ -29,7 +29,18 @@ from pencilmap.model.predict.certificates import Bounds, certificate
 from pencilmap.model.predict.question import RANDOM_ROUTING, Case, ClosedForm, ExchangePrediction, plain, routed, summed
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.rows import best_sizes
-from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, LANE_AXES, MOST_SIZE, PAIR, Course, block_of, cuts, reduced
+from pencilmap.model.schedules.schedule import (
+    BACKWARD,
+    FORWARD,
+    LANE_AXES,
+    MOST_SIZE,
+    PAIR,
+    SEQUENCE,
+    Course,
+    block_of,
+    cuts,
+    reduced,
+)
 from pencilmap.model.times.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import JointLoads, LinkLoads, routed_joint, undominated
@@ -168,14 +179,14 @@ class Forecaster:
             If the schedule is not understood, or does not fit.
         """
         if text == BEST:
-            found = [self._fastest(list(self._keeping_boxes()))]
+            found = [_fastest([self._of(schedule) for schedule in self._keeping_boxes()])]
             if self.direction == PAIR and (self.transform is None or self.transform.fields == 1):  # then all keep the boxes
                 able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
                 found += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
             return min(found, key=_worth)
         schedule = parse_schedule(text)
         if schedule.name == "overlap" and not schedule.sizes and not self.grid.decomposition.returns:
-            return self._fastest(self._overlaps())
+            return _fastest([self._of(schedule) for schedule in self._overlaps()])
         return self._with_hints(self._of(schedule))
 
     @property
@@ -201,16 +212,12 @@ class Forecaster:
         return self.stages[i] if i < n else self._turned.stages[i - n]
 
     def _keeping_boxes(self):
-        yield Schedule("sequence")
+        """Return the schedules that keep the boxes and could be the fastest."""
         if self.grid.decomposition.returns or self._alone_only:
-            return
-        if self.costs.progress:
-            yield from self._tried(Schedule("pipelined", (1,) * 4))
-        yield from self._overlaps()
-
-    def _tried(self, schedule):
-        if self._is_possible(schedule):
-            yield schedule
+            return [Schedule(SEQUENCE)]
+        pipelined = Schedule("pipelined", (1,) * 4)
+        return [Schedule(SEQUENCE), *([pipelined] if self.costs.progress and self._is_possible(pipelined) else []),
+                *self._overlaps()]
 
     def _is_possible(self, schedule):
         try:
@@ -227,64 +234,54 @@ class Forecaster:
             for chunks in cuts(block, MOST_CHOSEN):
                 found.append(Schedule("overlap", (1,) * chunks, axis))
                 if len(self.stages) == 2:
-                    sizes = self._best_sizes(chunks, block)
+                    sizes = reduced(best_sizes(self._plain.links, chunks, block, self.direction == BACKWARD))
                     if sizes != reduced(tuple(block * (k + 1) // chunks - block * k // chunks for k in range(chunks))):
                         found.append(Schedule("overlap", sizes, axis))
         return found or [Schedule("overlap", (1,))]
-
-    def _best_sizes(self, chunks, block):
-        return reduced(best_sizes(self.joint, chunks, block, self.direction == BACKWARD))
-
-    def _fastest(self, schedules):
-        """Return the schedule with the fewest chunks among those within one per cent of the fastest."""
-        found = [self._of(schedule) for schedule in schedules]
-        least = min(map(_worth, found))
-        return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
     def _with_hints(self, found):
         """Add notes on faster schedules."""
         notes = list(found.notes)
         name = found.schedule.name
-        if name != "sequence" and found.bounds and found.bounds.unreachable:
+        if name != SEQUENCE and found.bounds and found.bounds.unreachable:
             notes.append(f"no placement of {self.grid} loads the links with both exchanges at once as little as one "
                          f"all-to-all: {found.bounds.unreachable}")
-        sequence = self._of(Schedule("sequence")) if name != "sequence" else found
+        sequence = self._of(Schedule(SEQUENCE)) if name != SEQUENCE else found
         if name in ("two-way", "opposite") and found.cost >= sequence.cost:
             notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
         if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
             block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
             if len(found.sizes) <= block:
-                sizes = self._best_sizes(len(found.sizes), block)
+                sizes = reduced(best_sizes(self._plain.links, len(found.sizes), block, self.direction == BACKWARD))
                 better = self._of(Schedule("overlap", sizes, found.axis))
                 if better.cost < found.cost * Fraction(995, 1000):
                     notes.append(f"chunks of other sizes are faster: {better.name}")
         return replace(found, notes=tuple(notes))
 
     def _of(self, schedule: Schedule) -> ScheduleForecast:
-        """Return the forecast of a schedule, for both transforms of a pair."""
-        found = self._at_once(schedule)
-        if found.direction == self.direction:
-            return found
-        planes = found.sizes[0] if schedule.name == "two-way" and self.transform else None  # one plan has the same for both
-        return _in_turn(found, self._turned._at_once(replace(found.schedule, planes=planes)))
-
-    def _at_once(self, schedule):
-        """Return the forecast of one transform, or of a pair that runs at once."""
-        direction = FORWARD if self.direction == PAIR and not SCHEDULES[schedule.name].pair else self.direction
-        if schedule.name == "sequence":
-            return self._in_sequence(schedule, direction)
-        self._check_beside(schedule)
-        course = course_of(schedule, self.grid, self.transform, self.joint, direction)
-        resources, transforms = self._resources(course), 1 + (direction == PAIR)
-        alike = {phase: (resources.links.length(phase.shares), self._phase(phase, course, resources))
-                 for phase in dict.fromkeys(course.phases)}  # chunks of one size have equal phases
-        cost = sum((alike[phase][0] for phase in course.phases), Fraction(0))
-        known = course.plain or schedule.name in ("overlap", "pipelined")
-        phases = [alike[phase][1] for phase in course.phases]
-        times = self._times(course, phases, transforms)
-        return ScheduleForecast(course.schedule, course.sizes, course.axis, self, cost, *times,
-                                self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
-                                self._notes(course, phases, times), direction)
+        """Return the forecast of a schedule. Both transforms of a pair run at once if the schedule can, else in turn."""
+        in_turn = self.direction == PAIR and not SCHEDULES[schedule.name].pair
+        direction = FORWARD if in_turn else self.direction
+        if schedule.name == SEQUENCE:
+            forecast = self._in_sequence(schedule, direction)
+        else:
+            self._check_beside(schedule)
+            course = course_of(schedule, self.grid, self.transform, self._plain.links, direction)
+            resources, transforms = self._resources(course), 1 + (direction == PAIR)
+            at_random = self._even_and_adaptive if self.case.contends and self.case.product is not None else None
+            alike = {phase: (resources.links.length(phase.shares), self._phase(phase, course, resources, at_random))
+                     for phase in dict.fromkeys(course.phases)}  # chunks of one size have equal phases
+            cost = sum((alike[phase][0] for phase in course.phases), Fraction(0))
+            known = course.plain or schedule.name in ("overlap", "pipelined")
+            phases = [alike[phase][1] for phase in course.phases]
+            times = self._times(course, phases, transforms)
+            forecast = ScheduleForecast(course.schedule, course.sizes, course.axis, self, cost, *times,
+                                        self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
+                                        self._notes(course, phases, times), direction)
+        if not in_turn:
+            return forecast
+        planes = forecast.sizes[0] if schedule.name == "two-way" and self.transform else None  # one plan: the same for both
+        return _in_turn(forecast, self._turned._of(replace(forecast.schedule, planes=planes)))
 
     def _in_sequence(self, schedule, direction):
         """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
@@ -322,14 +319,23 @@ class Forecaster:
                      for p, phase in zip(phases, course.phases))
         return t_s, time_s, time_s + transforms * self.case.local.time_s - hidden, hidden
 
-    def _phase(self, phase, course, resources):
-        """Return the times of one phase, None without any."""
+    def _phase(self, phase, course, resources, at_random):
+        """Return the times of one phase, None without any.
+
+        at_random: loads of a product by default and if routers chose at random, None without contention or a product
+        """
         link_s = self.case.seconds(resources.links.largest(phase.shares))
         if link_s is None:
             return None
-        adaptive_s = None
-        if self.case.contends:
-            adaptive_s = self._adaptive_s(phase, course, resources, link_s)
+        adaptive_s = None  # of the busiest link if routers chose at random
+        if at_random:
+            whole = [Fraction(0)] * len(self.stages)
+            for part, share, held in zip(course.parts, phase.shares, resources.held):
+                whole[part.stage % len(whole)] += share * held
+            even, adaptive = (self.case.seconds(loads.largest(whole)) for loads in at_random)
+            adaptive_s = link_s * adaptive / even if even and adaptive is not None else link_s
+        elif self.case.contends and resources.adaptive is not None:
+            adaptive_s = self.case.seconds(resources.adaptive.largest(phase.shares))
         shares = np.array([float(share) for share in phase.shares])
         task, node, inside = (float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
                                                                         resources.inside_bytes))
@@ -351,18 +357,6 @@ class Forecaster:
             flying[part.stage] += share * held
         return sum(n * getattr(self._stage(i).work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
-    def _adaptive_s(self, phase, course, resources, link_s):
-        """Seconds of the busiest link if routers chose at random."""
-        if self.case.product is not None:
-            shares = [Fraction(0)] * len(self.stages)
-            for part, share, held in zip(course.parts, phase.shares, resources.held):
-                shares[part.stage % len(shares)] += share * held
-            even, adaptive = (self.case.seconds(loads.largest(shares)) for loads in self._even_and_adaptive)
-            return link_s * adaptive / even if even else link_s
-        if resources.adaptive is None:
-            return None
-        return self.case.seconds(resources.adaptive.largest(phase.shares))
-
     @cached_property
     def _even_and_adaptive(self):
         letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
@@ -371,7 +365,7 @@ class Forecaster:
 
     def _notes(self, course, phases, times):
         """Return notes on the deciding terms beside the links, and on assumptions about the computing."""
-        if course.schedule.name == "sequence" or times[1] is None:
+        if course.schedule.name == SEQUENCE or times[1] is None:
             return ()
         notes, flow, routed = [], sum(p.flow_s for p in phases), sum(p.routed_s for p in phases)
         if flow > routed * 1.001:
@@ -430,6 +424,12 @@ class Forecaster:
             links = routed_joint(self.network, found, self.case.mapping.ends, self.case.rule)
             self._found[key] = self._measured(found, links)
         return self._found[key]
+
+
+def _fastest(found):
+    """Return the forecast with the fewest chunks among those within one per cent of the fastest."""
+    least = min(map(_worth, found))
+    return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
 
 def _alone(course, n_stages):

@@ -11,7 +11,7 @@ import numpy as np
 
 from pencilmap.model.kinds import default_routing, kind_of, routing
 from pencilmap.model.network.network import GraphLink, TorusLink
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic

@@ -12,11 +12,9 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.decompositions import PENCIL, Decomposition, ExchangeStage
 from pencilmap.model.kinds import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, effective_length
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed

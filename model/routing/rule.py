@@ -41,7 +41,7 @@ class ProductLoad:
 class Rule:
     """A rule as a value. Every rule has `loads`; a rule that has a closed form overrides its method.
 
-    Ranks are at ends of the network, as `pencilmap.model.placement.mapping.Mapping.ends` says: at nodes, or at single
+    Ranks are at ends of the network, as `pencilmap.model.placement.allocation.Mapping.ends` says: at nodes, or at single
     links of nodes with several links.
 
     `network` is of a kind that has the rule (`pencilmap.model.kinds`).

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pencilmap.model.base.errors import ScheduleError, near
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.schedules.rows import opposite, overlap, pair, pipelined, sequence, two_way
 from pencilmap.model.schedules.schedule import (
     BACKWARD,

@@ -10,8 +10,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage, LocalPass
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.schedules.schedule import (
     BACKWARD,
     FIELD,

@@ -4,8 +4,7 @@ import csv
 from dataclasses import dataclass
 from importlib.resources import files
 
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,9 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.decompositions import AXES, LocalPass
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
 from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
@@ -120,8 +119,9 @@ class TimeTerms:
     @property
     def time_s(self) -> Any:
         """Seconds of the exchange: the slower of links and ports, plus the costs before and after the flow."""
-        flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
-        return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
+        contention_s, injection_s, start_s, messages_s, hops_s = (0.0 if term is None else term for term in (
+            self.contention_s, self.injection_s, self.start_s, self.messages_s, self.hops_s))
+        return np.maximum(self.link_s + contention_s, injection_s) + start_s + messages_s + hops_s
 
     def as_dict(self) -> dict[str, float | None]:
         """Return plain numbers and None, for JSON."""
@@ -143,10 +143,6 @@ class LocalTerms:
 
     def as_dict(self) -> dict[str, float | None]:
         return _plain(self)
-
-
-def _or_zero(term):
-    return 0.0 if term is None else term
 
 
 def _plain(terms):

@@ -387,7 +387,7 @@ class Objective:
 
     def of_loads(self, loads: JointLoads) -> Fraction:
         """Return the objective of a placement (exact)."""
-        return self.of(loads.length)
+        return sum((term.count * loads.length(term.shares) for term in self.terms), Fraction(0))
 
 
 def objective(phases: Iterable[Shares]) -> Objective:

@@ -16,7 +16,7 @@ from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decompositio
 from .model.base.errors import PencilmapError as PencilmapError
 from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
 from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
-from .model.placement.mapping import Mapping as Mapping
+from .model.placement.allocation import Mapping as Mapping
 from .model.predict.question import Question as Question
 from .model.predict import Prediction as Prediction, predict as predict, routing_interval as routing_interval
 from .model.predict.forecast import ScheduleForecast as ScheduleForecast
@@ -24,6 +24,6 @@ from .model.placement.product import Product as Product
 from .model.kinds import ROUTINGS as ROUTINGS
 from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
 from .model.network.torus import Torus as Torus, parse_torus as parse_torus
-from .model.placement.transform import Transform as Transform, parse_transform as parse_transform
+from .model.placement.grid import Transform as Transform, parse_transform as parse_transform
 
 __version__: str

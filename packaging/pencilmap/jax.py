@@ -22,7 +22,7 @@ from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import SEQUENCE

@@ -6,8 +6,8 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pencilmap.mapper.base.limit import EFFORTS
-from pencilmap.mapper.other_grids import MUCH, faster_choices, faster_schedule, quick_choice
+from pencilmap.mapper.base.search import EFFORTS
+from pencilmap.mapper.choose import MUCH, faster_choices, faster_schedule, quick_choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
@@ -16,8 +16,8 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
 from pencilmap.model.predict.question import Question
@@ -138,13 +138,18 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        return if_sent(self._under_worst(self._first(file)), self.best)
+        return if_sent(self._under_rule(self._first(file)), self.best)
 
-    def _under_worst(self, sentence):
+    @property
+    def is_one_rule(self) -> bool:
+        """Whether routers adapt, but a quick look asked one rule."""
+        return not EFFORTS.get(self.effort, 1) and self.best.adapts and not self.best.bracket
+
+    def _under_rule(self, sentence):
         """The sentence, with the routing for which its times hold."""
-        if not self.is_worst or "(predicted)" not in sentence:
-            return sentence
-        return sentence.replace("(predicted)", "(predicted, each under its worst routing)", 1)
+        rule = ("each under its worst routing" if self.is_worst else
+                f"under {self.best.routing} routing" if self.is_one_rule else "")
+        return sentence.replace("(predicted)", f"(predicted, {rule})", 1) if rule else sentence
 
     def _first(self, file):
         """The same without the schedule."""
@@ -222,12 +227,12 @@ class Answer:
         `also` follows the sentence about the grid.
         """
         said = self.first(file) if self.has_gain else self.no_file(file)
-        return [said, self.second(also) if self.has_gain or self.is_range else self.takes(also)]
+        return [said, self.second(also) if self.has_gain else self.takes(also)]
 
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
         assert self.launch.first is not None
-        return f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted)."
+        return self._under_rule(f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted).")
 
     def second(self, also: str = "") -> str:
         """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
@@ -246,9 +251,9 @@ class Answer:
         """Lines about a longer search, if the effort was one that searches nothing and leaves out rules of routers."""
         if EFFORTS.get(self.effort, 1):
             return []
-        adapts = self.best.adapts and not self.best.bracket
         return [("search", "this was a quick look; --effort normal may find a better placement")] * self.may_search + [
-            ("range", f"times are those of {self.best.routing} routing; --effort normal knows adaptive routers")] * adapts
+            ("range", f"times are those of {self.best.routing} routing; --effort normal knows adaptive routers")
+        ] * self.is_one_rule
 
     @property
     def idle(self) -> list[tuple[str, str]]:
@@ -291,7 +296,7 @@ class Answer:
     def _under(self):
         """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
         schedule = "" if self.best.schedule_name == SEQUENCE else f" under {self.best.schedule_name}"
-        return schedule + (f" under {self.best.routing} routing" if self.has_range else "")
+        return schedule + (f" under {self.best.routing} routing" if self.has_range or self.is_one_rule else "")
 
     @property
     def has_range(self) -> bool:
@@ -431,7 +436,7 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
 
 def _plan_command(grid, question):
     """The command that ranks the grids of the same decomposition under the same schedule."""
-    is_usual = grid.decomposition is PENCIL and 1 not in grid.shape  # else a slab may come first
+    is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
     kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
     schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
     return " ".join(["pencilmap plan", *kind, *schedule])
@@ -452,7 +457,7 @@ def turned_lines(question: Question, found: Prediction, library: Library = USUAL
     right = gain(best, order) if best and order else None
     if not right or best is None:
         return []
-    typed = f"if your code has {words_of(turned, library) if turned.decomposition is PENCIL else turned}, type that"
+    typed = f"if your code has {words_of(turned, library) if turned.decomposition == PENCIL else turned}, type that"
     if mapping is None:
         here = gain(found, launched(question, found, is_quick=True).first)
         return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \

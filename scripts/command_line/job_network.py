@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import kind_of
-from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.network.graph import Level
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.command_line.plain_options import spelled
@@ -123,7 +121,7 @@ def about_routes(network: Network) -> str:
     >>> about_routes(network_named("dragonfly:a=4,p=2,groups=3,cables=2"))
     'Two groups share 2 cables. If its routers adapt, times are ranges.'
     """
-    if not isinstance(network, Dragonfly):
+    if not network.has_groups:
         return ""
     ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
     return f"Two groups share {_shared(network)}.{ranges}"
@@ -139,11 +137,10 @@ def _planes(torus, nodes):
     yield from planes_text(torus, mark, COLUMNS, FREE + USED, PLANES)
 
 
-@singledispatch
 def level_lines(network: Any) -> Iterator[str]:
-    """Yield a line for each level of another network, from the largest units."""
-    if network.levels[0].cables is not None:
-        yield from _levels_of_tree(network)
+    """Yield a line for each level of a network, from the largest units."""
+    if network.has_groups or network.levels[0].cables is not None:
+        yield from _groups_of_dragonfly(network) if network.has_groups else _levels_of_tree(network)
         return
     for i, level in enumerate(reversed(network.levels)):
         hosts = np.bincount(level.unit[:network.n_nodes], minlength=len(level.names))
@@ -153,8 +150,7 @@ def level_lines(network: Any) -> Iterator[str]:
     yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
 
 
-@level_lines.register
-def _levels_of_dragonfly(network: Dragonfly) -> Iterator[str]:
+def _groups_of_dragonfly(network):
     """Yield a line for the groups of a dragonfly, and a line for the switches of a group."""
     spines, leaves = network.spines, network.per_group - network.spines
     hosts = np.bincount(network.levels[-1].unit[:network.n_nodes])
@@ -244,16 +240,12 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
         yield f"  {'others':{width}}  {', '.join(others)}{of_job}"
 
 
-@singledispatch
 def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
-    """Return the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
+    """Return the groups, or the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
+    if network.has_groups:
+        return network.levels[-1]
     levels = [level for level in network.levels if 1 < len(_held(network, level, nodes)) <= most]
     return levels[0] if levels else network.levels[0]
-
-
-@_level_drawn.register
-def _groups(network: Dragonfly, nodes, most):
-    return network.levels[-1]
 
 
 def _held(network, level, nodes):
@@ -425,13 +417,17 @@ def _asked(picture):
     if network is None:
         return {}
     is_assumed = picture.graph is not None and any(note.startswith(UNKNOWN_CABLES) for note in picture.graph.notes)
-    several = is_assumed and picture.graph is not None and len(picture.graph.levels) > 1
-    above = " and on the levels above (core-taper=K)" * several
+    above = " and on the levels above (core-taper=K)" * _is_deep(picture)
     cables = {"taper": f"the cables above a leaf (taper=2: half as many as hosts){above}"} if is_assumed else {}
     is_job = "nodes" in picture.arguments() and not picture.tasks_per_node
     tasks = {"tasks_per_node": f"the tasks on each host (e.g. {TASKS})"} if is_job else {}
     return cables | tasks | (
         {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
+
+
+def _is_deep(picture):
+    """Whether the network has levels above the leaves."""
+    return picture.graph is not None and len(picture.graph.levels) > 1
 
 
 def _next(picture, words, output, asked):
@@ -444,7 +440,7 @@ def _next(picture, words, output, asked):
         words = [COPY] if picture.path == COPY else words
         yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"
     if "taper" in asked:
-        given["network"] += ",taper=2"
+        given["network"] += ",taper=2" + ",core-taper=1" * _is_deep(picture)
     if "tasks_per_node" in asked:
         given = {"network": given["network"], "tasks_per_node": str(TASKS), **given}
     if "bandwidth" in asked:

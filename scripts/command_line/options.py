@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.ask import WRAPS, ask, job_of, named_grid, with_launcher
 from pencilmap.mapper.base import shell
-from pencilmap.mapper.base.limit import EFFORTS
+from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import best_grid
 from pencilmap.mapper.formats import FORMATS, READABLE, Document, Job, mapping_of, matching, read_document, read_first
 from pencilmap.mapper.formats.format import Launch
@@ -30,9 +30,8 @@ from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.grid import ProcessGrid, decomposition_of
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
@@ -423,7 +422,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
         asked = {name: given.pop(name) for name in signature(ask).parameters if name in given}
         if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
             implied = decomposition_of(grid)
-            asked["decomposition"] = None if implied is PENCIL else implied.name
+            asked["decomposition"] = None if implied == PENCIL else implied.name
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:

@@ -8,7 +8,7 @@ from pencilmap.mapper.ask import job_of
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.hosts import first_hosts
-from pencilmap.mapper.base.limit import EFFORTS, Limit
+from pencilmap.mapper.base.search import search_of
 from pencilmap.mapper.choose import predictions
 from pencilmap.mapper.formats import launch_of
 from pencilmap.mapper.place import place
@@ -42,16 +42,16 @@ def predicted_page(path: str, where: Question, grid: str, placements: Sequence[s
     schedule : str
         Beside one exchange after the other, the page has the best schedule of the last placement.
     """
-    limit = Limit(1, None)
+    within = search_of(effort)
     where, chosen, form = asked_grid(where, grid, placements)
     question = replace(where, schedule=schedule)
-    found = predictions(question, chosen, placements, effort, limit)
+    found = predictions(question, chosen, placements, within)
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
-        several = predictions(replace(where, schedule=BEST), chosen, (DEFAULT, placements[-1]), effort, limit)
+        several = predictions(replace(where, schedule=BEST), chosen, (DEFAULT, placements[-1]), within)
         scheduled = [p for p in several if p.schedule_name != SEQUENCE]
     best = ranked(found)[0]
-    launch = launched(question, best, is_quick=not EFFORTS[effort])
+    launch = launched(question, best, is_quick=not within.budget)
     asked = effort if best.placement == BEST_PLACEMENT else ""
     said = Answer(best, launch, effort=asked, library=library_in(grid, where))
     known = {p.placement for p in found if p.schedule_name == SEQUENCE}

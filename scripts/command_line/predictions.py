@@ -87,10 +87,10 @@ def load(p: Prediction, by: str = TRANSFORM) -> str:
 
 def _range(p, time_s):
     """The range of nine in ten measurements, two digits each: only the exchanges have an error that is known."""
-    exchanges_s = exchanges_of(p).time_s
-    if not p.likely or exchanges_s is None:
+    within_s = exchanges_s(p)
+    if not p.likely or within_s is None:
         return ""
-    ends = [1e3 * (time_s + (share - 1) * exchanges_s) for share in p.likely]
+    ends = [1e3 * (time_s + (ratio - 1) * within_s) for ratio in p.likely]
     return f" [{', '.join(_two(end) for end in ends)}]"
 
 
@@ -495,14 +495,20 @@ class Exchanges:
 
 def exchanges_of(p: Prediction) -> Exchanges:
     """Return the exchanges under the schedule of the prediction."""
-    found = p.schedule
-    if found is None or not is_scheduled(p):
+    schedule = p.schedule
+    if schedule is None or not is_scheduled(p):
         return Exchanges(SEQUENCE, p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
-    name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
-    remaps = (*p.remaps, *p.turned_remaps)
-    t_s, time_s = (None if seconds is None else seconds + sum(times) for seconds, times in (
-        (found.t_s, [r.t_s or 0.0 for r in remaps]), (found.time_s, [r.time_s or 0.0 for r in remaps])))
-    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.proof)
+    name = f"{schedule.name} ({schedule.direction})" if schedule.transforms > 1 else schedule.name
+    t_s = None if schedule.t_s is None else schedule.t_s + sum(r.t_s or 0.0 for r in (*p.remaps, *p.turned_remaps))
+    return Exchanges(name, schedule.cost, t_s, exchanges_s(p), None if p.remaps else schedule.certificate, p.bounds.proof)
+
+
+def exchanges_s(p: Prediction) -> float | None:
+    """Return the seconds of the exchanges and remaps under the schedule of the prediction, without its bounds."""
+    if p.schedule is None or not is_scheduled(p):
+        return p.time_s
+    remaps_s = sum(r.time_s or 0.0 for r in (*p.remaps, *p.turned_remaps))
+    return None if p.schedule.time_s is None else p.schedule.time_s + remaps_s
 
 
 def is_scheduled(p: Prediction) -> bool:

@@ -9,18 +9,17 @@ from typing import Any
 import click
 
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.base.limit import EFFORTS
-from pencilmap.mapper.choose import ALL_ROUTINGS
+from pencilmap.mapper.base.search import EFFORTS
+from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.launchers import Choice
-from pencilmap.mapper.other_grids import MUCH
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.kinds import all_variants
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic

@@ -142,7 +142,7 @@ def types() -> list[tuple[str, tuple[str, str, str]]]:
 
 
 def types_of_the_model() -> str:
-    """Return the rows of `pencilmap.model.placement.transform.TYPES`."""
+    """Return the rows of `pencilmap.model.placement.grid.TYPES`."""
     return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
 
 
@@ -169,7 +169,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),
     ("docs/reproduced.md", marker("table of kinds"), END, kinds_of_figures),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
-    ("model/placement/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
+    ("model/placement/grid.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
      types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),

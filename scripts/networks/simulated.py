@@ -41,9 +41,8 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus, format_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import PRECISIONS, TYPES
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import PRECISIONS, TYPES, ProcessGrid
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SEQUENCE
@@ -135,7 +134,8 @@ class SimulatedNetwork:
             raise SimulationError(f"order {self.order} must name each dimension of torus {self.network} once, "
                                   f"0 to {self.network.n_dimensions - 1}")
         if self.rule:
-            raise SimulationError(f"rule {self.rule} is for other networks than a torus; give tie and order")
+            raise SimulationError(f"rule {self.rule} is for other networks than a torus; leave `routing` out, or take "
+                                  "dimension-order")
 
     @property
     def is_torus(self) -> bool:

@@ -20,9 +20,8 @@ from pencilmap.model.lines.distributed_line import LineTimes, break_even, crossb
 from pencilmap.model.lines.line_plan import line_forecast, line_time, ways
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules import course_of, parse_schedule

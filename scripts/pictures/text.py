@@ -17,7 +17,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import default_routing, routing as routing_named
 from pencilmap.model.network.graph import Level
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads

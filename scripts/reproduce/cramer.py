@@ -26,8 +26,7 @@ from statistics import median
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import block_lengths, transform_of
+from pencilmap.model.placement.grid import ProcessGrid, block_lengths, transform_of
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.published import table
 from pencilmap.model.traffic.exchange import halo

@@ -19,8 +19,7 @@ from pencilmap.model.lines.line_plan import line_stages
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import remaps
 

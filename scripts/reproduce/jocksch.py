@@ -16,9 +16,8 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.published import table

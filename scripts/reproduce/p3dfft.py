@@ -25,8 +25,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import p3dfft_time
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus, parse_torus
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import block_lengths
+from pencilmap.model.placement.grid import ProcessGrid, block_lengths, parse_grid
 from pencilmap.model.times.published import p3dfft_2012, table
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, both_decompositions, steps

@@ -37,8 +37,7 @@ from pencilfft.operators import curl, divergence, gradient, inverse_laplacian, l
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.lines.line_plan import line_stages
 from pencilmap.model.lines.line_problem import brick_line_stages
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import parse_transform, transform_of
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform, transform_of
 from pencilmap.model.traffic.exchange import exchanges, halo as model_halo
 
 comm = MPI.COMM_WORLD

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
 from operator import attrgetter
 from pathlib import Path
 
@@ -57,6 +58,28 @@ def test_every_function_of_c_is_there(language):
         missing = {name for name in instead.values() if not attrgetter(name)(pencilfft)}
     assert sorted(set(FUNCTIONS) - there - set(instead)) == [], f"write these for {language}"
     assert not missing and not set(instead) & there and set(instead) <= set(FUNCTIONS)
+
+
+def kind_of(argument):
+    """Return the kind of an argument of C or of ctypes: how it is passed, and to what a pointer points if that is told."""
+    base, stars = re.fullmatch(r"(?:const )?(?:struct )?(\w+) (\**)\w*(?:\[\d*\])?", argument).groups()
+    to = {"int": c_int, "int64_t": c_int64, "double": c_double, "MPI_Fint": c_int, "pencilfft_direction": c_int,
+          "pencilfft_norm": c_int}.get(base)
+    return {c_char_p} if base == "char" and stars == "*" else {POINTER(to), c_void_p} if to and (stars or "[" in argument) \
+        else {to} if to else None
+
+
+def test_arguments_in_python_are_those_of_the_headers():
+    library = pytest.importorskip("pencilfft", reason="NOT TESTED: the functions of the Python binding").library
+    prototypes = (SOURCE.parent / "fortran" / "handles.c").read_text("utf-8").partition("\n\n/* MPI would")[0]
+    text = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", HEADERS + prototypes, flags=re.DOTALL))
+    for name, arguments in library.SIGNATURES.items():
+        [told] = re.findall(rf"[ *]pencilfft_{name}\(([^)]*)\);", text)
+        expected = [] if told == "void" else [kind_of(one) for one in told.split(", ")]
+        assert len(arguments) == len(expected), name
+        for argument, kinds in zip(arguments, expected, strict=True):
+            pointer = argument is c_void_p or hasattr(argument, "contents")
+            assert argument in kinds if kinds else pointer, (name, argument)
 
 
 def parsed(text):

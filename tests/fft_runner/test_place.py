@@ -14,8 +14,8 @@ import pytest
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.kinds import network_named
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.scripts.networks.build import find_build
 from tests.documents import run_by
 from tests.fft_runner.conftest import SOURCE, run_bounded

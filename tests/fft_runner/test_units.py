@@ -9,7 +9,7 @@ import pytest
 from pencilmap.model import algorithms
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS, LocalPass
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.transform import TYPES as MODEL_TYPES
+from pencilmap.model.placement.grid import TYPES as MODEL_TYPES
 from pencilmap.model.traffic.exchange import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience

@@ -32,10 +32,8 @@ from pencilmap.model.machines import machine_names, package_file
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.partition import parse_partition
 from pencilmap.model.network.torus import Torus, format_torus, parse_torus
-from pencilmap.model.placement.allocation import Site, parse_nodes
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.placement.allocation import Mapping, Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid, parse_transform
 from tests.fuzz.first_inputs import IN_C, IN_PYTHON
 
 CORPUS = Path(__file__).with_name("corpus")

@@ -9,9 +9,8 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, write_mapping
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
 TORUS = Torus((2, 2))
 TASKS = min(2, len(os.sched_getaffinity(0)))

@@ -155,3 +155,11 @@ def test_pals_is_a_launcher_of_cray(tmp_path, mpirun, mpiexec, variables):
 def _program(path, command):
     path.write_text(f"#!/bin/sh\n{command}\n")
     path.chmod(0o755)
+
+
+def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
+    status, out, err = pencilmap("map", "-m", "fugaku", "--network", "4x6x4", "-t", "1", "-g", "8x12", "--effort", "quick",
+                                 "--notes", "-o", tmp_path / "v")
+    assert status == 0, err
+    assert 'job     #PJM -L "node=4x6x4:torus"\n' in out and "note    The coordinates are those" in out
+    assert "torus 4x6x4 lies in a box of 2x2x2x2x3x2 nodes on machine fugaku" in " ".join(out.split())

@@ -11,9 +11,8 @@ from pencilmap.mapper.formats import FORMATS, Job, parse_mapping, read_mapping, 
 from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from tests.launchers.conftest import needs, run_bounded, succeed
 
 

@@ -2,15 +2,17 @@
 
 import re
 from fractions import Fraction
-from importlib import import_module
 from itertools import permutations
+from time import monotonic
 
 import numpy as np
 import pytest
 
-from pencilmap.mapper.placements.search import parse_options
+from pencilmap.mapper.base import search as search_module
+from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.placements import place
 from pencilmap.mapper.searches import annealing, routed_swaps
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.seeds.torus import starts, stretched_products
@@ -18,15 +20,17 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
 from pencilmap.model.predict import interval, predict, predict_routed
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped, routed_joint
 
-SHORT = Budget(evaluations=1500, seconds=None)
+SHORT = 1500  # evaluations
+
+
+def within(grid, evaluations=SHORT, seed=1, deadline=None):
+    return Search(evaluations * work_of_swap(grid), seed, deadline)
 
 
 def all_orders(torus):
@@ -64,11 +68,6 @@ def joint_cost(mapping, wanted):
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, rule))
 
 
-@pytest.fixture(autouse=True)
-def _nothing_found_before():
-    annealing._done.clear()
-
-
 @pytest.mark.parametrize("wanted", WANTED, ids=["sequence", "at once", "overlap", "unlike"])
 @by_name
 def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, wanted):
@@ -98,7 +97,7 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, w
 def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_message(shape, T, grid, size, wanted):
     """The grid 4x3 has more rows than indices of x: empty blocks."""
     site, grid, transform = Site(parse_torus(shape), T), parse_grid(grid), Transform(*size)
-    run = annealing._Run(site, grid, 5, SHORT, lambda *given: None, wanted, annealing.USUAL, transform)
+    run = annealing._Run(site, grid, within(grid, seed=5), lambda *given: None, wanted, annealing.USUAL, transform)
     routed_swaps.settle_down(run.state, np.random.default_rng(1).permutation(site.n_slots))
     for heat in (1e9, 1e-9):
         routed_swaps.anneal(run.state, 300, heat, heat)
@@ -113,7 +112,7 @@ def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_mess
 @pytest.mark.thorough
 @by_name
 def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid):
-    found = search(site, grid, budget=SHORT)
+    found = search(site, grid, within(grid))
     site.check_mapping(found.mapping)
     prediction = predict(found.mapping, site=site)
     assert float(prediction.cost) == pytest.approx(found.cost, rel=1e-12)
@@ -128,7 +127,7 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
     (Torus((4, 4, 4)), ProcessGrid(8, 8), 1, at_once(2))], ids=str)
 def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, tasks, wanted):
     product = best_product(torus, grid, tasks, wanted)
-    found = search(Site(torus, tasks), grid, budget=Budget(seconds=0.0), wanted=wanted)
+    found = search(Site(torus, tasks), grid, within(grid, deadline=0.0), wanted)
     assert found.cut == "seconds" and found.start == "best product"
     least = joint_cost(product.mapping(), wanted or in_sequence(2))
     assert joint_cost(found.mapping, wanted or in_sequence(2)) == least == found.cost < found.launcher_cost
@@ -149,7 +148,7 @@ def test_a_product_is_stretched_around_a_missing_node():
 
 def test_the_same_seed_gives_the_same_placement_and_another_another():
     site, grid = SITES[0]
-    first, again, other = (search(site, grid, seed, SHORT).mapping for seed in (1, 1, 2))
+    first, again, other = (search(site, grid, within(grid, seed=seed)).mapping for seed in (1, 1, 2))
     assert (first.node_of_rank == again.node_of_rank).all() and first.name == again.name
     assert (first.node_of_rank != other.node_of_rank).any()
 
@@ -157,9 +156,8 @@ def test_the_same_seed_gives_the_same_placement_and_another_another():
 def test_rows_and_columns_may_be_exchanged():
     site, grid = SITES[0]
     turned = ProcessGrid(grid.shape[1], grid.shape[0])
-    one, other = search(site, grid, budget=SHORT), search(site, turned, budget=SHORT)
-    annealing._done.clear()
-    again = search(site, turned, budget=SHORT)
+    shared = within(grid)
+    one, other, again = search(site, grid, shared), search(site, turned, shared), search(site, turned, within(grid))
     nodes = one.mapping.node_of_rank.reshape(grid.shape[::-1])
     for found in (other, again):
         assert (found.mapping.node_of_rank.reshape(grid.shape) == nodes.T).all()
@@ -174,12 +172,12 @@ def test_the_launchers_are_tried_whatever_the_budget():
     site, grid = SITES[0]
     least = min(predict(default(order, site, each)).cost for order in ("", "tn", *all_orders(site.network))
                 for each in (grid, ProcessGrid(*grid.shape[::-1])))
-    assert predict(search(site, grid, budget=Budget(0, None)).mapping).cost == least
+    assert predict(search(site, grid, Search(0)).mapping).cost == least
 
 
 def test_seconds_cut_the_search_and_the_answer_says_so():
     site, grid = SITES[0]
-    found = search(site, grid, budget=Budget(10**9, seconds=0.2))
+    found = search(site, grid, within(grid, 10**9, deadline=monotonic() + 0.2))
     assert found.cut == "seconds" and found.evaluations < 10**9
     assert "cut=seconds" in found.mapping.name and "CUT SHORT" in str(found)
     assert found.cost <= found.launcher_cost
@@ -193,15 +191,15 @@ def test_an_interrupt_gives_the_best_so_far():
         if share is not None:
             raise KeyboardInterrupt
 
-    found = search(site, grid, budget=SHORT, report=interrupt)
-    assert found.cut == "interrupt" and found.evaluations < SHORT.evaluations
+    found = search(site, grid, within(grid), report=interrupt)
+    assert found.cut == "interrupt" and found.evaluations < SHORT
     assert float(predict(found.mapping).cost) == pytest.approx(found.cost) and found.cost <= found.launcher_cost
 
 
 def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
     """8x8x8 with 40 random nodes missing, 59 rows of 8 tasks."""
     site, grid = with_holes(Torus((8, 8, 8)), 40), ProcessGrid(8, 59)
-    found = search(site, grid, budget=Budget(10_000, None))
+    found = search(site, grid, within(grid, 10_000))
     launcher = predict(default("", site, grid)).cost
     assert predict(found.mapping).cost <= 0.85 * launcher
 
@@ -226,10 +224,10 @@ def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slo
 def test_progress_tells_the_share_of_evaluations_and_the_best_cost_so_far():
     site, grid = SITES[5]
     heard = []
-    found = search(site, grid, budget=SHORT, report=lambda line, share=None: heard.append((line, share)))
+    found = search(site, grid, within(grid), report=lambda line, share=None: heard.append((line, share)))
     told = [(re.fullmatch(r"best load (\S+) \(from .+\)", line), share) for line, share in heard]
     shares, best = zip(*((share, float(one[1])) for one, share in told if one))
-    assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT.evaluations <= found.evaluations
+    assert len(shares) > 3 and list(shares) == sorted(shares) and shares[-1] * SHORT <= found.evaluations
     assert min(best) == pytest.approx(found.cost, rel=1e-3), "the same as of what is returned"
 
 
@@ -253,16 +251,14 @@ def worst_of_ring(nodes, R, C, tie):
 def test_a_robust_search_finds_the_least_worst_over_the_rules_for_ties():
     ties = ("split", "parity", "plus")
     every = [max(worst_of_ring(nodes, 2, 3, tie) for tie in ties) for nodes in permutations(range(6))]
-    found = search(Site(Torus((6,))), ProcessGrid(2, 3), budget=SHORT, rules=annealing.TIED)
+    found = search(Site(Torus((6,))), ProcessGrid(2, 3), within(ProcessGrid(2, 3)), rules=annealing.TIED)
     assert found.cost == pytest.approx(float(min(every))) and found.cost < float(max(every))
     assert found.cost == pytest.approx(max(float(predict(found.mapping, routing_name=f"dimension-order:{tie}").cost)
                                            for tie in ties))
 
 
 def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
-    families = import_module("pencilmap.mapper.placements.best")  # `best` in the package is the function
-    monkeypatch.setattr(families, "SWAPS", 6000)
-    monkeypatch.setattr(families, "EVALUATIONS", 6000)
+    monkeypatch.setattr(search_module, "BUDGET", 10_000_000)
     where, usual, grid = setting(network="8x8", robust=True), setting(network="8x8"), ProcessGrid(4, 16)
     [shown] = where.predictions("4x16")
     worst = max(p.cost for p in usual.predictions("4x16", routing="all")[2:])
@@ -277,4 +273,14 @@ def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
                                       "seconds=nan", "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
-        parse_options(argument)
+        place(f"search:{argument}", *SITES[0])
+
+
+def test_lengths_of_very_slow_links_remain_numbers():
+    site = Site(Torus((4, 4, 2), bandwidth=(1.0, 1e6, 1e6)), idle=True)
+    found = search(site, ProcessGrid(5, 6), within(ProcessGrid(5, 6)))
+    assert found.cost < found.launcher_cost
+    run = annealing._Run(site, ProcessGrid(5, 6), Search(), lambda line: None, in_sequence(2), annealing.USUAL)
+    for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
+        run.state.top[:] = top
+        assert run._most_doublings() == doublings

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from pencilmap.mapper.choose import plan, predictions
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.base.search import BUDGET, Search, search_of
+from pencilmap.mapper.choose import faster_schedule, plan, predictions
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
@@ -21,8 +21,7 @@ from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
 from pencilmap.model.predict import answer, predict
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules import objectives
@@ -172,11 +171,11 @@ def check_never_worse(question, grid, share):
         launch = answer(question, place_of(question, "default", grid))
     except ScheduleError:  # lanes need longer axes
         return 0
-    best = best_placement(question, grid, share)[1]
+    best = best_placement(question, grid, Search(BUDGET // share if share else 0))[1]
     assert best.worth <= launch.worth, (grid, question)
     if grid.decomposition is PENCIL and grid.shape[0] == 1 < grid.n_tasks:
         slab, asked = ProcessGrid(grid.n_tasks, decomposition=SLAB), replace(question, schedule="sequence")
-        pencil, slab = (best_placement(asked, one, share)[1] for one in (grid, slab))
+        pencil, slab = (best_placement(asked, one, Search(BUDGET // share if share else 0))[1] for one in (grid, slab))
         assert float(pencil.cost) == pytest.approx(float(slab.cost))
         assert float(pencil.lower_bound.value) == pytest.approx(float(slab.lower_bound.value))
     return 1
@@ -192,7 +191,7 @@ def test_best_is_never_slower_than_the_launch_order_of_the_grid_as_given(kind):
                                                        ("fat-tree:leaves=25,hosts=40,up=20", 8, "512", "25x320")])
 def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, tasks, fft, grid):
     where = setting(network=network, tasks_per_node=tasks, fft=fft, bandwidth="1 GB/s")
-    best, launch = predictions(where, parse_grid(grid), ["best", "default"], "quick")
+    best, launch = predictions(where, parse_grid(grid), ["best", "default"], Search(0))
     assert best.time_s <= launch.time_s
     plan_of = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["sequence"])
     assert min(choice.prediction.time_s for choice in plan_of.choices) == plan_of.best.prediction.time_s <= launch.time_s
@@ -204,10 +203,10 @@ def test_a_launch_order_that_is_faster_than_its_transpose_is_not_lost(network, t
 def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     """The best placement in sequence is not the best under overlap: 8x64 takes 0.786 ms in sequence, 0.557 ms at once."""
     where = setting(network=network, fft="256", bandwidth="1 GB/s")
-    found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], "quick")
+    found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], Search(0))
     planned = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["best"]).best.prediction
     assert planned.worth == pytest.approx(min(p.worth for p in found))
-    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], "quick")[0]):
+    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], Search(0))[0]):
         assert other.worth == pytest.approx(planned.worth)
 
 
@@ -216,7 +215,7 @@ def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
 def test_one_group_that_leaves_nodes_idle_takes_the_best_nodes_of_all_orders(grid, effort):
     where = setting(network="8x8x8", bandwidth="5 GB/s", fft="512", failed="3-0-0,5-1-1", idle=True)
     names = ["default", *(f"default:t{''.join(order)}" for order in permutations("xyz"))]
-    best, *orders = predictions(where, parse_grid(grid), ["best", *names], effort)
+    best, *orders = predictions(where, parse_grid(grid), ["best", *names], search_of(effort))
     assert best.time_s <= min(order.time_s for order in orders) < max(order.time_s for order in orders)
 
 
@@ -224,7 +223,7 @@ def test_best_of_a_direction_is_best_for_its_exchanges():
     """The blocks differ, so a backward transform loads other links than a forward transform; a pair loads both."""
     wheres = {direction: setting(network="4x3:mesh", fft="9x4x11", direction=direction) for direction in DIRECTIONS}
     grid = parse_grid("4x3")
-    placed = {direction: best_placement(where, grid, 200)[0] for direction, where in wheres.items()}
+    placed = {direction: best_placement(where, grid, Search(BUDGET // 200))[0] for direction, where in wheres.items()}
     for direction, where in wheres.items():
         costs = {other: where.predict(each).schedule.cost for other, each in placed.items()}
         assert costs[direction] == min(costs.values())

@@ -7,9 +7,8 @@ import pytest
 from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import all_grids
+from pencilmap.model.placement.grid import Transform, all_grids
 from pencilmap.model.placement.product import Pattern, Product
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict_product
 
 

@@ -15,9 +15,8 @@ from pencilmap.mapper.graphs import given_network
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
 JOB = Job(Site(TORUS))

@@ -9,9 +9,8 @@ from pencilmap.mapper.formats import FORMATS, Job, mapping_text, parse_mapping
 from pencilmap.mapper.formats.flux import blocks, expand
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, slots_in_order
 
 REPRODUCIBLE = settings(derandomize=True, deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 

@@ -1,19 +1,18 @@
 """Placements of a transform beside a halo: counted again message by message, never worse than the launch order."""
 
 from fractions import Fraction
-from math import isclose
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.searches.traffic_search import swaps_of_transform
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import transform_of
-from pencilmap.model.traffic.exchange import Halo, exchanges, halo
-from pencilmap.model.traffic.loads import in_sequence, overlapped
-from pencilmap.model.traffic.program import transform_traffic
+from pencilmap.model.kinds import default_routing, routing
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.traffic.exchange import exchanges, halo
+from pencilmap.model.traffic.loads import in_sequence
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -104,17 +103,13 @@ def test_a_halo_wider_than_the_array_is_refused():
         setting(network="2x4", fft="32", halo=33).predictions("2x4")
 
 
-def test_traffic_has_the_bytes_of_each_exchange_and_halo():
-    grid, transform = ProcessGrid(2, 3), transform_of((7, 5, 6), "c2c")
-    for wanted, phases in ((in_sequence(2), 3), (overlapped(2, 4), 4)):
-        found = transform_traffic(grid, transform, wanted, Halo(1, 0.25))
-        assert len(found.phases) == phases
-        sums = np.array([int(phase.bytes.sum()) for phase in found.phases])
-        row, column = (sum(int(e.group_weight[g] * e.send_weight[i] * e.receive_weight[j]) * e.unit_bytes
-                           for g in range(len(e.members)) for i in range(e.size) for j in range(e.size) if i != j)
-                       for e in exchanges(grid, transform))
-        around = halo(grid, transform, "input", (1, 1, 1))
-        expected = row + column + 0.25 * int(around.group_weight.sum()) * around.unit_bytes
-        scale = 4
-        assert isclose(sums.sum(), scale * expected)
-        assert isclose(sums[-1], scale * 0.25 * int(around.group_weight.sum()) * around.unit_bytes)
+@pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), CASES)
+def test_the_search_counts_what_the_prediction_counts(network, tasks, fft, decomposition, grid, planes, weight):
+    where = setting(network=network, tasks_per_node=tasks, fft=fft, decomposition=decomposition, halo=planes, weight=weight)
+    site, one = where.site, where.grid(grid)
+    places = np.random.default_rng(7).permutation(site.n_slots)
+    mapping = Mapping(site.network, one, tasks, site.allocation.nodes[places // tasks], places % tasks)
+    tables = routing(default_routing(site.network), site.network).routes(
+        site.network, np.repeat(site.allocation.nodes, tasks), np.tile(np.arange(tasks), site.allocation.n_nodes))
+    swaps = swaps_of_transform(tables, site, one, where.transform, in_sequence(len(one.decomposition.exchanges)), where.halo)
+    assert swaps.cost(places) == pytest.approx(float(where.predict(mapping).worth), rel=1e-9)

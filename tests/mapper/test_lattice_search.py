@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.seeds.tilings import (
@@ -69,7 +70,7 @@ def test_folded_loads_are_those_of_routing_every_message(torus, tasks, grid):
     ("13x13", "13x13", 1, 10.77), ("10x10", "10x20", 2, 7.4), ("7x7", "14x7", 2, 6.29)])
 def test_tilings_beat_digit_patterns(shape, grid, tasks, cost):
     torus, grid = parse_torus(shape), parse_grid(grid)
-    tiling, found = best_tiling(torus, grid, tasks, evaluations=150_000)
+    tiling, found = best_tiling(torus, grid, tasks, within=Search(150_000 * 320))
     assert found <= cost + 0.005 < predict(best_product(torus, grid, tasks)).cost
     assert found == pytest.approx(float(predict_routed(tiling.mapping(grid)).cost))
 

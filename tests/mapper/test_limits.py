@@ -20,10 +20,8 @@ from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
 from pencilmap.model.kinds.torus_routes import TorusOptimum
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.schedules import parse_schedule
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges

@@ -12,9 +12,8 @@ from pencilmap.model.base.errors import PlacementError, RecordError
 from pencilmap.model.lines.line_plan import line_time
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record, written
 

@@ -2,24 +2,23 @@
 
 import random
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from time import process_time
 
 import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import seeds
+from pencilmap.mapper.seeds.levels import FEW, seeds
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
@@ -79,7 +78,7 @@ def test_swaps_see_the_loads_of_the_prediction(text, tasks, grid, objective, tra
     prediction = predict(mapping_of(ground, slots), transform)
     wanted = prediction.cost if objective == in_sequence(2) else max(prediction.schedule.load_joint)
     assert swaps.cost(slots) == pytest.approx(float(wanted), abs=1e-9)
-    better = annealed(swaps, slots, 400_000, hot=0.05)
+    better = annealed(swaps, slots, Search(400_000), hot=0.05)
     assert swaps.least == pytest.approx(swaps.cost(better), abs=1e-9) and swaps.cost(better) <= swaps.cost(slots)
 
 
@@ -146,7 +145,7 @@ def test_the_search_finds_the_best_of_all_placements_of_a_small_machine(text):
     least = least_costs(site, grid)
     assert lower_bound(site, grid).value <= min(least.values())
     for rule in judged_routings(site.network):
-        assert search(site, grid, rules=(rule,), evaluations=20_000).costs[rule] == least[rule]
+        assert search(site, grid, Search(2_500_000), rules=(rule,)).costs[rule] == least[rule]
 
 
 @pytest.mark.parametrize("text, used, equal", [
@@ -158,7 +157,7 @@ def test_a_note_says_if_placement_cannot_matter(text, used, equal):
     costs = {in_sequence(2).of_loads(routed_joint(site.network, parts, mapping_of(ground, slots).ends, rule))
              for slots in every_placement(used, grid)}
     assert (len(costs) == 1) == equal
-    noted = network_search.best_mapping(site, grid, evaluations=1000).notes
+    noted = network_search.best_mapping(site, grid, Search(125_000)).notes
     assert (network_search.EQUAL in noted) == equal
 
 
@@ -217,7 +216,7 @@ def test_the_worst_cost_is_never_above_that_of_the_launcher(text, number, tasks,
     site = site_of(text, tasks, sorted(random.Random(7).sample(range(n), min(number, n))))
     grid = ProcessGrid(*grid) if site.n_slots == grid[0] * grid[1] else ProcessGrid(2, site.n_slots // 2)
     site = Site(site.network, tasks, site.allocation, idle=True)
-    found = search(site, grid, evaluations=60_000)
+    found = search(site, grid, Search(7_500_000))
     assert all(max(found.costs.values()) <= max(costs) for costs in launched_costs(site, grid))
     assert max(found.costs.values()) == max(cost_under(found.mapping, rule) for rule in found.costs)
 
@@ -268,3 +267,23 @@ def test_49152_tasks_on_scattered_hosts_are_placed_within_a_tenth_of_the_bound_i
     assert process_time() - began < patience(60)
     assert found.costs["shortest-path"] <= Fraction("1.1") * lower_bound(site, grid).value
     assert found.costs["shortest-path"] < Fraction("0.93") * launched_costs(site, grid)[0][0]
+
+
+def cost_of(ground, slots, rule):
+    mapping = Mapping(ground.network, ground.grid, 1, ground.node[slots], ground.slot[slots], "seed")
+    return in_sequence(2).of_loads(routed_joint(ground.network, exchanges(ground.grid), mapping.ends,
+                                                routing(rule, ground.network)))
+
+
+@pytest.mark.parametrize("text, grid", [
+    ("dragonfly:a=4,p=2,h=2", ProcessGrid(8, 9)), ("hyperx:4x4,hosts=4", ProcessGrid(8, 8)),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=3,groups=5", ProcessGrid(5, 6))])
+def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_once(text, grid, monkeypatch):
+    site = site_of(text)
+    ground, rule = Ground(site, grid, variety=FEW), judged_routings(site.network)[0]
+    some = {name: cost_of(ground, slots, rule) for name, slots in islice(seeds(ground), 2)}
+    found = search(site, grid, Search(0))
+    assert list(found.costs) == [rule] and found.costs[rule] <= min(some.values())
+    monkeypatch.setattr(network_search, "FIRST", 1000)
+    every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
+    assert search(site, grid, Search(0)).costs[rule] == min(every.values())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pencilmap.model.kinds import network_named
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 
 

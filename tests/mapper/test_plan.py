@@ -2,14 +2,15 @@
 
 import random
 from dataclasses import replace
-from importlib import import_module
 from itertools import product as cartesian
 
 import pytest
 
 from pencilmap import model
 from pencilmap.mapper import choose, place
-from pencilmap.mapper.choose import _Wanted, least_s, plan
+from pencilmap.mapper.base import search as search_module
+from pencilmap.mapper.choose import plan
+from pencilmap.mapper.choose.choices import Wanted, least_s
 from pencilmap.mapper.place import best_placement
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
@@ -80,10 +81,7 @@ def drawn_question(draw):
 @pytest.fixture
 def brief(monkeypatch):
     """Searches of few evaluations."""
-    families = import_module("pencilmap.mapper.placements.best")
-    monkeypatch.setattr(import_module("pencilmap.mapper.searches.network_search"), "EVALUATIONS", 4000)
-    for name, value in (("EVALUATIONS", 800), ("SHORT", 50), ("LONG", 100), ("TASK_STEPS", 1), ("SWAPS", 400)):
-        monkeypatch.setattr(families, name, value)
+    monkeypatch.setattr(search_module, "BUDGET", 500_000)
 
 
 @pytest.mark.usefixtures("brief")
@@ -111,7 +109,7 @@ def test_all_ways_to_ask_have_the_same_first_choice(seed):
 
 def test_nothing_is_searched_if_the_first_choice_takes_the_least_that_any_grid_takes(monkeypatch):
     asked = []
-    monkeypatch.setattr(_Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
+    monkeypatch.setattr(Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
     plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"))
     assert not asked
     plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"), grids=[all_grids(64)[3]], schedules=["sequence"])
@@ -169,7 +167,7 @@ def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_com
     where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
     every, tried = [], []
     for grid in all_grids(where.n_slots, where.decomposition):
-        every += [best_placement(where, grid, 0)[1], where.predict(where.place("default", grid))]
+        every += [best_placement(where, grid, search_module.Search(0))[1], where.predict(where.place("default", grid))]
     for module in (model.predict, choose, place):
         monkeypatch.setattr(module, "answer", lambda question, placed, name=None, known=model.predict.answer:
                             tried.append((placed.grid, question.routing)) or known(question, placed, name))

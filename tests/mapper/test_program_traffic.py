@@ -8,6 +8,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.seeds.graph import scotch_starts
@@ -15,9 +16,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.graph_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.traffic.patterns import grid_of
@@ -119,7 +119,7 @@ def test_grid_is_found_whatever_the_numbers_of_the_ranks(extents):
 
 def test_shuffled_halo_is_unshuffled():
     traffic = halo((8, 8, 8), names=np.random.default_rng(3).permutation(512))
-    found = search_traffic(Site(network_named("8x8x8")), traffic, DimensionOrder(), 0, scotch=False)
+    found = search_traffic(Site(network_named("8x8x8")), traffic, DimensionOrder(), Search(0), scotch=False)
     assert found.cost <= 120_000
 
 
@@ -137,7 +137,7 @@ def test_never_worse_than_the_launcher_hop_bytes_or_scotch(text, kind):
     names = np.random.default_rng(2).permutation(n)
     traffic = random_traffic(n, per_rank=3, phases=2) if kind == "random" else halo((4, n // 4), (64000, 8000), names)
     rule = routing(default_routing(network), network)
-    found = search_traffic(site, traffic, rule, 1e8)
+    found = search_traffic(site, traffic, rule, Search(100_000_000))
 
     def exact(places):
         return predict_program(Mapping(network, ProcessGrid(n, 1), 1, places, np.zeros(n, int)), traffic).link_bytes

@@ -20,9 +20,8 @@ from pencilmap.model.base import reading as reading_module
 from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError
 from pencilmap.model.machines.machine import load_machine, read_machine
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 
 SITE = Site(Torus((2, 2)))
 

@@ -8,9 +8,8 @@ from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.placement.mapping import Mapping
 
 TEXTS = [("4x4x4", 1, "8x8", "ring:x=r4,y=1.0/2.3,z=c4"), ("8x8", 2, "4x32", "ring:x=0.2.7.6/1.3.5.4,y=c8,t=c2"),
          ("6x4", 2, "12x4", "ring:x=1.0.5/2.3.4,y=0.1/3.2,t=r2"), ("5x9", 1, "15x3", "ring:x=r5,y=0.1.2/6.5.4/8.7.3"),

@@ -13,8 +13,7 @@ from pencilmap.model.base.errors import RecordError
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record, written
 

@@ -13,9 +13,8 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.reorder import ReorderError, reorder
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from tests.patience import patience
 
 

@@ -11,9 +11,8 @@ from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.traffic.loads import at_once, in_sequence
 

@@ -7,8 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.seeds import graph as scotch
 from pencilmap.mapper.seeds.graph import scotch_is_there, scotch_mapping
@@ -49,7 +50,8 @@ def test_the_irregular_case_of_the_issue_is_never_worse_than_scotch():
     torus = Torus((8, 8, 8))
     missing = np.random.default_rng(0).choice(512, 40, replace=False)
     site, grid = Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59)
-    assert predict(search(site, grid, budget=Budget(2000, None)).mapping).cost <= predict(scotch_mapping(site, grid)).cost
+    found = search(site, grid, Search(2000 * work_of_swap(grid)))
+    assert predict(found.mapping).cost <= predict(scotch_mapping(site, grid)).cost
 
 
 def test_without_scotch_its_debian_package_is_named(monkeypatch):

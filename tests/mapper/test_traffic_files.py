@@ -11,8 +11,8 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.traffic_files import parse_traffic, read_traffic, traced
 from pencilmap.model.base.errors import PencilmapError, TrafficError
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.traffic.program import (
     COLLECTIVE,

@@ -1,13 +1,13 @@
 """Placements on twisted tori: what they reach, that they are what their text says, and that they never lose."""
 
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import launched
-from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups
+from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups, work_of_basis
 from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.kinds import routing
@@ -33,7 +33,7 @@ def joint(mapping):
 
 def reach(shape, grid, least):
     site, grid = Site(parse_twisted(f"{shape}:twisted")), parse_grid(grid)
-    found = best_twisted(site, grid)[-1]
+    found = best_twisted(site, grid, Search())[-1]
     cost = predict(found).cost
     assert found.name == "default" or predict(place(found.name, site, grid)).cost == cost
     assert float(cost) <= least + 0.005
@@ -55,7 +55,7 @@ def test_best_reaches_what_is_known_of_large_slices(shape, grid, least):
 
 @pytest.mark.parametrize("shape, grid, least, plain", AT_ONCE)
 def test_exchanges_at_once_are_told_to_take_the_plain_slice_if_it_is_better(shape, grid, least, plain):
-    found = best_twisted(Site(parse_twisted(f"{shape}:twisted")), parse_grid(grid), at_once(2))[-1]
+    found = best_twisted(Site(parse_twisted(f"{shape}:twisted")), parse_grid(grid), Search(), at_once(2))[-1]
     assert float(joint(found).length((1, 1))) <= least
     told = [note for note in found.notes if "plain torus" in note]
     assert len(told) == (plain is not None) and all(f"links cost {plain}," in note for note in told)
@@ -70,11 +70,11 @@ def test_a_basis_costs_what_it_says_on_every_grid_and_never_more_than_the_launch
     site = Site(torus, tasks)
     for grid in all_grids(site.n_slots):
         if min(grid.shape) > 1:
-            found, cost = best_basis(torus, grid, tasks, objective, evaluations=100)
+            found, cost = best_basis(torus, grid, tasks, objective, Search(100 * work_of_basis(torus, grid)))
             mapping = found.mapping(grid)
             assert float(objective.of_loads(joint(mapping))) == pytest.approx(cost, rel=1e-9)
             assert place(str(found), site, grid).node_of_rank.tolist() == mapping.node_of_rank.tolist()
-            best = best_twisted(site, grid, objective, share=Fraction(40))
+            best = best_twisted(site, grid, Search(12_500_000), objective)
             assert objective.of_loads(joint(best[-1])) <= objective.of_loads(joint(launched(site, grid)))
 
 

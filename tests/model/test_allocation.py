@@ -6,9 +6,8 @@ from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import AllocationError, GridError
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from tests.model.cases import repeatable
 

@@ -16,10 +16,8 @@ from pencilmap.model.kinds import torus_floors, torus_translations as translatio
 from pencilmap.model.kinds.torus_floors import _least_ends, _most_groups, floor_of
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
 from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
 from pencilmap.model.predict.question import worst

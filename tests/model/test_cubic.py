@@ -11,10 +11,8 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError, PencilmapError, ScheduleError
 from pencilmap.model.decompositions import CUBIC
 from pencilmap.model.kinds import network_named
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program

@@ -11,9 +11,8 @@ from pencilmap.mapper.seeds.products import best_product, rank_grids
 from pencilmap.model.decompositions import CUBIC, DECOMPOSITIONS, SLAB, ExchangeStage, LocalPass, decomposition_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.placement.transform import Transform, block_lengths
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.traffic.exchange import exchanges
 

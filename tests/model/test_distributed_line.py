@@ -9,8 +9,8 @@ from pencilmap.model.base.errors import GridError
 from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
 from pencilmap.model.lines.line_problem import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.times.costs import Costs, MessageRange
 from tests.model.brute_force import dimension_order
 

@@ -16,8 +16,8 @@ from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.machines.machine import load_machine, machine_partitions
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import FoldedTorus, fold, folds
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_transform, repeatable

@@ -6,14 +6,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.best import candidates
 from pencilmap.model.kinds import KINDS, routing
 from pencilmap.model.kinds.kind import Kind
 from pencilmap.model.network.network import Arcs, CoordinateNetwork
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, machine_bound
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
@@ -98,7 +98,7 @@ def test_bounds_hold(network, rule):
 @pytest.mark.thorough
 def test_the_search_beats_the_launch_order_and_pictures_show_the_answer(network):
     grid = ProcessGrid(3, network.n_nodes // 3)
-    best, default = candidates(Site(network), grid, share=100)[-1], place("default", Site(network), grid)
+    best, default = candidates(Site(network), grid, within=Search(5_000_000))[-1], place("default", Site(network), grid)
     assert predict(best).cost <= predict(default).cost
     assert any("row 0: 3 ranks" in line for line in image_text(best, {"row": 0, "column": 0}, 80))
     exchange = exchanges(grid)[0]

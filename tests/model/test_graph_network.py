@@ -13,9 +13,8 @@ from hypothesis import given
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import routing
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question

@@ -7,8 +7,7 @@ import pytest
 
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import transform_of
+from pencilmap.model.placement.grid import ProcessGrid, transform_of
 from pencilmap.model.traffic.exchange import halo
 
 

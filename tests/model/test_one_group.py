@@ -14,9 +14,8 @@ from pencilmap.model.decompositions import SLAB
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import ALIKE
 from tests.model import brute_force as brute

@@ -11,9 +11,8 @@ from pencilmap.model.kinds.torus import may_reach, why_unreachable
 from pencilmap.model.kinds.torus_floors import every_case, optima
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, together_bound
 from pencilmap.model.traffic.exchange import exchanges

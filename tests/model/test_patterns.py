@@ -69,3 +69,16 @@ def test_all_to_alls_are_named(n, groups, text, kind):
     noise = pairs_of(np.arange(1, n), 0, 1, kind=kind)
     pairs = joined([pairs_of(*everyone(*groups), 1000, kind=kind), noise])
     assert [str(pattern) for pattern in patterns(Traffic(n, (Phase(n, pairs),)))] == [text]
+
+
+@pytest.mark.parametrize("traffic, text", [(fft(4, 8), "an FFT on a 4x8 grid"), (fft(7, 3), "an FFT on a 7x3 grid"), (
+    Traffic(60, (Phase(60, pairs_of(*halo_pairs((5, 4, 3), (True, False, True), 1), 10)),)), "a halo of 5x4x3 ranks")])
+def test_patterns_of_the_pairs_alone(traffic, text):
+    """A matrix has no communicators, and the numbers of the ranks may be any."""
+    n, name = traffic.n_ranks, np.random.default_rng(5).permutation(traffic.n_ranks)
+    pairs = traffic.pairs
+    [found] = patterns(Traffic(n, traffic.phases))
+    assert str(found).startswith(text) and not found.shuffled
+    shuffled = pairs_of(name[pairs.source], name[pairs.target], pairs.bytes)
+    [again] = patterns(Traffic(n, (Phase(n, shuffled),)))
+    assert again.shuffled and (again.kind, sorted(again.extents)) == (found.kind, sorted(found.extents))

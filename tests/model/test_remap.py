@@ -9,8 +9,7 @@ import pytest
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
 from pencilmap.model.traffic.exchange import remaps
 
 

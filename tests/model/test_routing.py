@@ -15,8 +15,8 @@ from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
 from pencilmap.model.kinds.torus_routes import DimensionOrder, TorusOptimum
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question

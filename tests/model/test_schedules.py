@@ -16,9 +16,8 @@ from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
 from pencilmap.model.placement.product import Pattern, Product
-from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
@@ -323,3 +322,9 @@ def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):
     monkeypatch.setattr("pencilmap.model.predict.forecast.MOST_ROUTED", 15)
     with pytest.raises(ScheduleError, match="for up to 15 tasks, and grid 4x4 has 16; take a transform whose extents"):
         predict(product, transform, schedule="overlap:2:x")
+
+
+def test_pipelined_has_four_chunks_where_nothing_is_said():
+    placed = place("default", Site(parse_torus("8x8")), parse_grid("8x8"))
+    plain, four = (predict(placed, parse_transform("64"), schedule=text).schedule for text in ("pipelined", "pipelined:4"))
+    assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4

@@ -5,15 +5,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper.searches.annealing import Budget, search
+from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.searches.annealing import search, work_of_swap
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.torus_floors import spectral_bound, weighted_routes
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import Bounds, lower_bound
 from pencilmap.model.predict.question import Question
@@ -75,7 +74,7 @@ def test_no_placement_is_below(seed):
     found = [placed(site, grid, slots) for slots in (np.arange(site.n_slots), *(rng.permutation(site.n_slots)
                                                                                  for _ in range(4)))]
     if not site.allocation.is_complete:
-        found.append(search(site, grid, seed, Budget(3000, None)).mapping)
+        found.append(search(site, grid, Search(3000 * work_of_swap(grid), seed)).mapping)
     for mapping in found:
         cost = predict_routed(mapping, transform, Question(name), site=site).cost
         assert bounds.in_sequence.value <= cost, (str(site), str(grid))

@@ -14,9 +14,8 @@ from pencilmap.model.kinds import KINDS, default_routing, kind_of, network_named
 from pencilmap.model.kinds.levels import units_of
 from pencilmap.model.network.graph import SwitchedNetwork
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound
 from pencilmap.model.schedules import SCHEDULES
@@ -267,7 +266,7 @@ def test_10240_hosts_with_8_tasks_are_read_and_predicted_in_5_seconds_and_2_gb(t
     program = ("import resource, sys; import numpy as np\n"
                "from pencilmap.model.kinds import network_named\n"
                "from pencilmap.model.placement.grid import ProcessGrid\n"
-               "from pencilmap.model.placement.mapping import Mapping\n"
+               "from pencilmap.model.placement.allocation import Mapping\n"
                "from pencilmap.model.predict import predict\n"
                "ranks, network = np.arange(81920), network_named(sys.argv[1])\n"
                "found = predict(Mapping(network, ProcessGrid(256, 320), 8, ranks // 8, ranks % 8))\n"

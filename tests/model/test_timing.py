@@ -13,11 +13,9 @@ from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
 from pencilmap.model.kinds.torus_adaptive import random_minimal_lengths
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Site
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern
-from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms, local_work

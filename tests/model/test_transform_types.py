@@ -3,8 +3,7 @@
 import pytest
 
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.transform import TYPES, Transform, parse_transform, transform_of
+from pencilmap.model.placement.grid import TYPES, ProcessGrid, Transform, parse_transform, transform_of
 from pencilmap.model.traffic.exchange import exchanges
 
 

@@ -13,9 +13,8 @@ from pencilmap.model.base.errors import RoutingError, TorusError
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, lower_bound, together_bound
 from pencilmap.model.routing.shortest_path import exact_loads

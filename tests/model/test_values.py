@@ -12,10 +12,9 @@ from pencilmap.model.base.errors import GridError, MachineError, MappingError, T
 from pencilmap.model.base.units import UNITS, parse
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, block_lengths, parse_grid, parse_transform
 from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
-from pencilmap.model.placement.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.traffic.exchange import exchanges
 
 

@@ -6,12 +6,11 @@ import numpy as np
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.kinds import network_named
-from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.ranking import quick
-from pencilmap.scripts.command_line.answers import Answer
+from pencilmap.scripts.command_line.answers import Answer, Launched
 from pencilmap.scripts.command_line.predictions import bracket_lines
 
 LOAD = "times the data of a node"
@@ -43,6 +42,18 @@ def test_a_bound_is_of_one_routing_and_a_range_of_all():
     for routing, bound in (("minimal", "at most 2.10x more is possible"), ("ideal-adaptive", "no placement is faster")):
         named = predict(launched(RATES), Transform(72, 72, 72), routing_name=routing)
         assert Answer(named).second().endswith(f"{bound} (proved).")
+
+
+def test_a_quick_look_says_its_rule_and_no_file_the_range_of_the_launch_order():
+    """Line 2 is about the launch order if no file is needed; a quick look names the one rule that it asked."""
+    found = predict(launched(RATES), Transform(72, 72, 72))
+    other = predict(replace(launched(RATES), node_of_rank=np.arange(72).reshape(12, 6).T.ravel(), name="best"),
+                    Transform(72, 72, 72))
+    answer = Answer(found, Launched((("block order", other),)), effort="normal")
+    assert answer.is_range and not answer.has_gain
+    assert answer.sentences("x")[1].endswith(Answer(other).first("x").removeprefix("x"))
+    said = Answer(quick(found), effort="quick").first("x")
+    assert said == "x takes 0.01217 ms (predicted, under minimal routing)."
 
 
 def test_a_halo_counts_under_every_rule():

@@ -24,6 +24,11 @@ TORI = [("8x8x8", "8x64"), ("8x8", "4x16"), ("12", "3x4"), ("4x4x4x4x2", "16x32"
         ("2x3x2x4x4x4", "24x32"), ("1x5x1", "5x1"), ("2x2x2x2x2x2x2x2", "16x16")]
 
 
+def group(path, name):
+    """Return the group of an SVG file with this id, None if there is no such group."""
+    return next((g for g in tree.parse(path).iter(f"{SVG}g") if g.get("id") == name), None)
+
+
 def count(path, name):
     """Count the marks of a kind, at any depth: paths, or uses of a path in the definitions."""
     groups = [g for g in tree.parse(path).iter(f"{SVG}g") if re.fullmatch(rf"{name}-\d+", g.get("id", ""))]
@@ -310,3 +315,15 @@ def test_a_network_file_in_the_place_of_a_placement_is_told_how_it_is_named(comm
 
 
 # which exchange
+
+
+@pytest.mark.parametrize("torus, links, rings", [("4x3", 9 + 8, 6 + 8), ("4x3:mesh", 17, 0), ("2x5w", 5 + 8, 4)])
+def test_an_image_draws_lines_whole_and_rings_with_open_ends(torus, links, rings, tmp_path):
+    shape = parse_torus(torus)
+    image.draw_image(mapping_of(torus, f"{shape.shape[0]}x{shape.shape[1]}"), FIRST, tmp_path / "a.svg", "")
+    lines = sum(shape.lines(i) for i in range(2))
+    drawn = group(tmp_path / "a.svg", "links")
+    assert len(list(drawn.iter(f"{SVG}path"))) == lines
+    ends = group(tmp_path / "a.svg", "ring-ends")
+    assert (0 if ends is None else len(list(ends.iter(f"{SVG}path")))) == rings
+    assert links == sum(shape.lines(i) * (shape.shape[i] - 1) for i in range(2))

@@ -28,9 +28,9 @@ WITHIN = {  # treatment of a signal's exception by code in C
 def test_a_signal_in_compiled_code_is_one_sentence(tmp_path, number, within):
     code = WITHIN[within].replace("number", str(int(number)))
     program = ("import signal, sys, time\nfrom pencilmap.__main__ import main\n"
-               "from pencilmap.mapper import choose\n"
+               "from pencilmap.mapper.choose import choices\n"
                f"def place(*given, **named):\n{''.join(f'    {line}{chr(10)}' for line in code.splitlines())}"
-               "choose.best_placement = place\n"
+               "choices.best_placement = place\n"
                "sys.argv = ['pencilmap', 'map', '--network', '4x4', '--grid', '4x4', '--format', 'bgl', '-o', 's.map']\n"
                "main()\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
@@ -40,9 +40,9 @@ def test_a_signal_in_compiled_code_is_one_sentence(tmp_path, number, within):
 
 
 def test_an_error_without_a_signal_is_told_in_full(tmp_path):
-    program = ("import sys\nfrom pencilmap.__main__ import main\nfrom pencilmap.mapper import choose\n"
+    program = ("import sys\nfrom pencilmap.__main__ import main\nfrom pencilmap.mapper.choose import choices\n"
                "def place(*given, **named):\n    raise SystemError('of another cause')\n"
-               "choose.best_placement = place\n"
+               "choices.best_placement = place\n"
                "sys.argv = ['pencilmap', 'predict', '--network', '4x4', '--grid', '4x4']\nmain()\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(60),
                           cwd=tmp_path)

@@ -50,6 +50,14 @@ def test_a_slurm_job_finds_its_tree_in_a_file(job, pencilmap, name, sample):
     assert status == 0 and "4 of 12 nodes" in out, err
 
 
+def test_every_unknown_number_has_an_example(job, pencilmap):
+    (job / "deep.conf").write_text("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=c Nodes=n[4-5]\n"
+                                   "SwitchName=d Nodes=n[6-7]\nSwitchName=p Switches=a,b\nSwitchName=q Switches=c,d\n"
+                                   "SwitchName=r Switches=p,q\n")
+    status, out, err = pencilmap("network", "deep.conf", "n[1-4]", "--no-hardware")
+    assert status == 0 and "--network deep.conf,taper=2,core-taper=1" in out, out + err
+
+
 def test_a_slurm_job_without_files_asks_scontrol(job, pencilmap, pencilmap_json):
     program(job, "scontrol", f"exec /bin/cat {CORPUS / 'slurm-shown'}")
     status, out, _ = pencilmap("network", "--no-hardware")
@@ -148,3 +156,13 @@ def test_the_picture_has_the_busiest_units_and_the_shape_without_a_job(job, monk
     assert "\n\n  12 groups, 2 cables between two groups\n    4 switches in each group, 16 hosts\n\n" in out
     out = pencilmap("network", "--network", "fat-tree:leaves=300,hosts=8,up=4", "--no-hardware")[1]
     assert "\n    300 leaves, 4 cables upwards each\n      2400 hosts, 8 on each leaf\n\n" in out
+
+
+@pytest.mark.parametrize("words", [["topology.conf,taper=2"], ["--network", "topology.conf,slurm,taper=2"]])
+def test_options_after_the_name_of_a_file_stay(job, pencilmap, words):
+    (job / "topology.conf").write_bytes((CORPUS / "slurm").read_bytes())
+    status, out, err = pencilmap("network", *words, "--no-hardware")
+    assert status == 0, err
+    assert "Ask for the bandwidth" in out and PICTURE in out
+    typed = " ".join(out.replace("\\\n", "").split())
+    assert f"--network {words[-1]} --tasks-per-node 2 --nodes nodes.txt {BANDWIDTH}" in typed

@@ -15,7 +15,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 
 
 def first_axis_fastest(shape):

@@ -231,3 +231,10 @@ if __name__ == "__main__":
             found = [f"$ {command}\n{shown if LONG in command else clipped(shown_by(command, Path(name)), shown) + chr(10)}"
                      for command, _, shown in blocks(path.read_text("utf-8"))]
             path.write_text("".join(found), "utf-8")
+
+
+@pytest.mark.parametrize("words", [("--machines",), ("--machine", "fugaku"), ("--machine", "lumi-c"), ("--no-hardware",)],
+                         ids=" ".join)
+def test_descriptions_of_networks(words, folder, pencilmap, lines):
+    _, out, err = pencilmap("network", *words)
+    assert badly_broken(out + err) == []

@@ -19,6 +19,7 @@ from pencilmap.scripts.maintenance.publications import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
 from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images
+from pencilmap.scripts.reproduce.jagode import wrap_verdict
 from pencilmap.scripts.reproduce.schulz import networks, two_networks
 
 SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
@@ -205,3 +206,11 @@ def test_a_figure_that_takes_too_long_is_ended(pencilmap, slow_figure):
     status, out, err = pencilmap("study", "reproduce", "jocksch:break-even", "--seconds", "0.3")
     assert status in (1, 2) and "error: jocksch:break-even is not done within 0.3 s; give more with --seconds" in err
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0 and "x" not in out.split()
+
+
+def test_the_mesh_is_slower_as_in_the_paper_and_images_without_rings_are_not():
+    rows = rows_of("jagode:wraps")
+    assert len(rows) == 47 and all(row[-1] > 1.1 for row in rows)
+    assert all(row[4] == row[5] for row in rows if row[2] in ("cube8", "cube64"))
+    assert all("NOT" not in line for line in wrap_verdict(rows)[:2])
+    assert all("NOT" in line for line in wrap_verdict([*rows[:-1], [*rows[-1][:5], 2 * rows[-1][4], 1.0, 0.9, 0.9]])[:2])

@@ -70,3 +70,12 @@ def test_schedules_of_other_codes_are_ranked_on_request(pencilmap, tmp_path):
     usual, every = (" ".join(pencilmap(*words, *more)[1].split()) for more in ((), ("--schedule", "best")))
     assert "faster 0.1393 ms if your code sends rows beside columns: --schedule best" in usual and "overlap" not in usual
     assert "overlap" in every and "pencilmap plan --decomposition pencil --schedule best " in every
+
+
+def test_one_line_says_the_schedule_and_its_time_beside_the_sequence(pencilmap):
+    shown = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", "two-way")[1]
+    line, = [line for line in shown.splitlines() if line.startswith("block order ")]
+    assert line.split() == ["block", "order", "two-way", "0.03277", "ms", "nothing"]
+    assert shown.startswith("No file is needed: block order takes 0.03277 ms (predicted), ")
+    assert "if your code sends rows beside columns (two-way)." in " ".join(shown.split())
+    assert "two-way" not in pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default")[1]

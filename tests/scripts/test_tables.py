@@ -10,6 +10,7 @@ import pytest
 from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict import likely_ratio
+from pencilmap.model.predict.ranking import uncounted
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Answer, Launched, agreement, claims_answer, decided_in_tie, launched
 
@@ -135,3 +136,13 @@ def test_a_path_that_is_wider_than_its_column_breaks_after_a_slash(capsys):
     tables.print_table(None, ["what", "from"], [["a list", path]])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80 and "".join(line[8:] for line in lines[2:]).strip() == path
+
+
+def test_the_time_names_the_costs_that_it_leaves_out(pencilmap):
+    asked = ("predict", "--network", "4", "--grid", "4x1", "--bandwidth", "1 GB/s", "-n", "64", "-p", "default", "--notes")
+    left_out = [line.strip() for line in pencilmap(*asked)[1].splitlines() if "time: " in line]
+    assert left_out == ["note    time: the exchanges; not counted, because unknown: the cost of a message, computing"]
+    told = " ".join(pencilmap(*asked, "--message-cost", "1 us")[1].split())
+    assert "unknown: what a node puts into the network, the start of an exchange, computing" in told
+    [known] = setting(machine="bluegene-l", network="4x4x4:torus", fft="64").predictions("8x8", ["default"])
+    assert not uncounted(known)

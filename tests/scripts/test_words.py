@@ -117,7 +117,7 @@ def test_hosts_are_told_to_be_nodes(pencilmap, tmp_path):
     assert "plan has no option --hosts; give a file or list of the hosts as --nodes" in " ".join(
         pencilmap("plan", "--hosts", "c[010-033]")[2].split())
     (tmp_path / "rankfile").write_text("".join(f"rank {r}=c{r // 2 + 16:03} slot={r % 2}\n" for r in range(32)))
-    for network, words in (("32", "line 2: host c016 slot 1: with 1 task per node slots are 0..0; correct the line, give "
+    for network, words in (("32", "line 2: host c016 has more ranks than 1 task per node; correct the line, give "
                                   "more --tasks-per-node, or name the hosts of the job with --nodes"),
                            ("16", "line 1 column 8: host c016: node (16) is outside torus 16; x must be 0..15"),
                            ("4x8", "host 'c016' does not end in 2 coordinates of torus 4x8, as node-0-0 does")):
@@ -165,7 +165,7 @@ def test_a_word_in_a_wrong_place_is_answered_with_the_right_one(pencilmap, words
 
 @pytest.mark.parametrize("rate, meant", [
     ("1Gbit", "1 Gbit/s"), ("1.5e3 MB", "1.5e3 MB/s"), ("10 GBps", "10 GB/s"), ("4 gib/s", "4 GiB/s"), ("7", None),
-    ("1,2GB/s", None), ("5 gb/s", None), ("1..5 GB", None)])
+    ("200 Gb/s", "200 Gbit/s"), ("1,2GB/s", None), ("5 gb/s", None), ("1..5 GB", None)])
 def test_a_rate_without_its_time_is_answered_with_the_rate(pencilmap, rate, meant):
     _, _, err = pencilmap("predict", *TORUS, "--bandwidth", rate)
     assert f"{rate!r} is not a quantity in byte/s" in err

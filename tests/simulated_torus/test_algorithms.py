@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges

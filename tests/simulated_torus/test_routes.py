@@ -11,8 +11,8 @@ import pytest
 from pencilmap.model.kinds import KINDS, network_named, recognised, routing, routings_of
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.scripts.networks.routes import SIMULATED, routes_on
 from pencilmap.scripts.networks.simulated import SimulatedNetwork

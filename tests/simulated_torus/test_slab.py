@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.placement.grid import parse_transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES
 
 PLACEMENTS = ("default", "default:zyxt")

@@ -309,82 +309,72 @@ static inline __attribute__((always_inline)) void ask_for(const struct pf_pass *
                        block->n[pass->along] * (int64_t)bytes);
 }
 
-/* z lines of some rows of some planes: from the pieces or the plane, to the plane or the pieces. */
-static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block *block)
+/* Lines of a pass along an axis, for all indices along the outer axis and `other`: z lines of rows, or inner lines. */
+struct side {
+    bool rows, first, last; /* z lines; the pass begins, ends with these lines */
+    int axis, other;
+    struct pf_lines *lines; /* NULL: blocks are only copied */
+    size_t bytes[2]; /* of an element before and after the lines */
+};
+
+static struct side side_of(struct pf_pass *pass, bool rows)
 {
-    bool first = !pass->backward || !pass->u, last = pass->backward || !pass->u;
-    struct block in_block = *block, out_block = *block;
-    in_block.n[Z] = pass->backward ? pass->box.extent[Z] : pass->points[Z];
-    out_block.n[Z] = pass->backward ? pass->points[Z] : pass->box.extent[Z];
-    struct view in, out;
-    if (first && pass->block.read_direct)
-        in = view_of_array(pass, run, &pass->in, field, &in_block);
-    else if (first)
-        in = view_of_rows(pass, pass->block.chunk[0], pass->block.z_row, pass->block.u_chunk, pass->in.element_bytes, false);
-    else
-        in = view_of_plane(pass, &in_block, pass->in.element_bytes);
-    if (last && pass->block.write_direct)
-        out = view_of_array(pass, run, &pass->out, field, &out_block);
-    else if (last)
-        out = view_of_rows(pass, pass->block.chunk[1], pass->block.z_row, pass->block.u_chunk, pass->out.element_bytes,
-                           false);
-    else
-        out = view_of_plane(pass, &out_block, pass->out.element_bytes);
-    if (first && !pass->block.read_direct)
-        move(pass, run, &pass->in, field, &in_block, &in, true);
-    if (last && pass->block.write_direct && pass->block.to_memory && !run->planning)
-        ask_for(pass, &out_block, &out, pass->out.element_bytes);
-    if (pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
-        keep_modes(&pass->z_lines, Z, &in_block, &in);
-    int status = transform(pass, run, &pass->z_lines, Z, pass->inner, block, &in, &out);
-    if (!pass->backward && pf_lines_drop(&pass->z_lines) && !run->planning)
-        keep_modes(&pass->z_lines, Z, &out_block, &out);
-    if (last)
-        normalise(pass, run, &pass->z_lines, Z, out_block, &out);
-    if (last && !pass->block.write_direct)
-        move(pass, run, &pass->out, field, &out_block, &out, false);
-    return status;
+    bool alone = !(rows ? pass->u : pass->z);
+    size_t in = pass->in.element_bytes, out = pass->out.element_bytes, between = pass->backward ? in : out;
+    return (struct side){.rows = rows,
+                         .first = alone || pass->backward != rows,
+                         .last = alone || pass->backward == rows,
+                         .axis = rows ? Z : pass->inner,
+                         .other = rows ? pass->inner : pass->along,
+                         .lines = rows      ? &pass->z_lines
+                                  : pass->u ? &pass->u_lines
+                                            : NULL,
+                         .bytes = {rows ? in : between, rows ? out : between}};
 }
 
-/* Inner lines for some elements of the rows of some planes. Without lines to transform, a block is only copied. */
-static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block *block)
+/* A block before its lines (end 0) or after these (end 1): in the array, in a chunk, or in the plane. */
+static struct view view_of(const struct pf_pass *pass, const struct pf_pass_run *run, const struct side *side, int end,
+                           int field, const struct block *block)
 {
-    int status = PENCILFFT_OK;
-    bool first = !pass->z || pass->backward, last = !pass->z || !pass->backward;
-    size_t bytes = pass->backward ? pass->in.element_bytes : pass->out.element_bytes;
+    if (!(end ? side->last : side->first))
+        return view_of_plane(pass, block, side->bytes[end]);
+    if (end ? pass->block.write_direct : pass->block.read_direct)
+        return view_of_array(pass, run, end ? &pass->out : &pass->in, field, block);
+    if (side->rows)
+        return view_of_rows(pass, pass->block.chunk[end], pass->block.z_row, pass->block.u_chunk, side->bytes[end], false);
+    return view_of_lines(pass, pass->block.chunk[end], side->bytes[end],
+                         end ? pass->block.out_turned : pass->block.in_turned,
+                         end ? pass->block.out_across : pass->block.in_across);
+}
+
+/* Lines of a block: from the pieces or the plane, to the plane or the pieces. */
+static int do_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, const struct block *block,
+                    const struct side *side)
+{
+    int status = PENCILFFT_OK, axis = side->axis;
+    bool reads = side->first && pass->block.read_direct, writes = side->last && pass->block.write_direct;
+    bool drops = side->lines && pf_lines_drop(side->lines) && !run->planning;
     struct block in_block = *block, out_block = *block;
-    in_block.n[pass->inner] = pass->backward ? pass->box.extent[pass->inner] : pass->points[pass->inner];
-    out_block.n[pass->inner] = pass->backward ? pass->points[pass->inner] : pass->box.extent[pass->inner];
-    struct view in, out;
-    if (first && pass->block.read_direct)
-        in = view_of_array(pass, run, &pass->in, field, block);
-    else if (first)
-        in = view_of_lines(pass, pass->block.chunk[0], bytes, pass->block.in_turned, pass->block.in_across);
-    else
-        in = view_of_plane(pass, block, bytes);
-    if (last && pass->block.write_direct)
-        out = view_of_array(pass, run, &pass->out, field, block);
-    else if (last)
-        out = view_of_lines(pass, pass->block.chunk[1], bytes, pass->block.out_turned, pass->block.out_across);
-    else
-        out = view_of_plane(pass, block, bytes);
-    if (first && !pass->block.read_direct)
+    in_block.n[axis] = pass->backward ? pass->box.extent[axis] : pass->points[axis];
+    out_block.n[axis] = pass->backward ? pass->points[axis] : pass->box.extent[axis];
+    struct view in = view_of(pass, run, side, 0, field, &in_block), out = view_of(pass, run, side, 1, field, &out_block);
+    if (side->first && !reads)
         move(pass, run, &pass->in, field, &in_block, &in, true);
-    if (first && pass->block.read_direct && pass->block.from_memory && !run->planning)
-        ask_for(pass, &in_block, &in, bytes);
-    if (last && pass->block.write_direct && pass->block.to_memory && !run->planning && out.data != in.data)
-        ask_for(pass, &out_block, &out, bytes);
-    if (pass->u && pass->backward && pf_lines_drop(&pass->u_lines) && !run->planning)
-        keep_modes(&pass->u_lines, pass->inner, &in_block, &in);
-    if (pass->u)
-        status = transform(pass, run, &pass->u_lines, pass->inner, pass->along, block, &in, &out);
-    if (pass->u && !pass->backward && pf_lines_drop(&pass->u_lines) && !run->planning)
-        keep_modes(&pass->u_lines, pass->inner, &out_block, &out);
-    if (last && pass->u)
-        normalise(pass, run, &pass->u_lines, pass->inner, out_block, &out);
-    if (last && !pass->block.write_direct)
-        move(pass, run, &pass->out, field, &out_block, pass->u ? &out : &in, false);
-    if (last && !pass->u)
+    if (reads && !side->rows && pass->block.from_memory && !run->planning)
+        ask_for(pass, &in_block, &in, side->bytes[0]);
+    if (writes && pass->block.to_memory && !run->planning && (side->rows || out.data != in.data))
+        ask_for(pass, &out_block, &out, side->bytes[1]);
+    if (drops && pass->backward)
+        keep_modes(side->lines, axis, &in_block, &in);
+    if (side->lines)
+        status = transform(pass, run, side->lines, axis, side->other, block, &in, &out);
+    if (drops && !pass->backward)
+        keep_modes(side->lines, axis, &out_block, &out);
+    if (side->last && side->lines)
+        normalise(pass, run, side->lines, axis, out_block, &out);
+    if (side->last && !writes)
+        move(pass, run, &pass->out, field, &out_block, side->lines ? &out : &in, false);
+    if (side->last && !side->lines)
         normalise_pieces(pass, run, field, &out_block);
     return status;
 }
@@ -400,11 +390,12 @@ static int z_rows(struct pf_pass *pass, const struct pf_pass_run *run, int field
                   const struct part *part)
 {
     int status = PENCILFFT_OK;
+    const struct side side = side_of(pass, true);
     block.from[pass->along] = 0;
     for (int64_t at = part->row; at < part->row_end && !status; at += block.n[pass->inner]) {
         block.from[pass->inner] = at;
         block.n[pass->inner] = pf_smaller(pass->block.u_chunk, part->row_end - at);
-        status = z_block(pass, run, field, &block);
+        status = do_block(pass, run, field, &block, &side);
     }
     return status;
 }
@@ -413,6 +404,7 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
                      const struct part *part)
 {
     int status = PENCILFFT_OK;
+    const struct side side = side_of(pass, false);
     block.from[pass->inner] = 0;
     block.n[pass->inner] = pass->box.extent[pass->inner];
     for (int64_t at = part->column; at < part->column_end && !status; at += block.n[pass->along]) {
@@ -420,7 +412,7 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
         block.n[pass->along] = pf_smaller(pass->block.along_chunk, part->column_end - at);
         if (pass->z && at < pass->z_lines.kept.low) /* high modes lie apart in a plane */
             block.n[pass->along] = pf_smaller(block.n[pass->along], pass->z_lines.kept.low - at);
-        status = u_block(pass, run, field, &block);
+        status = do_block(pass, run, field, &block, &side);
     }
     return status;
 }

@@ -8,17 +8,16 @@ import click
 import numpy as np
 
 from pencilmap.mapper.ask import job_of, named_grid
-from pencilmap.mapper.choose import ALL_ROUTINGS, under_every_rule
+from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH, faster_choices, under_every_rule
 from pencilmap.mapper.formats import FORMATS, READABLE, Job, read_document
-from pencilmap.mapper.other_grids import MUCH, faster_choices
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
-from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
@@ -116,13 +115,15 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     and traffic only the places are checked, and compared with the launch order.
     """
     document = read_document(file)
-    if grid is None and (where.transform is not None or draw):
-        raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
-                               click.get_current_context())
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else named_grid(where, grid) if grid else None
     job = job_of(where, hosts, cores_per_task, hwloc)
     format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
+    if grid is None and (where.transform is not None or draw):
+        if not READABLE[format_name].says_grid:
+            raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
+                                   click.get_current_context())
+        grid = str(mapping.grid)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = {launcher: why for each in (format_name, *same) for launcher, why in READABLE[each].judged(document).items()}
     simulated = READABLE[SIMULATED].judged(document) if format_name == REAL and SIMULATED in alike else {}
@@ -240,5 +241,5 @@ def _turned_lines(question, mapping, said):
         (there, launch.first), (said.best, said.launch.first)))
     if most < MUCH or most < MUCH * here:
         return []
-    typed = words_of(turned, said.library) if turned.decomposition is PENCIL else turned
+    typed = words_of(turned, said.library) if turned.decomposition == PENCIL else turned
     return [("check", f"was it made for {typed}? There it is {factor(most)} than {launch.name}")]

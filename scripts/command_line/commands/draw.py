@@ -15,8 +15,8 @@ from pencilmap.mapper.placements import placement_name
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.kinds import default_routing
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import Library, ProcessGrid
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question

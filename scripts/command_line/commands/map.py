@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
-from pencilmap.mapper.base.limit import EFFORTS, Limit
+from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, plan
 from pencilmap.mapper.formats import (
     READABLE,
@@ -25,13 +25,13 @@ from pencilmap.mapper.formats import (
 )
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.launchers import Choice
-from pencilmap.mapper.place import best_placement, place, share
+from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_order
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
-from pencilmap.model.placement.mapping import Mapping, Placement, slots_in_order
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
@@ -186,15 +186,15 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
         job_of(where, hosts, cores_per_task, hwloc, program)
-    limit = Limit(seed, time_limit)
+    within = search_of(effort, seed, time_limit)
     question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     with hearing():
-        here, chosen, best = _chosen(question, grid, placement, effort, limit)
+        here, chosen, best = _chosen(question, grid, placement, effort, within)
     question = replace(here, routing=routing, exchange=exchange, schedule=schedule)
     job = job_of(here, hosts, cores_per_task, hwloc, program)
     mapping = chosen.mapping(best.placement)
     write_mapping(mapping, output, form.name, job)
-    launch = launched(question, best, best.grid.n_tasks, is_quick=not EFFORTS[effort])
+    launch = launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
@@ -223,7 +223,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if limit.cut_short else []), code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
+                *([CUT] if within.cut_short else []), code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
                 *launch_notes(here, best.grid)],
                all_notes)
 
@@ -234,21 +234,21 @@ def grid_words(grid: ProcessGrid) -> dict[str, int]:
     >>> grid_words(ProcessGrid(64, 24))
     {'p_row': 24, 'p_col': 64, 'iproc': 64, 'jproc': 24}
     """
-    if grid.decomposition is not PENCIL:
+    if grid.decomposition != PENCIL:
         return {}
     row, column = grid.shape
     return {"p_row": column, "p_col": row, "iproc": row, "jproc": column}
 
 
 def _chosen(question: Question, grid: str | None, placement: str | None, effort: str,
-            limit: Limit) -> tuple[Question, Placement, Prediction]:
+            within: Search) -> tuple[Question, Placement, Prediction]:
     """The question with the shape that is taken, the placement, and its prediction."""
     if grid and placement:
         one = named_grid(question, grid)
-        placed = best_placement(question, one, share(effort), limit)[0] if placement == BEST \
+        placed = best_placement(question, one, within.part(ONE_GRID))[0] if placement == BEST \
             else place(question, placement, one)
         return question, placed, answer(question, placed, placement)
     best = plan(question, grids=(named_grid(question, grid),) if grid else None,
                 placements=(placement,) if placement else None, exchanges=(str(question.exchange),),
-                schedules=(question.schedule,), effort=effort, limit=limit).best
+                schedules=(question.schedule,), effort=effort, within=within).best
     return best.where, best.placed, best.prediction

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from pencilmap.mapper.ask import named_grid
-from pencilmap.mapper.base.limit import EFFORTS
 from pencilmap.mapper.base.progress import parts
-from pencilmap.mapper.choose import ALL_ROUTINGS, DEFAULT, SO_FAR, Choice, Plan, plan
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.base.search import EFFORTS
+from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_schedule, plan
+from pencilmap.mapper.choose.choices import DEFAULT, SO_FAR
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
@@ -184,7 +184,7 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
         over = f", {factor(least, most)} than without one" if most and most >= 1 + SAME else ""
         yield f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted)."
     names = words_of(best.grid, said.library)
-    if names and best.decomposition is PENCIL and said.library is USUAL:
+    if names and best.decomposition == PENCIL and said.library is USUAL:
         names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
     extra = f", {between_bricks(p, found.predictions, by)}" if p.remaps else ""
     bound = said.bound.replace("no placement", "no placement of it", 1) + extra
@@ -258,7 +258,7 @@ def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -
     rule = next((f",\n{choice.prediction.routing}" for choice in shown if choice.prediction.adapts), "")
     for choice in shown:
         usual = _usual(choice, launches)
-        words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition is PENCIL and library.is_turned else ""
+        words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition == PENCIL and library.is_turned else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
                      marked_grid(choice.prediction), words,
                      choice.exchange, choice.schedule, _cell(choice.prediction, by),
@@ -281,7 +281,7 @@ def _command(found: Plan) -> str:
     best = found.best
     shape = ["--network", _shape(best)] if _has_shapes(found) else []
     count = ["-t", str(best.where.tasks_per_node)] if _has_counts(found) else []
-    kind = [] if best.decomposition is PENCIL else ["--decomposition", best.decomposition.name]
+    kind = [] if best.decomposition == PENCIL else ["--decomposition", best.decomposition.name]
     exchange = [] if best.exchange == DEFAULT_ALGORITHM else ["--exchange", best.exchange]
     schedule = [] if best.schedule == SEQUENCE else ["--schedule", best.schedule]
     given = given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule",

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pencilmap.mapper.ask import named_grid
-from pencilmap.mapper.base.limit import EFFORTS, Limit
 from pencilmap.mapper.base.progress import parts
-from pencilmap.mapper.choose import ALL_ROUTINGS, predictions
-from pencilmap.mapper.other_grids import faster_schedule
+from pencilmap.mapper.base.search import search_of
+from pencilmap.mapper.choose import ALL_ROUTINGS, faster_schedule, predictions
 from pencilmap.mapper.placements import BEST, check_names, placement_name
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
@@ -111,17 +110,17 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     if not where.wraps and any(text.startswith("file:") for text in placement):  # the gain is over its launcher's order
         where = asked_grid(where, grid, placement)[0]
     question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
-    limit = Limit(seed, time_limit)
+    within = search_of(effort, seed, time_limit)
     check_names(placement)  # before an error about the grid, which is not at fault then
     chosen = named_grid(where, grid)
     found, wraps = list[Prediction](), question.each_wrap
     with hearing():
         for here, step in zip(wraps, parts(len(wraps))):
             with step:
-                found += predictions(here, chosen, placement, effort, limit)
+                found += predictions(here, chosen, placement, within)
     launches = {} if routing == ALL_ROUTINGS else {
         here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
-                               is_quick=not EFFORTS[effort])
+                               is_quick=not within.budget)
         for here in wraps}
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
@@ -162,5 +161,5 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         labelled("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best")
     if page:
         labelled("page", page)
-    show_notes([*table_notes(found, wide=wide), *([CUT] if limit.cut_short else []),
+    show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),
                 *launch_notes(where, best.grid)], all_notes)

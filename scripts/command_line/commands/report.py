@@ -20,7 +20,7 @@ from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.networks import views
 from pencilmap.scripts.pictures.report.page import (
     bandwidth_pictures,
-    gain_of_runs,
+    gains_of_runs,
     make_folder,
     page,
     phase_pictures,
@@ -97,7 +97,7 @@ def _of_records(records, output, published, figures, kind, as_json):
     if as_json:
         print_json({"page": output, "records": len(entries) + len(traced), "figures": files, "refused": refused})
         return
-    for sentence in dict.fromkeys(filter(None, (gain_of_runs(entries), said and f"{said[:1].upper()}{said[1:]}."))):
+    for sentence in dict.fromkeys(filter(None, (*gains_of_runs(entries), said and f"{said[:1].upper()}{said[1:]}."))):
         say(sentence)
     echo()
     labelled("page", f"{output} ({counted(len(entries) + len(traced), 'record')})")

@@ -19,8 +19,7 @@ from pencilmap.model.base.errors import UnitError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid
-from pencilmap.model.placement.transform import parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import (

@@ -18,8 +18,7 @@ from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.grid import parse_grid, per_node
-from pencilmap.model.placement.transform import Transform, parse_transform
+from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import grid_option
 from pencilmap.scripts.command_line.pages import Page

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 

@@ -15,7 +15,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.network import Arcs
 from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict import Prediction
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures import canvas

@@ -10,8 +10,8 @@ from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.runs.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
 from pencilmap.mapper.runs.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.base.units import milliseconds
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import worst
 from pencilmap.model.predict.ranking import worth

@@ -10,10 +10,10 @@ import numpy as np
 
 from pencilmap.model.base.units import plural
 from pencilmap.model.kinds import routing
-from pencilmap.model.kinds.dragonfly_network import GLOBAL, Dragonfly
+from pencilmap.model.kinds.dragonfly_network import GLOBAL
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.mapping import Mapping
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.grid import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
@@ -152,7 +152,7 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
                                                                          first.mapping.grid.shape) if tasks > 1]
     loads = [[one.link_loads(name) for one, _ in pair] for name in names]
     every, job = [each for some in loads for each in some], first.mapping.node_of_rank
-    is_dragonfly = isinstance(first.mapping.network, Dragonfly)
+    is_dragonfly = first.mapping.network.has_groups
 
     def rows_of(most):
         return load_rows(every, first.transform is not None, len(set(job.tolist())), most, job)

@@ -21,7 +21,7 @@ from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.placement.transform import Transform
+from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures import canvas
@@ -296,10 +296,10 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         phases_table=_phases_table(entries), join=shell.command)
 
 
-def gain_of_runs(entries: Sequence[Entry]) -> str:
-    """Return the sentence about the gain of the first runs that are comparable, "" without runs."""
+def gains_of_runs(entries: Sequence[Entry]) -> list[str]:
+    """Return a sentence about the gain of each group of runs that are comparable; of several groups with their titles."""
     groups = compared(map(bar_of_entry, entries))
-    return groups[0].sentence if groups else ""
+    return [f"{group.title}: {group.sentence}" if len(groups) > 1 else group.sentence for group in groups if group.sentence]
 
 
 def _headline(groups, forecasts, verdict):

@@ -1,68 +1,42 @@
-"""The ranking of all ways to run a transform: shapes, decompositions, grids, placements, exchanges, schedules.
-
-Idea: first predict every grid in closed form, in sequence, under its best product and in the launch order. Then predict the
-fastest grids with other schedules and exchanges. Then search other placements for the fastest grids, in rounds: each round
-searches fewer grids longer, so that most evaluations go to the best grid. All candidates are ranked by one objective.
-Cost: milliseconds for each grid, then a budget of evaluations; the budget alone ends a search, so an answer will be the same
-on any machine. A time limit only cuts the search short.
-"""
+"""The choices of a plan: its steps from the first answers of all grids to searched placements of the fastest."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 
-from pencilmap.mapper.base.limit import EFFORTS, UNLIMITED, Limit
-from pencilmap.mapper.base.progress import now_and_then, part, parts, say
-from pencilmap.mapper.place import best_placement, or_launch, place, share
-from pencilmap.mapper.placements import BEST, check_names
+from pencilmap.mapper.base.progress import now_and_then, part, say
+from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search
+from pencilmap.mapper.place import best_placement, or_launch, place
+from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.mapper.seeds.products import as_slab, best_product
-from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError, PlacementError, ScheduleError
+from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.base.errors import GridError, PencilmapError, PlacementError, ScheduleError
 from pencilmap.model.decompositions import Decomposition
-from pencilmap.model.kinds import all_variants, routing as routing_rule
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus, as_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
-from pencilmap.model.placement.mapping import Mapping, Placement
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import Prediction, answer, interval
+from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.predict.question import Case, Question, closed_form, worst
-from pencilmap.model.predict.ranking import (
-    BY,
-    TRANSFORM,
-    is_tie,
-    largest_term,
-    order,
-    quick,
-    ranked_by,
-    unknown_costs,
-    worth,
-)
-from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+from pencilmap.model.predict.ranking import TRANSFORM, is_tie, order, quick, ranked_by, worth
+from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE, local_terms, local_work
 from pencilmap.model.traffic.loads import in_sequence, m_time
 
-ALL_ROUTINGS = "all"
 DEFAULT = "default"
 SO_FAR = "best so far"  # name of a placement that a longer search of its grid may improve
 LARGE = 4096         # slots: above this number only products are predicted, and only one of RxC and CxR of a cube
 MOST_IN_ROUNDS = 2048  # slots: above this number only effort long routes the rounds of exchanges that are not named
-LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
 LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
-TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
-BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
 MOST_LAUNCHED, MOST_TIED = 1024, 4  # tasks, and equally good grids, up to which launch orders are predicted: 0.1 s each
-EXCHANGED = 2        # grids with other exchanges
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((4, 96), (2, 36), (1, 9))  # grids, and the divisor of the usual evaluations for each of them: about 3 s
-ROUNDS_WITH_HOLES = ((8, 128), (2, 36), (1, 8))  # the same if no product fills the usable nodes
-ROUNDS_ON_SWITCHES = ((2, 36), (1, 12))      # the same for networks without products, whose first answers are close
-MANY_NODES = 512  # from which each routing rule of several is reported
+ROUNDS = ((4, 1 / 96), (2, 1 / 36), (1, 1 / 9))  # grids, and the part of the budget for each of them: about 3 s
+ROUNDS_WITH_HOLES = ((8, 1 / 128), (2, 1 / 36), (1, 1 / 8))  # the same if no product fills the usable nodes
+ROUNDS_ON_SWITCHES = ((2, 1 / 36), (1, 1 / 12))  # the same for networks without products, whose first answers are close
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
 
@@ -156,263 +130,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Choices from the best on.
-
-    Parameters
-    ----------
-    where : Question
-        The question.
-    choices : tuple of Choice
-        At least one.
-    by : {"transform", "exchanges"}
-        Objective of the ranking.
-    effort : {"quick", "normal", "long"}
-    cut_short : bool
-        Whether a time limit ended the search.
-    left_out : tuple of Torus
-        Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
-    """
-
-    where: Question
-    choices: tuple[Choice, ...]
-    by: str = TRANSFORM
-    effort: str = "normal"
-    cut_short: bool = False
-    left_out: tuple[Torus, ...] = ()
-
-    @property
-    def best(self) -> Choice:
-        return self.choices[0]
-
-    @property
-    def predictions(self) -> list[Prediction]:
-        """The best prediction of each shape, grid and named placement."""
-        first: dict[tuple[object, ...], Prediction] = {}
-        for choice in self.choices:
-            first.setdefault((*choice.kind, choice.prediction.placement), choice.prediction)
-        return list(first.values())
-
-    @property
-    def rivals(self) -> list[Choice]:
-        """The best choices of other shapes and grids within the model's error of the best. They should be measured."""
-        likely = self.best.prediction.likely
-        error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
-        first = {choice.kind: choice for choice in reversed(self.choices)}
-        late = order(self.best.prediction, self.by)[0]
-        return [choice for choice in self.choices[1:] if choice is first[choice.kind] and choice.kind != self.best.kind
-                and choice.worth <= error * self.best.worth and order(choice.prediction, self.by)[0] == late]
-
-    @cached_property
-    def term(self) -> tuple[str, float]:
-        """Name in `pencilmap.model.predict.ranking.TERMS` of the largest term of the best choice, and its share."""
-        return largest_term(self.best.prediction)
-
-    @property
-    def unknown(self) -> list[str]:
-        """Unknown costs of the machine, in words."""
-        return unknown_costs(self.where.costs)
-
-
-def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
-         decompositions: Sequence[Decomposition] | None = None, grids: Sequence[ProcessGrid] | None = None,
-         placements: Sequence[str] | None = None,
-         exchanges: Sequence[str] | None = None, schedules: Sequence[str] = (SEQUENCE,),
-         shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
-         seconds: float | None = None, top: int | None = None, limit: Limit | None = None) -> Plan:
-    """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
-    decompositions those of the setting, and of schedules the sequence.
-
-    Parameters
-    ----------
-    where : Question
-        Network or machine, usable nodes, and transform; `pencilmap.setting` makes one from texts. Its exchange and its
-        schedule do not count.
-    by : {"transform", "exchanges"}
-        Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
-    effort : {"quick", "normal", "long"}
-        ``quick``: closed forms, no search. ``normal``: searches of some seconds. ``long``: eight times as long.
-    decompositions : sequence of Decomposition, optional
-    grids : sequence of ProcessGrid, optional
-        They give the decompositions, too.
-    placements : sequence of str, optional
-        By default the best placement and the launch order.
-    exchanges : sequence of str, optional
-    schedules : sequence of str
-        By default the exchanges one after the other, as most codes make them; ``best`` tries those that keep the boxes.
-    shapes : sequence of Torus, optional
-        Shapes with as many nodes as the network, in place of the network.
-    routing, direction : optional
-        As for `pencilmap.model.predict.question.Question`.
-    seed : int
-        Seed of the searches. The same seed and effort will give the same plan.
-    seconds : float, optional
-        Time limit. The first answer will always be finished.
-    top : int, optional
-        Number of shapes to rank at least; shapes whose bound is worse than all of these will be left out. By default 3, 10
-        or 30 by effort.
-    limit : Limit, optional
-        In place of seed and seconds, to be shared with other searches.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    GridError, PlacementError, ScheduleError
-        If no grid has such a placement or schedule.
-
-    Examples
-    --------
-    >>> from pencilmap.mapper.ask import ask
-    >>> found = plan(ask(machine="bluegene-l", fft="512"), effort="quick")
-    >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
-    ('slab', '512', 'sequence', False)
-    """
-    where = where.towards(direction)
-    check_names(placements or ())  # before any error about grids, because the grid is not at fault then
-    if by not in BY or effort not in EFFORTS:
-        raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
-                        f"{effort}")
-    first = replace(where, routing=routing or where.routing, exchange=_first_of(exchanges, DEFAULT_ALGORITHM),
-                    schedule=_first_of(schedules, SEQUENCE))
-    others = where.shapes if shapes is None else [_on(where, torus) for torus in shapes]
-    wanted = _Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
-                     placements=placements, exchanges=exchanges, schedules=schedules)
-    limit = limit or Limit(seed, seconds)
-    with part(0, BEFORE_SEARCH if wanted.searches else 1):
-        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
-            if others else (wanted.first(first), ())
-    leaders = wanted.leaders(found)
-    best = wanted.ranked(found)[0]
-    found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
-             *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
-    if wanted.searches:
-        with part(BEFORE_SEARCH, 1):
-            found = wanted.searched(found, limit)
-    return Plan(where, tuple(wanted.or_launched(found, top or TOP[effort])), by, effort, limit.cut_short, left_out)
-
-
-def best_grid(question: Question) -> ProcessGrid:
-    """Return the grid of the first choice of `plan`, under the schedule of the question."""
-    return plan(replace(question, shapes=()), schedules=(question.schedule,)).best.grid
-
-
-def predictions(question: Question, grid: ProcessGrid | None = None, placements: Sequence[str] = (BEST,),
-                effort: str = "normal", limit: Limit = UNLIMITED, exchange: str | None = None) -> list[Prediction]:
-    """Return the predictions of all placements.
-
-    Without a grid return those of all grids on which a placement exists, ranked by `plan`. With routing `ALL_ROUTINGS`
-    there will be several for each placement, as `pencilmap.model.predict.interval` gives them.
-
-    Parameters
-    ----------
-    question : Question
-    grid : ProcessGrid, optional
-    placements : sequence of str
-    effort, limit
-        Of the search for placement ``best`` on a grid.
-    exchange : str, optional
-        Without a grid the only exchange to try; by default all.
-
-    Raises
-    ------
-    GridError, PlacementError, ScheduleError
-        If a placement or its schedule is not possible; without a grid if it is not possible on any grid.
-    """
-    is_all = question.routing == ALL_ROUTINGS
-    check_names(placements)
-    if question.routing is not None and not is_all:
-        routing_rule(question.routing, question.network)  # before a search, which may be long
-    if isinstance(question.exchange, str):
-        algorithm_named(question.exchange)
-    if grid is None:
-        if is_all:
-            raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` "
-                            f"{question.decomposition.usage}")
-        return plan(replace(question, shapes=()), placements=placements, exchanges=exchange and (exchange,),
-                    schedules=(question.schedule,)).predictions
-    found = list[Prediction]()
-    searched = replace(question, routing=None) if is_all else question
-    for text, step in zip(placements, parts(len(placements))):
-        with step:
-            placed = best_placement(searched, grid, share(effort), limit)[0] if text == BEST \
-                else place(searched, text, grid)
-            if is_all:
-                found += under_every_rule(question, placed, text)
-            else:
-                p = answer(question, placed, text)
-                found.append(p if EFFORTS[effort] else quick(p))
-    return found
-
-
-def under_every_rule(question: Question, placed: Placement, name: str | None = None) -> list[Prediction]:
-    """Return the predictions under all routing rules; say which rule is at work."""
-    heard = say if question.network.n_nodes >= MANY_NODES else now_and_then(say)
-    rules = list(all_variants(question.network))
-    done = iter(range(len(rules)))
-    return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
-
-
-def _on_shape(question, shape):
-    """Return the rules of a question on another shape."""
-    return replace(shape, routing=question.routing, exchange=question.exchange, schedule=question.schedule)
-
-
-def _on(where, torus):
-    """Return the same question on another torus."""
-    site = Site(torus, where.tasks_per_node, idle=where.site.idle, launch=where.site.launch)
-    return replace(where, site=site, shapes=())
-
-
-def _of_shapes(wanted, shapes, top):
-    """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
-    found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
-    shapes = sorted(shapes, key=lambda here: _extents(here.network))
-    order = sorted(shapes, key=_floor)
-    same_tasks = len({here.tasks_per_node for here in shapes}) == 1
-    report = now_and_then(say)
-    for number, here in enumerate(order):
-        report(f"shape {here.network}", number / len(order))
-        limit = sorted(best)[top - 1] if len(best) >= top else None
-        is_long = here.network.has_products and max(here.network.shape) > LONGEST_RING
-        if is_long or (limit is not None and _floor(here) + computing > limit):
-            left_out.append(here.network)
-            continue
-        try:
-            with part(number / len(order), (number + 1) / len(order)):
-                some = wanted.first(here)
-        except PencilmapError as error:
-            refusal = error
-            continue
-        best.append(min(choice.worth for choice in some))
-        if wanted.by == TRANSFORM and same_tasks:
-            computing = min(_computing(choice.prediction) for choice in some)  # on any shape
-        found += some
-    if not found:
-        raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
-                                        "dimensions")
-    return found, tuple(left_out)
-
-
-def _extents(network):
-    return (max(network.shape), network.shape) if network.has_coordinates else (0, ())
-
-
-def _computing(p):
-    return p.local.time_s if p.total_s is not None else 0.0
-
-
-def _floor(here):
-    """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
-    bound = machine_bound(here.network)
-    seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
-    return worst(bound, here.network) if seconds is None else seconds
-
-
-@dataclass(frozen=True)
-class _Wanted:
+class Wanted:
     """What a plan may choose from, and the steps of its answer; `where` is the first question about every grid."""
 
     where: Question
@@ -450,9 +168,9 @@ class _Wanted:
                 placed, prediction = or_launch(question, choice.placed, choice.prediction)
                 launched.append(replace(choice, placed=placed, prediction=prediction))
             ranking = self.distinct([*ranking, *launched])
-        return self._without_file(ranking)
+        return ranking
 
-    def _without_file(self, ranking):
+    def without_file(self, ranking: list[Choice]) -> list[Choice]:
         """Return the choices; of equally good ones the first is one whose grid needs no placement file, if there is one."""
         best = ranking[0]
         if self.placements is not None and BEST not in self.placements:
@@ -473,7 +191,7 @@ class _Wanted:
                 placed = place(self._first(choice), name, choice.grid)
                 if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
                     return False
-                found = self.choice(self._first(choice), placed, name).prediction
+                found = answer(self._first(choice), placed, name)
             if not is_tie(found, best.prediction, self.by):
                 return False
         return bool(orders)
@@ -517,7 +235,8 @@ class _Wanted:
                 report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
                     if text == BEST:
-                        yield self._quick(here, grid)
+                        yield (self._best_product(here, grid) if self._takes_product(here) else
+                               self._of(here, *best_placement(here, grid, Search(0), alone=True)))
                         continue
                     placed = place(here, text, grid)
                     if self.placements is not None or self.effort != "quick" or not self._slow(here, placed):
@@ -581,14 +300,16 @@ class _Wanted:
         case = Case(placed, here, product_of(placed))
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
-    def _quick(self, here, grid):
-        """Return the best placement without a search. On large machines it is the best product for even blocks."""
-        is_whole = here.network.has_products and here.site.allocation.is_complete
-        if here.n_slots > LARGE and is_whole and here.halo is None:
-            placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
-                                  in_sequence(len(grid.decomposition.exchanges)))
-            return self.choice(here, placed, BEST)
-        return self._of(here, *best_placement(here, grid, 0, alone=True))
+    def _takes_product(self, here):
+        """Return whether a large machine is taken whole: its best placement is then the best product for even blocks."""
+        return (here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete
+                and here.halo is None)
+
+    def _best_product(self, here, grid):
+        """Return the choice of the best product for even blocks."""
+        placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
+                              in_sequence(len(grid.decomposition.exchanges)))
+        return self.choice(here, placed, BEST)
 
     # the fastest grids with other schedules and exchanges
 
@@ -614,7 +335,8 @@ class _Wanted:
         for some in texts:
             placed = [leader.placed]
             if here.n_slots <= LARGE and name == BEST:
-                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, 0, alone=True)[0])
+                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, Search(0),
+                                             alone=True)[0])
             for each in placed:
                 for text in some:
                     try:
@@ -652,32 +374,32 @@ class _Wanted:
         """Whether placements are searched."""
         return EFFORTS[self.effort] > 0 and (self.placements is None or BEST in self.placements)
 
-    def searched(self, found: list[Choice], limit: Limit) -> list[Choice]:
+    def searched(self, found: list[Choice], within: Search) -> list[Choice]:
         """Return the choices with placements that were searched for the fastest grids."""
         network, is_one = self.where.network, len({choice.kind for choice in found}) == 1
         has_holes = network.has_products and not self.where.site.allocation.is_complete
-        rounds: Sequence[tuple[int, Fraction | int]] = (
-            ((1, share("normal")),) if is_one else
+        rounds: Sequence[tuple[int, float]] = (
+            ((1, ONE_GRID),) if is_one else
             ROUNDS_ON_SWITCHES if not network.has_products else
             ROUNDS_WITH_HOLES if has_holes else ROUNDS)
         found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
-        done, work = 0.0, sum(count / divisor for count, divisor in rounds)
-        for number, (count, divisor) in enumerate(rounds, start=1):
+        done, work = 0.0, sum(count * fraction for count, fraction in rounds)
+        for number, (count, fraction) in enumerate(rounds, start=1):
             for leader in self._to_search(found)[:count]:
-                if not limit.is_over():
-                    divided, last = Fraction(divisor, EFFORTS[self.effort]), number == len(rounds)
-                    with part(done / work, (done + 1 / divisor) / work):
-                        some = [self._searched(each, divided, limit, has_holes or not last)
+                if not within.is_over():
+                    last = number == len(rounds)
+                    with part(done / work, (done + fraction) / work):
+                        some = [self._searched(each, within.part(fraction), has_holes or not last)
                                 for each in (leader, *_twins(found, leader))]
-                    done += 1 / divisor
+                    done += fraction
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
-    def _searched(self, leader, divided, limit, brief):
+    def _searched(self, leader, within, brief):
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
         question = replace(leader.where, schedule=schedule, exchange=leader.exchange)
-        return self._of(leader.where, *best_placement(question, leader.grid, divided, limit, brief=brief))
+        return self._of(leader.where, *best_placement(question, leader.grid, within, brief=brief))
 
     def _schedule(self, leader):
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
@@ -700,11 +422,6 @@ def _none_after_launch_order(found):
     return [replace(other, prediction=replace(other.prediction, placement=BEST))
             if choice.prediction.placement == BEST and (other := launch.get(choice.kind)) and other.worth < choice.worth
             else choice for choice in found]
-
-
-def _first_of(given, usual):
-    """Return the usual value if it is among the given ones, or if any value may be taken; else the first given one."""
-    return usual if given is None or usual in given or given[0] == BEST else given[0]
 
 
 def _is_searched(choice):
@@ -734,12 +451,19 @@ def _problem(choice):
     return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
+def floor_of(here: Question) -> float | Fraction:
+    """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
+    bound = machine_bound(here.network)
+    seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
+    return worst(bound, here.network) if seconds is None else seconds
+
+
 def _least(choice):
     """Return a lower limit of the worth of a choice with any other placement: its links carry the least that is possible."""
     if not choice.where.site.allocation.is_complete:
         return 0  # fewer nodes may use fewer links
     found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
-    floor, halo = _floor(choice.where), choice.prediction.halo_s
+    floor, halo = floor_of(choice.where), choice.prediction.halo_s
     return floor if found.t_s is None else choice.worth - found.t_s - halo + floor
 
 

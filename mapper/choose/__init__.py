@@ -1,0 +1,361 @@
+"""The ranking of all ways to run a transform: shapes, decompositions, grids, placements, exchanges, schedules.
+
+Idea: first predict every grid in closed form, in sequence, under its best product and in the launch order. Then predict the
+fastest grids with other schedules and exchanges. Then search other placements for the fastest grids, in rounds: each round
+searches fewer grids longer, so that most evaluations go to the best grid. All candidates are ranked by one objective.
+Cost: milliseconds for each grid, then a budget of evaluations; the budget alone ends a search, so an answer will be the same
+on any machine. A time limit only cuts the search short.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from pencilmap.mapper.base.progress import now_and_then, part, parts, say
+from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
+from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of
+from pencilmap.mapper.place import best_placement, place
+from pencilmap.mapper.placements import BEST, check_names
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
+from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
+from pencilmap.model.decompositions import Decomposition
+from pencilmap.model.kinds import all_variants, routing as routing_rule
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Placement, Site
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.predict import Prediction, answer, interval
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import BY, TRANSFORM, largest_term, order, quick, unknown_costs, worth
+from pencilmap.model.schedules import BEST as ANY_SCHEDULE
+from pencilmap.model.schedules.schedule import FORWARD, SEQUENCE
+
+ALL_ROUTINGS = "all"
+LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such shapes are left out
+TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
+BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
+EXCHANGED = 2        # grids with other exchanges
+MANY_NODES = 512  # from which each routing rule of several is reported
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Choices from the best on.
+
+    Parameters
+    ----------
+    where : Question
+        The question.
+    choices : tuple of Choice
+        At least one.
+    by : {"transform", "exchanges"}
+        Objective of the ranking.
+    effort : {"quick", "normal", "long"}
+    cut_short : bool
+        Whether a time limit ended the search.
+    left_out : tuple of Torus
+        Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
+    """
+
+    where: Question
+    choices: tuple[Choice, ...]
+    by: str = TRANSFORM
+    effort: str = "normal"
+    cut_short: bool = False
+    left_out: tuple[Torus, ...] = ()
+
+    @property
+    def best(self) -> Choice:
+        return self.choices[0]
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """The best prediction of each shape, grid and named placement."""
+        first: dict[tuple[object, ...], Prediction] = {}
+        for choice in self.choices:
+            first.setdefault((*choice.kind, choice.prediction.placement), choice.prediction)
+        return list(first.values())
+
+    @property
+    def rivals(self) -> list[Choice]:
+        """The best choices of other shapes and grids within the model's error of the best. They should be measured."""
+        likely = self.best.prediction.likely
+        error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
+        first = {choice.kind: choice for choice in reversed(self.choices)}
+        late = order(self.best.prediction, self.by)[0]
+        return [choice for choice in self.choices[1:] if choice is first[choice.kind] and choice.kind != self.best.kind
+                and choice.worth <= error * self.best.worth and order(choice.prediction, self.by)[0] == late]
+
+    @cached_property
+    def term(self) -> tuple[str, float]:
+        """Name in `pencilmap.model.predict.ranking.TERMS` of the largest term of the best choice, and its share."""
+        return largest_term(self.best.prediction)
+
+    @property
+    def unknown(self) -> list[str]:
+        """Unknown costs of the machine, in words."""
+        return unknown_costs(self.where.costs)
+
+
+def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
+         decompositions: Sequence[Decomposition] | None = None, grids: Sequence[ProcessGrid] | None = None,
+         placements: Sequence[str] | None = None,
+         exchanges: Sequence[str] | None = None, schedules: Sequence[str] = (SEQUENCE,),
+         shapes: Sequence[Torus] | None = None, routing: str | None = None, direction: str = FORWARD, seed: int = 1,
+         seconds: float | None = None, top: int | None = None, within: Search | None = None) -> Plan:
+    """Rank all ways to run a transform. Every option names the only values to try; by default all are tried, but of
+    decompositions those of the setting, and of schedules the sequence.
+
+    Parameters
+    ----------
+    where : Question
+        Network or machine, usable nodes, and transform; `pencilmap.setting` makes one from texts. Its exchange and its
+        schedule do not count.
+    by : {"transform", "exchanges"}
+        Rank by the time of the whole transform as far as the costs are known, or by the exchanges alone.
+    effort : {"quick", "normal", "long"}
+        ``quick``: closed forms, no search. ``normal``: searches of some seconds. ``long``: eight times as long.
+    decompositions : sequence of Decomposition, optional
+    grids : sequence of ProcessGrid, optional
+        They give the decompositions, too.
+    placements : sequence of str, optional
+        By default the best placement and the launch order.
+    exchanges : sequence of str, optional
+    schedules : sequence of str
+        By default the exchanges one after the other, as most codes make them; ``best`` tries those that keep the boxes.
+    shapes : sequence of Torus, optional
+        Shapes with as many nodes as the network, in place of the network.
+    routing, direction : optional
+        As for `pencilmap.model.predict.question.Question`.
+    seed : int
+        Seed of the searches. The same seed and effort will give the same plan.
+    seconds : float, optional
+        Time limit. The first answer will always be finished.
+    top : int, optional
+        Number of shapes to rank at least; shapes whose bound is worse than all of these will be left out. By default 3, 10
+        or 30 by effort.
+    within : Search, optional
+        In place of seed and seconds, to be shared with other searches.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    GridError, PlacementError, ScheduleError
+        If no grid has such a placement or schedule.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.ask import ask
+    >>> found = plan(ask(machine="bluegene-l", fft="512"), effort="quick")
+    >>> found.best.decomposition.name, str(found.best.grid), found.best.schedule, found.cut_short
+    ('slab', '512', 'sequence', False)
+    """
+    where = where.towards(direction)
+    check_names(placements or ())  # before any error about grids, because the grid is not at fault then
+    if by not in BY or effort not in EFFORTS:
+        raise GridError(f"a plan is ranked by {' or '.join(BY)}, with effort {', '.join(EFFORTS)}; not by {by} with effort "
+                        f"{effort}")
+    first = replace(where, routing=routing or where.routing, exchange=_first_of(exchanges, DEFAULT_ALGORITHM),
+                    schedule=_first_of(schedules, SEQUENCE))
+    others = where.shapes if shapes is None else [_on(where, torus) for torus in shapes]
+    wanted = Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
+                     placements=placements, exchanges=exchanges, schedules=schedules)
+    within = within or search_of(effort, seed, seconds)
+    with part(0, BEFORE_SEARCH if wanted.searches else 1):
+        found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
+            if others else (wanted.first(first), ())
+    leaders = wanted.leaders(found)
+    best = wanted.ranked(found)[0]
+    found = [*found, *(c for leader in leaders for c in wanted.scheduled(leader)),
+             *(c for leader in leaders[:EXCHANGED] for c in wanted.exchanged(leader, best.worth))]
+    if wanted.searches:
+        with part(BEFORE_SEARCH, 1):
+            found = wanted.searched(found, within)
+    ranking = wanted.without_file(wanted.or_launched(found, top or TOP[effort]))
+    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out)
+
+
+def best_grid(question: Question) -> ProcessGrid:
+    """Return the grid of the first choice of `plan`, under the schedule of the question."""
+    return plan(replace(question, shapes=()), schedules=(question.schedule,)).best.grid
+
+
+def predictions(question: Question, grid: ProcessGrid | None = None, placements: Sequence[str] = (BEST,),
+                within: Search | None = None, exchange: str | None = None) -> list[Prediction]:
+    """Return the predictions of all placements.
+
+    Without a grid return those of all grids on which a placement exists, ranked by `plan`. With routing `ALL_ROUTINGS`
+    there will be several for each placement, as `pencilmap.model.predict.interval` gives them.
+
+    Parameters
+    ----------
+    question : Question
+    grid : ProcessGrid, optional
+    placements : sequence of str
+    within : Search, optional
+        For placement ``best`` on a grid, which takes half of it. Without a budget the routers do not adapt.
+    exchange : str, optional
+        Without a grid the only exchange to try; by default all.
+
+    Raises
+    ------
+    GridError, PlacementError, ScheduleError
+        If a placement or its schedule is not possible; without a grid if it is not possible on any grid.
+    """
+    is_all, within = question.routing == ALL_ROUTINGS, within or Search()
+    check_names(placements)
+    if question.routing is not None and not is_all:
+        routing_rule(question.routing, question.network)  # before a search, which may be long
+    if isinstance(question.exchange, str):
+        algorithm_named(question.exchange)
+    if grid is None:
+        if is_all:
+            raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` "
+                            f"{question.decomposition.usage}")
+        return plan(replace(question, shapes=()), placements=placements, exchanges=exchange and (exchange,),
+                    schedules=(question.schedule,)).predictions
+    found = list[Prediction]()
+    searched = replace(question, routing=None) if is_all else question
+    for text, step in zip(placements, parts(len(placements))):
+        with step:
+            placed = best_placement(searched, grid, within.part(ONE_GRID))[0] if text == BEST \
+                else place(searched, text, grid)
+            if is_all:
+                found += under_every_rule(question, placed, text)
+            else:
+                p = answer(question, placed, text)
+                found.append(p if within.budget else quick(p))
+    return found
+
+
+def under_every_rule(question: Question, placed: Placement, name: str | None = None) -> list[Prediction]:
+    """Return the predictions under all routing rules; say which rule is at work."""
+    heard = say if question.network.n_nodes >= MANY_NODES else now_and_then(say)
+    rules = list(all_variants(question.network))
+    done = iter(range(len(rules)))
+    return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
+
+
+def _on_shape(question, shape):
+    """Return the rules of a question on another shape."""
+    return replace(shape, routing=question.routing, exchange=question.exchange, schedule=question.schedule)
+
+
+def _on(where, torus):
+    """Return the same question on another torus."""
+    site = Site(torus, where.tasks_per_node, idle=where.site.idle, launch=where.site.launch)
+    return replace(where, site=site, shapes=())
+
+
+def _of_shapes(wanted, shapes, top):
+    """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
+    found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
+    shapes = sorted(shapes, key=lambda here: _extents(here.network))
+    order = sorted(shapes, key=floor_of)
+    same_tasks = len({here.tasks_per_node for here in shapes}) == 1
+    report = now_and_then(say)
+    for number, here in enumerate(order):
+        report(f"shape {here.network}", number / len(order))
+        limit = sorted(best)[top - 1] if len(best) >= top else None
+        is_long = here.network.has_products and max(here.network.shape) > LONGEST_RING
+        if is_long or (limit is not None and floor_of(here) + computing > limit):
+            left_out.append(here.network)
+            continue
+        try:
+            with part(number / len(order), (number + 1) / len(order)):
+                some = wanted.first(here)
+        except PencilmapError as error:
+            refusal = error
+            continue
+        best.append(min(choice.worth for choice in some))
+        if wanted.by == TRANSFORM and same_tasks:
+            computing = min(_computing(choice.prediction) for choice in some)  # on any shape
+        found += some
+    if not found:
+        raise refusal or PartitionError(f"every shape has a dimension of more than {LONGEST_RING} nodes; take more "
+                                        "dimensions")
+    return found, tuple(left_out)
+
+
+def _extents(network):
+    return (max(network.shape), network.shape) if network.has_coordinates else (0, ())
+
+
+def _computing(p):
+    return p.local.time_s if p.total_s is not None else 0.0
+
+
+def _first_of(given, usual):
+    """Return the usual value if it is among the given ones, or if any value may be taken; else the first given one."""
+    return usual if given is None or usual in given or given[0] == BEST else given[0]
+
+
+MUCH = 1.05  # smaller gains are not worth another grid
+
+
+def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None, Choice | None]:
+    """Return the best placement of the same pencils, and the best other grid, without a search; None if not much faster.
+
+    Of equally good grids, one is taken that needs no placement file. Grids of other decompositions are not looked
+    at, nor large networks without products, because every message would be routed.
+
+    Parameters
+    ----------
+    question : Question
+        Its schedule and its routing count.
+    found : Prediction
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.ask import ask
+    >>> from pencilmap.mapper.choose import predictions
+    >>> question = ask(machine="bluegene-l", fft="512")
+    >>> placement, grid = faster_choices(question, predictions(question, ProcessGrid(16, 32), ["default"])[0])
+    >>> placement, str(grid.grid)
+    (None, '1x512')
+    """
+    like = found.grid
+    if like.decomposition.has_bricks or (like.n_tasks > LARGE and not question.network.has_products):
+        return None, None
+    others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
+              and (question.transform is None or question.transform.fills(grid))]
+    placement, grid = (quick_choice(question, grids, found.stages[0].algorithm) for grids in ([like], others))
+    here = placement if _gain(placement, found) >= MUCH else None
+    return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
+
+
+def faster_schedule(question: Question, found: Prediction) -> Prediction | None:
+    """Return the prediction of the same grid under the best schedule that keeps the boxes, by a quick look; None if it is
+    not much faster.
+
+    >>> from pencilmap.mapper.ask import ask
+    >>> from pencilmap.mapper.choose import predictions
+    >>> question = ask(network="8x8:mesh", bandwidth="1 Gbit/s", fft="64")
+    >>> faster_schedule(question, predictions(question, ProcessGrid(8, 8), ["default"])[0]).schedule.name.partition(":")[0]
+    'overlap'
+    """
+    if found.grid.n_tasks > LARGE and not question.network.has_products:
+        return None
+    best = quick_choice(replace(question, schedule=ANY_SCHEDULE), [found.grid], found.stages[0].algorithm)
+    is_other = best is not None and best.schedule != SEQUENCE
+    return best.prediction if best is not None and is_other and _gain(best, found) >= MUCH else None
+
+
+def quick_choice(question: Question, grids: Sequence[ProcessGrid], exchange: str = DEFAULT_ALGORITHM) -> Choice | None:
+    """Return the best choice of some grids without a search, None if none is possible."""
+    if not grids:
+        return None
+    try:
+        return plan(replace(question, shapes=()), grids=grids, placements=(BEST,), exchanges=(exchange,),
+                    schedules=(question.schedule,), effort="quick").best
+    except PencilmapError:
+        return None
+
+
+def _gain(choice, found):
+    """Return how many times faster a choice is than a prediction, 0 without a choice."""
+    mine = worth(choice.prediction) if choice else 0
+    return float(worth(found) / mine) if mine else 0.0
