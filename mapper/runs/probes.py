@@ -157,7 +157,8 @@ def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: 
     return Machine(name, f"{name}, from run records", torus, min(tasks, default=1), figures)
 
 
-assert set(PRICES) == {"link_bandwidth", *COSTS} - {"cache_per_node", "cache_per_task", "progress", "byte_hops_per_node"}
+assert set(PRICES) == {"link_bandwidth", *COSTS} - {
+    "cache_per_node", "cache_per_task", "progress", "byte_hops_per_node", "node_message_cost"}
 
 
 SCHEMA = "pencilmap-network-probe/1"

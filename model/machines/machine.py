@@ -413,6 +413,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),
     "message_hop_cost": ("message_hop_cost_s", "s", "cost of a message by its size and hops"),
+    "node_message_cost": ("node_message_cost_s", "s", "cost of a message at the ports of a node"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),

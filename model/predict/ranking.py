@@ -143,7 +143,7 @@ def unknown_costs(costs: Costs) -> list[str]:
     known = {name for name in FIGURES if getattr(costs, name) is not None}
     if costs.injection_per_task is not None:
         known.add("injection_per_node")
-    if costs.message_size_cost_s is not None or costs.message_hop_cost_s is not None:
+    if any(cost is not None for cost in (costs.message_size_cost_s, costs.message_hop_cost_s, costs.node_message_cost_s)):
         known.add("message_cost_s")
     return [words for name, words in FIGURES.items() if name not in known]
 

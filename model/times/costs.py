@@ -43,6 +43,8 @@ class Costs:
     message_size_cost_s: float | None = None  #: seconds for a message of 1 KiB; times the square root of other sizes
     #: seconds for a message of 1 KiB and each of its hops; times the square root of other sizes
     message_hop_cost_s: float | None = None
+    #: seconds of a node's ports for each message that leaves the node, of any size and any of its tasks
+    node_message_cost_s: float | None = None
     messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, in place of the three above
     #: seconds that every task of a node adds to an exchange of any size: entering, starting, waiting for the last task
     exchange_cost_s: float | None = None

@@ -72,6 +72,50 @@ def table(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
+@dataclass(frozen=True)
+class MeasuredExchange:
+    """A published time of an all-to-all.
+
+    Parameters
+    ----------
+    machine, network, mpi, call : str
+        Names of the machine, of its kind of network, of MPI, and of the call.
+    port : float
+        Bytes per second of a node's ports, by a public figure.
+    nodes, tasks_per_node : int
+        Full nodes in the order of ranks; only the last one may have fewer tasks.
+    group, stride : int
+        Ranks of a group, and the distance of their numbers; all groups exchange at once.
+    message_bytes : int
+        From a rank to each other rank of its group.
+    """
+
+    machine: str
+    network: str
+    port: float
+    mpi: str
+    call: str
+    nodes: int
+    tasks_per_node: int
+    group: int
+    stride: int
+    message_bytes: int
+    time_s: float
+
+
+def measured_exchanges() -> list[MeasuredExchange]:
+    """Return published all-to-alls of many machines; the comments of the data file name their sources.
+
+    >>> len(measured_exchanges())
+    1443
+    """
+    return [MeasuredExchange(line["machine"], line["network"], float(line["port_GBps"]) * 1e9, line["mpi"], line["call"],
+                             int(line["nodes"]), int(line["tasks_per_node"]), int(line["group"]), int(line["stride"]),
+                             int(size), float(time) * 1e-6)
+            for line in table("measured_exchanges.csv")
+            for size, time in (each.split(":") for each in line["times"].split())]
+
+
 PUBLISHED = {  # machine of the package: its cells
     "bluegene-l": bluegene_l_512,
 }

@@ -13,7 +13,8 @@ Time of an exchange, in seconds::
     messages     message_cost x messages a task sends to other tasks
                  + message_size_cost x sum over these messages of the square root of their size in KiB
                  + message_hop_cost x the same sum x hops of the average byte
-                 or, if the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
+                 + node_message_cost x messages that the tasks of a node send to other nodes
+                 if the machine has ranges of messages by size: + start x ceil(messages / ports); then the injection is
                  no faster than a single message, and all messages of a task together, in that range
     hops         hop_latency x hops of the average byte
 
@@ -81,6 +82,11 @@ class ExchangeWork:
     def byte_hops(self) -> float:
         """Bytes that the busiest node sends to other tasks, times the hops of the average byte."""
         return self.hops * (self.node_bytes + self.inside_bytes)
+
+    @property
+    def node_messages(self) -> Any:
+        """Messages of their mean size that the busiest node sends to other nodes."""
+        return self.node_bytes / np.maximum(1024 * (self.message_roots / np.maximum(self.messages, 1)) ** 2, 1e-300)
 
     @property
     def message_bytes(self) -> float:
@@ -197,11 +203,11 @@ def _times(cost, amount):
 
 
 def _message_time(work, costs):
-    each = _message_range(work, costs)
-    if each is not None:
-        return each.start_s * ceil(work.messages / each.ports)
+    each, by_node = _message_range(work, costs), costs.node_message_cost_s
     known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots),
-                         _times(costs.message_hop_cost_s, work.hop_roots)) if t is not None]
+                         _times(costs.message_hop_cost_s, work.hop_roots),
+                         None if each is None else each.start_s * ceil(work.messages / each.ports),
+                         None if by_node is None else by_node * work.node_messages) if t is not None]
     return sum(known) if known else None
 
 

@@ -212,3 +212,14 @@ def test_messages_by_ranges_count_batches_and_rates():
 def test_wrong_ranges_are_refused(ranges, more, part):
     with pytest.raises(MachineError, match=part):
         Costs(messages=ranges, **more)
+
+
+def test_the_ports_of_a_node_take_time_for_each_message_that_leaves_it():
+    """Four tasks on each of three nodes send to the eight on the other two nodes: 32 messages leave a node."""
+    ranks = np.arange(12)
+    placed = Mapping(torus("3"), ProcessGrid(1, 12), 4, ranks // 4, ranks % 4)
+    free, costly = (predict(placed, Transform(12, 12, 12), costs=Costs(node_message_cost_s=cost)).stage("column")
+                    for cost in (None, 1e-6))
+    assert costly.work.node_messages == pytest.approx(32) and costly.work.messages == 11
+    assert costly.terms.messages_s == pytest.approx(32e-6) == costly.time_s - free.time_s
+    assert Costs(message_cost_s=1e-6, node_message_cost_s=1e-6).starting(ports=2).node_message_cost_s == 1e-6

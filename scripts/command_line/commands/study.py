@@ -6,12 +6,12 @@ from pencilmap.scripts.command_line import studies
 from pencilmap.scripts.command_line.pages import Folder
 from pencilmap.scripts.command_line.tables import echo
 
-GROUPS = {"Studies": ("calibrate", "scaling", "shapes", "transposes", "reproduce", "demo")}
+GROUPS = {"Studies": ("calibrate", "judge", "scaling", "shapes", "transposes", "reproduce", "demo")}
 
 
 @click.group("study", cls=Folder, package=studies, groups=GROUPS, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Compare numbers of nodes, calibrate a machine, reproduce papers."""
+    """Compare numbers of nodes, calibrate a machine, judge predictions, reproduce papers."""
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())

@@ -25,7 +25,7 @@ LETTERS_OF_LEGEND = 46
 _ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of equal size are side by side, so that no mark hides another
 _LABEL = 0.1    # of the axis: the width of the text of a size
 _COLOURS = (canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE, canvas.SKY)
-_SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
+SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
         axes = drawn.subplots()
         axes.set_title(lines)
         aside = min(_ASIDE, _WIDEST / len(series))
-        for k, (some, look) in enumerate(zip(series.values(), _SERIES * len(series))):
+        for k, (some, look) in enumerate(zip(series.values(), SERIES * len(series))):
             _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
         for rate in nominal:
             axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
@@ -126,7 +126,7 @@ def _labels(sizes):
 
 def _legend(series, nominal):
     return [*(_line(name, color=colour, marker=mark, linestyle="none")
-              for name, (colour, mark) in zip(series, _SERIES * len(series))),
+              for name, (colour, mark) in zip(series, SERIES * len(series))),
             _line("time model"), *(_bound(f"bound: the link, {rate_text(rate)}") for rate in nominal)]
 
 
@@ -270,7 +270,7 @@ def _by_series(cells):
 
 
 def _panel(panel, series, fitted):
-    for k, (cells, (colour, mark)) in enumerate(zip(series.values(), _SERIES)):
+    for k, (cells, (colour, mark)) in enumerate(zip(series.values(), SERIES)):
         aside = 2 ** (_ASIDE_PUBLISHED * (k - (len(series) - 1) / 2))
         panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.time_ratio / 1e6 for c in cells], color=colour)
         for filled in (True, False):
@@ -284,7 +284,7 @@ def _panel(panel, series, fitted):
 
 
 def _published_legend(series, bandwidth):
-    return [*(_line(name, color=colour, marker=mark) for name, (colour, mark) in zip(series, _SERIES)),
+    return [*(_line(name, color=colour, marker=mark) for name, (colour, mark) in zip(series, SERIES)),
             _line("measured, fitted", marker="o", linestyle="none"),
             _line("measured, predicted", marker="o", markerfacecolor="white", linestyle="none"), _line("time model"),
             _bound(f"bound, {bandwidth / 1e6:g} MB/s")]

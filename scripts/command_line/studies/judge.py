@@ -1,0 +1,132 @@
+"""`pencilmap study judge`: published times of many machines beside their predictions, each machine left out in turn."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+import click
+import numpy as np
+
+from pencilmap.mapper.base.files import check_writable
+from pencilmap.mapper.runs.compare import published_samples
+from pencilmap.model.base.errors import FigureError
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import split
+from pencilmap.model.times.judged import (
+    CLOSE,
+    SIZES,
+    Judged,
+    Value,
+    by_public_figures,
+    by_two_figures,
+    exchange_values,
+    expected_range,
+)
+from pencilmap.model.times.timing import ExchangeWork
+from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE
+from pencilmap.scripts.command_line.tables import echo, print_json, print_table, say
+from pencilmap.scripts.pictures.figures.canvas import suffix
+
+NODES = (4, 16, 64)  # the last number of nodes of a line of the table
+COLUMNS = [">values", ">median", ">90 % of them", f">within {100 * CLOSE:.0f} %", ">in range"]
+WAYS = {"public figures": by_public_figures, "two fitted figures": by_two_figures}
+TITLES = {"public figures": "public figures alone: the rate of a node's ports",
+          "two fitted figures": "two figures of each machine, from runs on two other numbers of nodes"}
+
+
+@click.command("judge", cls=Page)
+@click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Draw the ratios over the nodes: .svg, .png or .pdf.")
+@WIDE
+@JSON
+def command(plot: str | None, wide: bool, as_json: bool) -> None:
+    """Compare published times of many machines with predictions.
+
+    Ranges come from the other machines: each machine is left out in turn. --wide adds lines for each number of nodes, call
+    and machine.
+    """
+    if plot:
+        suffix(plot)
+        check_writable(plot, FigureError)
+    values = published_values()
+    found = {way: predict(values) for way, predict in WAYS.items()}
+    if plot:
+        from pencilmap.scripts.pictures.figures.judged import draw_judged
+
+        draw_judged([(TITLES[way], judged) for way, judged in found.items()], plot)
+    if as_json:
+        print_json({way: [_plain(each) for each in judged] for way, judged in found.items()})
+    else:
+        _print(found, wide)
+    if plot:
+        say(f"wrote {plot}", err=as_json)
+
+
+def published_values() -> list[Value]:
+    """Return the published exchanges of all machines; of Blue Gene/L every second one is fitted."""
+    machine = load_machine("bluegene-l")
+    samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
+    fitted = split(samples, "every-second")[0]
+    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", machine.torus.n_nodes, each, each in fitted)
+                                  for each in samples)]
+
+
+def _plain(each):
+    value = {name: of for name, of in asdict(each.value).items() if name != "sample"}
+    return value | {"message_bytes": each.value.message_bytes, "measured_s": each.value.sample.measured_s,
+                    "measured_over_predicted": each.ratio, "range": each.range}
+
+
+def _print(found, wide):
+    two = found["two fitted figures"]
+    large, all_sizes = ([each for each in two if each.value.size >= least] for least in (SIZES[-1], SIZES[0]))
+    machines = len({each.value.machine for each in two})
+    say(f"{_share(large)} of {len(large)} times of {machines} machines are within {100 * CLOSE:.0f} % of the prediction, "
+        "messages of 16 KiB and more.")
+    say(f"{_share(all_sizes)} of {len(all_sizes)} from 1 KiB; {_share(all_sizes, lambda each: each.is_held)} lie in the "
+        "range of the other machines.")
+    echo()
+    for way, judged in found.items():
+        some = [each for each in judged if each.value.size]
+        rows = [*_rows(some, lambda each: each.value.machine), *_size_rows(some)]
+        if wide:
+            rows += [*_rows(some, _nodes), *_rows(some, lambda each: each.value.sample.exchange)]
+        print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows, [
+            f"range for messages {_size(size)}: {low:.2g} to {high:.2g} times the prediction" for size in SIZES
+            if (ends := expected_range(some, size, *([1.0] if way == "public figures" else []))) for low, high in [ends]])
+
+
+def _rows(judged, name: Callable[[Judged], Any]):
+    names = list(dict.fromkeys(map(name, judged)))
+    return [[each, *_cells([one for one in judged if name(one) == each])]
+            for each in (sorted(names, key=_first_number) if name is _nodes else names)]
+
+
+def _first_number(text):
+    return int(text.split()[0])
+
+
+def _nodes(each):
+    ends = [1, *(end + 1 for end in NODES)]
+    k = sum(each.value.nodes > end for end in NODES)
+    return f"{ends[k]} to {NODES[k]} nodes" if k < len(NODES) else f"{ends[k]} nodes and more"
+
+
+def _size(size):
+    following = dict(pairwise(SIZES))
+    return f"of {size >> 10} to {following[size] >> 10} KiB" if size in following else f"from {size >> 10} KiB"
+
+
+def _size_rows(judged):
+    return [[f"messages {_size(size)}", *_cells([each for each in judged if each.value.size == size])] for size in SIZES]
+
+
+def _cells(judged: Sequence[Judged]) -> list[str]:
+    low, middle, high = np.quantile([each.ratio for each in judged], (0.05, 0.5, 0.95))
+    return [str(len(judged)), f"{middle:.2f}", f"{low:.2f} to {high:.2f}", _share(judged),
+            _share(judged, lambda each: each.is_held)]
+
+
+def _share(judged, holds: Callable[[Judged], bool] = lambda each: each.is_close):
+    return f"{100 * sum(map(holds, judged)) / len(judged):.0f} %"
