@@ -16,6 +16,8 @@ packed
 spread
     The same, but lines without a unit of their own are spread over all units, a piece in each. Dealt: the hosts of a unit
     are taken in turn from its smaller units, so that the pieces are spread there, too.
+of the kind
+    Placements of `Seeds.starts`.
 
 Cost: sorting the ranks once for each seed.
 """
@@ -27,10 +29,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.graph import dividers, halves
 from pencilmap.model.base.arrays import Ints, divisors
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 
 
@@ -90,7 +93,10 @@ class Ground:
     @cached_property
     def launch(self) -> Ints:
         """Slot of each rank in the launcher's order."""
-        mapping = launched(self.site, self.grid)
+        return self.slots_of(launched(self.site, self.grid))
+
+    def slots_of(self, mapping: Mapping) -> Ints:
+        """Return the slot of each rank of a mapping."""
         first = np.zeros(self.site.network.n_nodes, dtype=np.int64)
         first[self.nodes] = np.arange(len(self.nodes)) * self.site.tasks_per_node
         return first[mapping.node_of_rank] + mapping.slot_of_rank
@@ -114,13 +120,14 @@ class Ground:
 def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
     """Yield names of placements, and the slot of each rank."""
     yield "launch order", ground.launch
-    letters = ground.grid.decomposition.letters
+    letters, own = ground.grid.decomposition.letters, enumerate(seeds_of(ground.network).starts(ground.site, ground.grid), 1)
     if len(letters) == 1:
         yield "sorted", ground.sorted
         return
     for letter in letters if len(letters) > 2 else letters[:1]:
         ranks, along = ground.grid.groups(letter), f", along {letter}" if len(letters) > 2 else ""
         yield f"transposed{along}", _filled(ranks.T.ravel(), ground.launch)
+        yield from ((f"of the kind {i}", ground.slots_of(mapping)) for i, mapping in own)
         for divider in ("networkx",) if ground.network.levels else dividers():
             for name, slots in _of_units(replace(ground, divider=divider), ranks):
                 yield f"{name}{along}" if divider == "networkx" else f"{name}{along}, {divider}", slots

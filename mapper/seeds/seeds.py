@@ -1,6 +1,6 @@
 """Where the search for a placement begins on a kind of network: the interface."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pencilmap.mapper.base.search import Search
@@ -24,8 +24,14 @@ class Seeds:
         """Return the twin of a site, None if there is none."""
         return None
 
+    def starts(self, site: Site, grid: ProcessGrid) -> Iterable[Mapping]:
+        """Return placements at which the search by swaps may begin, on a network that is no torus."""
+        return ()
+
     def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
         """Return placements of a family that is searched by itself, the best last; none if the family does not apply.
+
+        Only a network with coordinates is asked.
 
         Parameters
         ----------

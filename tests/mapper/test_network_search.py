@@ -14,6 +14,7 @@ from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
 from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
@@ -52,6 +53,14 @@ def mapping_of(ground, slots):
 
 def cost_under(mapping, rule):
     return predict(mapping, routing_name=rule).cost
+
+
+def test_a_search_begins_at_the_placements_of_a_kind(monkeypatch):
+    ground, ranks = Ground(site_of("hyperx:2x2,hosts=2"), ProcessGrid(2, 4)), np.arange(8)
+    own = Mapping(ground.network, ground.grid, 1, ranks[::-1], np.zeros_like(ranks))
+    monkeypatch.setattr(Seeds, "starts", lambda seeds, site, grid: [own])
+    name, slots = list(islice(seeds(ground), 3))[2]
+    assert name == "of the kind 1" and (mapping_of(ground, slots).node_of_rank == own.node_of_rank).all()
 
 
 def launched_costs(site, grid):
