@@ -281,12 +281,12 @@ def test_every_public_name_of_the_python_binding_is_in_the_reference_with_its_wo
     import ast
 
     text = (built / "reference" / "python-pencilfft.html").read_text("utf-8")
-    module = ast.parse((ROOT / "fft_runner" / "python" / "pencilfft" / "__init__.py").read_text("utf-8"))
-    known = {node.name: node for node in module.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    exported = next(ast.literal_eval(node.value) for node in module.body if isinstance(node, ast.Assign)
-                    and getattr(node.targets[0], "id", "") == "__all__")
-    members = [f"Plan.{node.name}" for node in known["Plan"].body if isinstance(node, ast.FunctionDef)
-               and node.name[0] != "_"]
+    package = ROOT / "fft_runner" / "python" / "pencilfft"
+    exported = next(ast.literal_eval(node.value) for node in ast.parse((package / "__init__.py").read_text("utf-8")).body
+                    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+    plan = next(node for node in ast.parse((package / "plan.py").read_text("utf-8")).body
+                if isinstance(node, ast.ClassDef) and node.name == "Plan")
+    members = [f"Plan.{node.name}" for node in plan.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
     assert {"Plan.forward", "Plan.buffer_bytes"} <= set(members)
     for name in (*exported, *members):
         assert f'id="pencilfft.{name}"' in text, name

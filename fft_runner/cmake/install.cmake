@@ -11,7 +11,9 @@ if(TARGET pencilfft_fortran)
   set_target_properties(pencilfft_fortran pencilmap_reorder_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
   # A .mod file is only for the compiler that wrote it; the source is installed for the others.
   foreach(module pencilfft pencilmap_reorder)
-    install(FILES ${PROJECT_BINARY_DIR}/modules/${module}.mod fortran/${module}.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    get_target_property(source ${module}_fortran SOURCES)
+    get_filename_component(source ${source} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR}/fortran)
+    install(FILES ${PROJECT_BINARY_DIR}/modules/${module}.mod ${source} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endforeach()
 endif()
 # The number changes if programs must be compiled again: tests/fft_runner/abi.txt. A longer descriptor is no such change.

@@ -25,7 +25,7 @@ from pencilmap.mapper.seeds.torus import axis_orders, slots_of
 from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.traffic.patterns import FFT, RankGrid, grid_of, patterns
+from pencilmap.model.traffic.patterns import ALL_TO_ALL, FFT, RankGrid, grid_of, patterns
 from pencilmap.model.traffic.program import Traffic
 
 Starts = Iterator[tuple[str, Ints]]
@@ -73,7 +73,7 @@ def rank_grids(traffic: Traffic) -> list[tuple[str, RankGrid]]:
     """Return the grids that the ranks form, with their names."""
     found = {}
     for pattern in patterns(traffic):
-        if len(pattern.extents) > 1 and not pattern.shuffled:
+        if len(pattern.extents) > 1 and not pattern.shuffled and pattern.kind != ALL_TO_ALL:
             extents = pattern.extents[::-1] if pattern.kind == FFT else pattern.extents
             found["x".join(map(str, extents))] = rank_grid(extents)
     pairs = traffic.pairs

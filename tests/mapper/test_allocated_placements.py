@@ -39,5 +39,5 @@ def test_files_may_use_only_usable_nodes(tmp_path):
                                                                                                                          0),
                                                                                                                         (11,
                                                                                                                          0)]
-    with pytest.raises(AllocationError, match=r"rank 1 on node \(2, 1, 1\)"):
+    with pytest.raises(AllocationError, match=r"rank 1 is the first, on node \(2, 1, 1\)"):
         place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [1, 0])), ProcessGrid(2, 1))

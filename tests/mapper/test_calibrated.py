@@ -17,6 +17,7 @@ from pencilmap.model.placement.grid import Transform, parse_grid
 from pencilmap.model.times.calibrate import calibrate, errors
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import computing_divisions
+from tests.documents import run_by
 from tests.mapper.run_records import record
 
 pytestmark = pytest.mark.thorough
@@ -58,6 +59,15 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
     assert found.figures["contention"].source == f"pencilmap study calibrate {runs} (rule all, 36 of 36 times fitted)"
     assert re.search(r"injection_per_node .*cannot be\s+separated", out)
+
+
+@pytest.mark.parametrize("command", run_by(__file__))
+def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_path, pencilmap, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(records, tmp_path / "runs.jsonl")
+    status, _, err = pencilmap(*command.split()[1:])
+    assert status == 0, err
+    assert load_machine("mymachine.toml").costs.fft_rate_per_task == pytest.approx(1e9, rel=0.02)
 
 
 def test_the_work_of_a_record_is_that_of_its_placement(records):

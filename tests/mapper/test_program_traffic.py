@@ -12,6 +12,7 @@ from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.traffic_search import search_traffic, swaps_of
 from pencilmap.mapper.seeds.graph import scotch_starts
+from pencilmap.mapper.seeds.traffic import traffic_starts
 from pencilmap.mapper.setting import setting
 from pencilmap.model.bounds.graph_cuts import program_bound
 from pencilmap.model.kinds import default_routing, network_named, routing
@@ -187,3 +188,14 @@ def test_commands_of_the_page(tmp_path):
         assert done.returncode == 0, done.stderr
         assert "could gain" in done.stdout
     assert (tmp_path / "program.hosts").exists()
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4, 4), (3, 5), (16,)])
+def test_groups_of_all_to_alls_are_no_grid_and_have_placements(sizes):
+    """The sizes of groups are not the extents of a grid of all ranks."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    source, target = np.nonzero((group[:, None] == group) & ~np.eye(len(group), dtype=bool))
+    traffic = one_phase(len(group), pairs_of(source, target, 1000))
+    site = Site(network_named("fat-tree:leaves=4,hosts=4,taper=2"), 1, idle=True)
+    for name, places in traffic_starts(site, traffic):
+        assert len(set(places.tolist())) == len(places) == len(group), name

@@ -43,8 +43,8 @@ TITLES = {"public figures": "public figures alone: the rate of a node's ports",
 def command(plot: str | None, wide: bool, as_json: bool) -> None:
     """Compare published times of many machines with predictions.
 
-    Ranges come from the other machines: each machine is left out in turn. --wide adds lines for each number of nodes, call
-    and machine.
+    Ranges come from the other machines: each machine is left out in turn. --wide adds lines for each machine, number
+    of nodes and call.
     """
     if plot:
         suffix(plot)
@@ -89,9 +89,10 @@ def _print(found, wide):
     echo()
     for way, judged in found.items():
         some = [each for each in judged if each.value.size]
-        rows = [*_rows(some, lambda each: each.value.machine), *_size_rows(some)]
+        rows = _size_rows(some)
         if wide:
-            rows += [*_rows(some, _nodes), *_rows(some, lambda each: each.value.sample.exchange)]
+            rows = [*_rows(some, lambda each: each.value.machine), *rows, *_rows(some, _nodes),
+                    *_rows(some, lambda each: each.value.sample.exchange)]
         print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows, [
             f"range for messages {_size(size)}: {low:.2g} to {high:.2g} times the prediction" for size in SIZES
             if (ends := expected_range(some, size, *([1.0] if way == "public figures" else []))) for low, high in [ends]])
