@@ -12,6 +12,6 @@ GROUPS = {"Studies": ("calibrate", "judge", "scaling", "shapes", "transposes", "
 @click.group("study", cls=Folder, package=studies, groups=GROUPS, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Compare numbers of nodes, calibrate, judge predictions, reproduce papers."""
+    """Compare numbers of nodes, calibrate, judge times, reproduce papers."""
     if ctx.invoked_subcommand is None:
         echo(ctx.get_help())
