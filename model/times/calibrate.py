@@ -376,7 +376,7 @@ def _percent(ratio: float) -> str:
     return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
-Rule: TypeAlias = Callable[[list[Sample]], tuple[list[Sample], list[Sample]]]
+Rule: TypeAlias = Callable[[list[Any]], tuple[list[Any], list[Any]]]
 RULES: dict[str, Rule] = {  # the selected samples are fitted, the others are predicted
     "every-second": lambda samples: (samples[0::2], samples[1::2]),
     "all": lambda samples: (samples, []),
