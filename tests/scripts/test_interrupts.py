@@ -49,14 +49,6 @@ def test_an_error_without_a_signal_is_told_in_full(tmp_path):
     assert done.returncode == 1 and "of another cause" in done.stderr
 
 
-def test_sigterm_in_a_users_file_is_no_error_of_the_file(tmp_path):
-    (tmp_path / "mine.py").write_text("import os, signal\n"
-                                      "def answer(*given, **named):\n    os.kill(os.getpid(), signal.SIGTERM)\n")
-    done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--network", "4x4", "--grid", "4x4", "--placement",
-                           "python:mine.py:answer"], capture_output=True, text=True, timeout=patience(60), cwd=tmp_path)
-    assert (done.returncode, done.stderr.lstrip("\n")) == ENDS[signal.SIGTERM]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", ENDS, ids=lambda n: signal.Signals(n).name)
 def test_a_signal_at_any_moment_of_the_tilings(tmp_path, number):
