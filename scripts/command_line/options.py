@@ -322,7 +322,7 @@ def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
-                "draw")
+                "draw", "by", "threads")
 QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside the arguments of `ask`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
