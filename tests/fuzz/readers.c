@@ -1,4 +1,4 @@
-/* The readers of files and texts in C under libFuzzer; READER in the environment names one. A wrong result ends the program. */
+/* The readers of files and texts in C under libFuzzer; READER names one. A wrong result ends the program. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <getopt.h>
