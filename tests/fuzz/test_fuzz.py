@@ -293,9 +293,13 @@ def readers_in_c(built_library):  # noqa: F811
 
 @pytest.mark.parametrize("name", IN_C)
 def test_c_takes_or_refuses(name, readers_in_c, tmp_path):
+    """Begin with the first inputs, and with each of them without one of its lines."""
     for number, content in enumerate(IN_C[name]):
         (tmp_path / f"{number}").write_text(content)
-    limit = f"-max_total_time={SECONDS}" if SECONDS else "-runs=2000"
+        lines = content.splitlines(keepends=True)
+        for i in range(len(lines)):
+            (tmp_path / f"{number}-{i}").write_text("".join(lines[:i] + lines[i + 1:]))
+    limit = f"-max_total_time={SECONDS}" if SECONDS else "-runs=5000"
     done = subprocess.run([readers_in_c, limit, f"-seed={time.time_ns() % 1000000 if SECONDS else 1}", f"-timeout={MOST_S}",
                            f"-rss_limit_mb={MOST_BYTES >> 20}", f"-artifact_prefix={tmp_path}/", tmp_path],
                           env=os.environ | {"READER": name}, capture_output=True)
