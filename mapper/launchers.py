@@ -323,5 +323,5 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
     job = ("the launcher of this job is not recognised" if job_format(environ) else
            "this is not a job of a known batch system")
-    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, for example slurm "
-                       "or openmpi5; pencilmap help formats has all")
+    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, for example "
+                       "slurm or openmpi5; pencilmap help formats has all")

@@ -296,8 +296,7 @@ def load_machine(name: str) -> Machine:
 def _of_slice(name):
     """Return the advice for the name of a TPU slice, such as v4-2048, which counts the two cores of each chip; else ""."""
     found = re.fullmatch("(?:tpu-?)?(v[0-9]p?)(?:-([0-9]{1,6}))?", name.casefold())
-    machine = f"tpu-{found[1]}" if found else ""
-    if machine not in machine_names():
+    if found is None or (machine := f"tpu-{found[1]}") not in machine_names():
         return ""
     chips = int(found[2] or 0) // 2
     shapes = load_machine(machine).partition_rule().of_size(chips) if chips else []
