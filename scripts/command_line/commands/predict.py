@@ -59,7 +59,6 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     terms_table,
     title,
-    value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
