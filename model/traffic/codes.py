@@ -18,7 +18,7 @@ class Code:
     kind : `HALO` or `FFT`
     library : of an FFT, its name in `LIBRARIES`, which has its words
     first_fastest : whether successive ranks differ along the first axis
-    forwards : if halos go axis after axis, and those that have come are sent on: from how many sides of a subdomain they come
+    forwards : if halos go axis after axis, and those that have come are sent on: from how many sides they come
     has_own_ends : whether such halos also come from the other end of an axis with a single rank
     periodic : whether ends are usually neighbours
     """

@@ -119,7 +119,7 @@ def _number(trace, extents, axes):
 
 def _targets(trace, extents, axes):
     """Yield sources and targets of these messages for each step, and the step's bytes over the mean."""
-    n, order, split = prod(extents), slice(None, None, -1) if trace.code.first_fastest else slice(None), _split(extents, axes)
+    n, split, order = prod(extents), _split(extents, axes), slice(None, None, -1 if trace.code.first_fastest else None)
     at = np.array(np.unravel_index(np.arange(n), extents[order]))[order]
     for step in product(*(range(1, p) if trace.code.kind == FFT else (-1, 1) for _, p in split)):
         to, inside = at.copy(), np.ones(n, bool)
@@ -150,7 +150,7 @@ def _depths(traces: Sequence[Gridded], lengths: Sequence[float]) -> Any:
     depths = np.exp(least_squares(errors, np.array([known[0][2], *[-3.0] * d])).x[1:])
     is_cube = len(known) == d and depths.max() < NO_CUBE * depths.min()
     if not lengths and len(known) <= d and not is_cube:
-        raise TrafficError(f"the trace does not tell the shape of the domain; name its lengths, for example --code "
+        raise TrafficError("the trace does not tell the shape of the domain; name its lengths with `code`, such as "
                            f"{code.title.lower()}:{'x'.join(['40', '20', '20'][:d])}, or add a trace on another grid")
     return depths
 
@@ -189,7 +189,7 @@ def gridded(traffic: Traffic, code: Code, name: str = "") -> Gridded:
     best = max((Gridded(traffic, code, extents) for extents in found), key=lambda trace: trace.part, default=None)
     if best is None:
         raise TrafficError(f"the trace shows no grid of {code.axes} axes; name the grid of {code.title} on which it was "
-                           f"made, for example --traffic \"{code.said((2,) * code.axes)}=FILE\"")
+                           f"made with `traffic`, such as '{code.said((2,) * code.axes)}=FILE'")
     if best.part < ENOUGH:
         raise TrafficError(f"only {best.part:.0%} of the bytes are in the {code.kind} of {code.said(best.extents)}; name "
                            "the grid on which the trace was made, or trace each grid")
