@@ -16,7 +16,6 @@ from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.predict.certificates import cut_bound
-from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange

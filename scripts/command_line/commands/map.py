@@ -76,7 +76,7 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     title,
 )
-from pencilmap.scripts.command_line.programs import TRAFFICS, map_program
+from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
@@ -155,8 +155,8 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
             schedule: str,            effort: str, seed: int, time_limit: float | None,
-            traffic: tuple[str, ...], from_file: str | None, from_format: str | None, format_name: str | None, output: str,
-            hosts: str | None,
+            traffic: tuple[str, ...], code: str | None, from_file: str | None, from_format: str | None,
+            format_name: str | None, output: str, hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
@@ -183,8 +183,9 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         return
     if traffic:
         job = job_of(where, hosts, cores_per_task, hwloc, program)
-        map_program(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, output=output, form=form,
-                    job=job, all_notes=all_notes, as_json=as_json)
+        where = replace(where, routing=routing)
+        map_program(where, rank_program(where, traffic, code, placement, effort, seed), output=output, form=form, job=job,
+                    effort=effort if placement in (None, BEST) else "", all_notes=all_notes, as_json=as_json)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
         job_of(where, hosts, cores_per_task, hwloc, program)

@@ -70,7 +70,7 @@ from pencilmap.scripts.command_line.predictions import (
     threads_table,
     title,
 )
-from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program
+from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
@@ -91,7 +91,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @with_options(WIDE, NOTES, JSON)
 def command(where: Question, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
             routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
-            traffic: tuple[str, ...], threads: int | None, top: int, wide: bool,
+            traffic: tuple[str, ...], code: str | None, threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
@@ -101,8 +101,9 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     if traffic:
-        plan_program(replace(where, routing=routing), traffic, next(iter(placement or ()), None), effort=effort, seed=seed,
-                     top=top, all_notes=all_notes, as_json=as_json)
+        where = replace(where, routing=routing)
+        ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
+        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json)
         return
     counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
     if threads and len(counts) > 1:
