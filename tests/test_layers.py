@@ -180,7 +180,6 @@ def test_no_result_is_known_by_the_identity_of_its_question():
 
 
 MOST_PARAMETERS = 8
-COMPILED = "pencilmap.mapper.searches.routed_swaps"  # loops whose parameters are arrays
 
 
 def parameters(function):
@@ -197,8 +196,7 @@ def parameters(function):
 def test_no_function_has_many_parameters():
     found = [f"{name}: {node.name}" for name, path in modules().items()
              for node in ast.walk(ast.parse(path.read_text("utf-8")))
-             if isinstance(node, ast.FunctionDef) and parameters(node) > MOST_PARAMETERS
-             and name != COMPILED]
+             if isinstance(node, ast.FunctionDef) and parameters(node) > MOST_PARAMETERS]
     assert found == []
 
 
@@ -238,7 +236,7 @@ def traced(run):
 
 
 @pytest.mark.parametrize("words, most_files, most_levels", [
-    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 59, 17),
+    ("predict -m bluegene-l -n 512 -g 8x64 -p box:2x2x2", 59, 15),
     ("map --network 4x4:mesh --bandwidth 1GB/s -n 64 -g 4x4 -f bgl -o FILE", 69, 18)])
 def test_a_command_passes_few_files_and_levels(words, most_files, most_levels, tmp_path):
     """A reader follows an answer through these files. The aims are 60 files and 14 levels, for `map` 70 and 18."""

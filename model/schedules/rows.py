@@ -285,7 +285,7 @@ def _routes(grid: ProcessGrid) -> tuple[ProcessGrid, ProcessGrid]:
 
 def _is_even(lane: Transform, grid: ProcessGrid) -> bool:
     """Return whether all messages of a lane's exchanges have the same size."""
-    return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts()
+    return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts
                for axis, n in zip(AXES, lane.exchanged) for letters in [division[axis]] if letters)
 
 
