@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -63,7 +64,7 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     return figures
 
 
-def _rounded(likely):
+def _rounded(likely: LikelyRange) -> dict[str, Any]:
     """Return a range as a value of a machine file."""
     value = {name: list(some) for name, some in asdict(likely).items()}
     rounded = {"range": [float(f"{ratio:.3g}") for ratio in likely.range],
@@ -71,7 +72,7 @@ def _rounded(likely):
     return value | rounded
 
 
-def _disowned(reason):
+def _disowned(reason: str | None) -> bool:
     return reason is not None and not reason.startswith(NO_SAMPLE)
 
 
@@ -191,7 +192,7 @@ def read_probes(paths: Sequence[str | PathLike[str]]) -> Probe:
               for r in found for s in r["streams"]), rule)
 
 
-def _read(path):
+def _read(path: str | Path | PathLike[str]) -> list[dict[str, Any]]:
     import jsonschema
 
     schema = parse_json((files("pencilmap.fft_runner") / "network_probe.schema.json").read_text("utf-8"))
@@ -271,7 +272,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
     figures = {key: figure for key, figure in machine.figures.items() if key not in by_message}
     told = {q.of: q for q in fit.quality}
 
-    def figure(value, kind, note=""):
+    def figure(value: str | list[Any], kind: str, note: str = "") -> Figure:
         row = told[kind]
         text = f"fit: {100 * row.mean:.2g} % off in the mean, {100 * row.largest:.2g} % at most"
         return Figure(value, f"{BY} {source}", row.mean <= CERTAIN_PROBE and not note, "; ".join(filter(None, (text, note))))

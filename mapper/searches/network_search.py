@@ -15,7 +15,7 @@ Cost: the changed loads of the budget, and fewer for a polish. The search ends w
 Deterministic: the same seed and budget give the same placement, unless the deadline ends the search.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -26,6 +26,7 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.searches.boards import Swaps
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -98,7 +99,7 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 
 @lru_cache(maxsize=2)
-def _routes(network, ends, directed):
+def _routes(network: Any, ends: bytes, directed: bool) -> RouteTable | None:
     return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
@@ -252,11 +253,11 @@ class _Search:
                 candidates = self._polished(board, candidates, POLISH * len(others))
         return self._of(candidates)
 
-    def _of(self, candidates):
+    def _of(self, candidates: dict[str, Ints]) -> Any:
         name = self._chosen(candidates) if len(candidates) > 1 else next(iter(candidates))
         return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.within.cut_short)
 
-    def _first(self):
+    def _first(self: Any) -> dict[str, Ints]:
         """Return the first that costs least under the default routing, of the launch orders and the seeds that send least.
 
         The traffic across units is a lower bound of this cost, so a seed with as much traffic as a known cost is left out.
@@ -274,13 +275,13 @@ class _Search:
         return {best: slots}
 
     @property
-    def _by_hosts(self):
+    def _by_hosts(self) -> float:
         """Traffic across the border of a host, which is the same for all placements of one task on a host; else 0."""
         if self.ground.site.tasks_per_node > 1 or not self.ground.network.levels:
             return 0.0
         return self._crossing([self._level(units_of(self.ground.network)[0])], self.ground.launch, np.inf)
 
-    def _seeds(self, most):
+    def _seeds(self, most: int) -> Iterator[tuple[str, Ints, float]]:
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
 
         Without a budget, only seeds that send less than the launch orders.
@@ -297,7 +298,7 @@ class _Search:
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
-    def _crossings(self, some, levels):
+    def _crossings(self, some: dict[str, Ints], levels: list[tuple[Ints, Floats, Floats]]) -> dict[str, float]:
         """Return the crossing of each seed; without a budget infinity if units alone send more than a launch order."""
         found, known, least = {}, {}, np.inf
         for name, slots in some.items():
@@ -311,12 +312,12 @@ class _Search:
         return found
 
     @property
-    def _levels(self):
+    def _levels(self) -> list[tuple[Ints, Floats, Floats]]:
         """The levels whose traffic depends on the placement."""
         alone = self.ground.site.tasks_per_node == 1  # sends all to other hosts
         return [self._level(units) for units in units_of(self.ground.network)[alone:]]
 
-    def _level(self, units):
+    def _level(self, units: Any) -> tuple[Ints, Floats, Floats]:
         """Return the unit of each slot, and 1 over the capacity of each unit, and between units."""
         rates = np.array([1 / float(weight) for weight in link_weights(self.ground.network)])
         used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
@@ -325,7 +326,7 @@ class _Search:
         between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
         return unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]
 
-    def _crossing(self, levels, slots, limit):
+    def _crossing(self, levels: list[tuple[Ints, Floats, Floats]], slots: Ints, limit: float) -> float:
         """Return about the objective: the traffic across each unit, and between units with cables, over their cables.
 
         Infinity if the traffic across the units of a level alone reaches the limit.
@@ -345,16 +346,16 @@ class _Search:
             worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
         return self._total(worst)
 
-    def _largest(self, loads):
+    def _largest(self, loads: Sequence[Floats]) -> Floats:
         """Return the largest load for each term of the objective, given the loads of each exchange."""
         scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
-        return np.array([sum(float(share) * load for share, load in zip(term.shares, scaled)).max(initial=0.0)
+        return np.array([np.max(sum(float(share) * load for share, load in zip(term.shares, scaled)), initial=0.0)
                          for term in self.wanted.terms])
 
-    def _total(self, largest):
+    def _total(self, largest: Floats) -> float:
         return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
 
-    def _spread(self, candidates):
+    def _spread(self, candidates: dict[str, Ints]) -> dict[str, Ints]:
         """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
         found = dict(candidates)
         for rule_name, rule in self.rules.items():
@@ -362,7 +363,7 @@ class _Search:
                 found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
         return found
 
-    def _chosen(self, candidates):
+    def _chosen(self, candidates: dict[str, Ints]) -> str:
         """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
 
         It costs no more under the default routing, too.
@@ -380,13 +381,13 @@ class _Search:
         return self._least(allowed)[2]
 
     @staticmethod
-    def _least(allowed):
+    def _least(allowed: dict[str, list[Fraction]]) -> tuple[float, list[Fraction], str]:
         """Return the least regret, the costs, and the name."""
         least = [min(some) for some in zip(*allowed.values())]
         regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
         return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
-    def _annealed(self, board):
+    def _annealed(self, board: Any) -> dict[str, Ints]:
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
@@ -407,7 +408,7 @@ class _Search:
                 break
         return found
 
-    def _polished(self, board, candidates, parts):
+    def _polished(self, board: View, candidates: dict[str, Ints], parts: int) -> dict[str, Ints]:
         """Return all candidates, and the best after further swaps: those that cost least by default and here."""
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
@@ -418,7 +419,7 @@ class _Search:
                 found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
         return found
 
-    def _anneal(self, swaps, board, slots, parts, hot=HOT, patient=True):
+    def _anneal(self, swaps: Swaps, board: Any, slots: Ints, parts: int, hot: float = HOT, patient: bool = True) -> Ints:
         cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
@@ -432,23 +433,23 @@ class _Search:
         """The routing that counts first: the default, or the first of the given ones."""
         return next(iter(self.rules))
 
-    def _routes(self, name):
+    def _routes(self, name: str) -> bool:
         """Return whether a routing counts and works here."""
         return name in self.rules and self._cost(self.ground.launch, name) is not None
 
-    def _known(self, slots):
+    def _known(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing that was judged."""
         return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
-    def _is_best(self, slots):
+    def _is_best(self, slots: Ints) -> bool:
         return max(self._judged(slots).values()) <= self.enough
 
-    def _judged(self, slots):
+    def _judged(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing."""
         found = {name: self._cost(slots, name) for name in self.rules}
         return {name: cost for name, cost in found.items() if cost is not None}
 
-    def _cost(self, slots, name):
+    def _cost(self, slots: Ints, name: str) -> Any:
         """Return the objective under a routing, None if it does not work here."""
         costs = self.known.setdefault(slots.tobytes(), {})
         if name not in costs:
@@ -460,19 +461,19 @@ class _Search:
                 costs[name] = None
         return costs[name]
 
-    def _mapping(self, slots):
+    def _mapping(self, slots: Ints) -> Mapping:
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
 
 
-def _counts(unit, n):
+def _counts(unit: Ints, n: int) -> Ints:
     """Return the members of each group in each unit, given the unit of each member: int array, shape (groups, n)."""
     place = np.arange(len(unit))[:, None] * n + unit
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
-def _leaving(unit, n, inside=None):
+def _leaving(unit: Ints, n: int, inside: Any = None) -> Floats | Ints:
     """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,).
 
     inside : result of `_counts` if known
@@ -487,17 +488,17 @@ def _leaving(unit, n, inside=None):
     return np.bincount(place[begin] % n, inside * (size - inside), n)
 
 
-def _regret(cost, others):
+def _regret(cost: Fraction, others: Iterable[Any] | list[Fraction]) -> float:
     """Return the factor from the least cost to a cost."""
     least = min(others)
     return float(cost / least) if least else 1.0
 
 
-def _inverse(capacity):
+def _inverse(capacity: Any) -> Floats:
     return np.divide(1, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
 
 
-def _different(costs):
+def _different(costs: dict[str, float]) -> list[str]:
     """Return the names with the least costs, one for each cost, the least first."""
     found: dict[float, str] = {}
     for name, cost in costs.items():
@@ -536,7 +537,7 @@ def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
     return found
 
 
-def _numbered(keys):
+def _numbered(keys: Ints) -> Ints:
     """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
     order = np.argsort(keys, kind="stable")
     begin = np.searchsorted(keys[order], keys[order])
@@ -545,7 +546,7 @@ def _numbered(keys):
     return found
 
 
-def _diagonals(held, R):
+def _diagonals(held: Ints, R: int) -> Ints:
     """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
 
     `held` has the rank in each slot, -1 for none.

@@ -4,19 +4,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import MUCH, Choice, faster_choice, faster_choices
+from pencilmap.mapper.choose import MUCH, faster_choice, faster_choices
+from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Mapping, Placement
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
@@ -145,13 +147,13 @@ class Answer:
         """Whether routers adapt, but a quick look asked one rule."""
         return not EFFORTS.get(self.effort, 1) and self.best.adapts and not self.best.bracket
 
-    def _under_rule(self, sentence):
+    def _under_rule(self, sentence: str) -> str:
         """The sentence, with the routing for which its times hold."""
         rule = ("each under its worst routing" if self.is_worst else
                 f"under {self.best.routing} routing" if self.is_one_rule else "")
         return sentence.replace("(predicted)", f"(predicted, {rule})", 1) if rule else sentence
 
-    def _first(self, file):
+    def _first(self, file: str) -> str:
         """The same without the schedule."""
         found = spent(self.best, self.by)
         if self.launch.unknown:
@@ -172,7 +174,7 @@ class Answer:
         return f"{agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
 
     @property
-    def _than_others(self):
+    def _than_others(self) -> str:
         """The name of a launch order that is as fast, and the gain over another possible order, if there is a gain."""
         slowest, order = max(self.launch.orders, key=lambda one: worth(one[1], self.by))
         ratio = gain(self.best, order, self.by) or 1.0
@@ -200,7 +202,7 @@ class Answer:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
         return if_sent(self._no_file(file), self.best)
 
-    def _no_file(self, file):
+    def _no_file(self, file: str) -> str:
         """The same without the schedule."""
         name = self.launch.name
         if self.is_range:
@@ -286,7 +288,7 @@ class Answer:
         return (f"at most {ratio} more is possible{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
 
-    def _bounds(self):
+    def _bounds(self) -> str:
         """The bound under the rules between which routers adapt, "" if one is not known."""
         known = [(could_gain(p, self.by)[0] or 0.0, p.routing) for p in self.best.bracket]
         (least, lower), (most, upper) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
@@ -295,7 +297,7 @@ class Answer:
         return f"at most {high} more is possible under {upper} routing{other} (proved)" if least else ""
 
     @property
-    def _under(self):
+    def _under(self) -> str:
         """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
         schedule = "" if self.best.schedule_name == SEQUENCE else f" under {self.best.schedule_name}"
         return schedule + (f" under {self.best.routing} routing" if self.has_range or self.is_one_rule else "")
@@ -306,14 +308,14 @@ class Answer:
         low, high = adaptive_range(self.best, self.by)
         return low != high
 
-    def _gains(self):
+    def _gains(self) -> Any:
         """The least and the largest gain over the launch order."""
         if self.launch.first is None:
             return None
         ratio = gain(self.best, self.launch.first, self.by)
         return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
 
-    def _doubt(self):
+    def _doubt(self) -> str:
         """A clause if the measured gain may well be none."""
         likely = self.launch.first and not self.is_same and _likely(self.best, self.launch.first, self.by)
         if not likely or not likely[0] <= 1 <= likely[1]:
@@ -400,7 +402,7 @@ def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
                        "--schedule best")] if faster else []
 
 
-def _with_file(question, p):
+def _with_file(question: Question, p: Prediction) -> str:
     """Whether a prediction needs its file."""
     orders = launched(question, p, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
     none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
@@ -441,7 +443,7 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
     return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
 
 
-def _plan_command(grid, question):
+def _plan_command(grid: ProcessGrid, question: Question) -> str:
     """The command that ranks the grids of the same decomposition under the same schedule."""
     is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
     kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
@@ -500,7 +502,7 @@ def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
     return [f"the launch order is assumed: {phrase}"]
 
 
-def _at_launch(site, grid):
+def _at_launch(site: Site, grid: ProcessGrid) -> Site:
     """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
     return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
 
@@ -514,7 +516,7 @@ def exchanges_beside(p: Prediction) -> str:
     return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
 
 
-def _faster(choice, found):
+def _faster(choice: Choice, found: Prediction) -> str:
     ratio = gain(choice.prediction, found) or 1.0
     return factor(ratio, ratio)
 
@@ -546,13 +548,13 @@ def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _ends(best, other, by):
+def _ends(best: Prediction, other: Prediction, by: str) -> tuple[float, float]:
     """The least and the largest gain under the rules of routers that adapt."""
     ratio = gain(best, other, by) or 1.0
     return gains(best, other, by) or (ratio, ratio)
 
 
-def _likely(best, other, by):
+def _likely(best: Prediction, other: Prediction, by: str) -> tuple[float, float] | None:
     """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
     mine, theirs = exchanges_of(best).time_s, exchanges_of(other).time_s
     if not (mine and theirs and best.likely and (likely := likely_ratio(theirs / mine, other.likely))):
@@ -575,7 +577,7 @@ def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str 
     return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
 
 
-def _between(low, high):
+def _between(low: str, high: str) -> str:
     """Return a range of two values with a unit, which is said once if it is of words.
 
     >>> _between("1.2 ms", "1.4 ms"), _between("3 times the data of a node", "4 times the data of a node")
@@ -622,7 +624,7 @@ def agrees(name: str, verb: str) -> str:
     return f"{_begin(name) if name.startswith(IN_WORDS) else name} {verb}"
 
 
-def _begin(name):
+def _begin(name: str) -> str:
     """Return a name as the first word of a sentence."""
     return name[:1].upper() + name[1:]
 
@@ -637,9 +639,9 @@ def agreement(comparisons: Sequence["Comparison"]) -> str:
     return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
-def _fastest(rows):
+def _fastest(rows: list[Comparison]) -> str:
     """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
-    setups: dict[tuple, dict[str, list[Comparison]]] = {}
+    setups: dict[tuple[Any, ...], dict[str, list[Comparison]]] = {}
     for row in rows:
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
         setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
@@ -659,7 +661,7 @@ def _fastest(rows):
     return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
-def _gain(runs):
+def _gain(runs: list[list[Comparison]]) -> tuple[Any, ...]:
     """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
     measured = [sum(row.measured_s for row in run) for run in runs]
     best = min(range(len(runs)), key=measured.__getitem__)
@@ -670,7 +672,7 @@ def _gain(runs):
             expected[0] / expected[1] if all(expected) else None)
 
 
-def _title(rows):
+def _title(rows: tuple[Comparison, ...]) -> str | None:
     """The placement of some rows with its order, None if the orders differ by more than the slots."""
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):
@@ -683,7 +685,7 @@ def nearness(rows: Iterable["Comparison"]) -> str:
     return _nearness(rows)
 
 
-def _nearness(rows):
+def _nearness(rows: Iterable[Any]) -> Any:
     timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
     if not timed:
         return ""

@@ -16,8 +16,10 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import printable
 from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.times.calibrate import Errors
 
 # Tables and JSON on standard output, the two output forms of every command.
 #
@@ -66,7 +68,8 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
     Texts are folded if the table is too wide, with --wide only if it `folds`.
     """
-    columns, *cells = [[_harmless(str(cell)) for cell in row] for row in (columns, *rows)]
+    columns, *plain = [[_harmless(str(cell)) for cell in row] for row in (columns, *rows)]
+    cells: Sequence[Sequence[str]] = plain
     context = click.get_current_context(silent=True)
     if folds or context is None or not context.params.get("wide"):
         cells = _folded(columns, cells)
@@ -78,7 +81,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     echo()
 
 
-def _folded(columns, rows):
+def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]] | Sequence[Sequence[str]]:
     """Return the rows with texts in several lines, if the table is too wide."""
     excess = _width(columns, rows) - NARROW
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
@@ -96,13 +99,13 @@ def _folded(columns, rows):
              if k in room else cell for k, cell in enumerate(row)] for row in rows]
 
 
-def _is_plain(err=False):
+def _is_plain(err: bool = False) -> bool:
     """Whether an output gets plain text: no terminal, and no variable that forces terminal output."""
     forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
     return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 
 
-def _drawn(columns, rows):
+def _drawn(columns: Sequence[str], rows: Any) -> Any:
     """Return a table by rich, folded to the width of the terminal."""
     from rich import box
     from rich.markup import escape
@@ -141,7 +144,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | 
     return "\n".join([*head, "─" * width, *(line for row in others for line in row)])
 
 
-def _aligned(row, widths, columns):
+def _aligned(row: list[list[str]], widths: list[int], columns: Sequence[str]) -> Iterator[str]:
     """Return the lines of one row."""
     for k in range(max(map(len, row))):
         parts = [cell[k] if k < len(cell) else "" for cell in row]
@@ -189,12 +192,12 @@ def paste(line: str) -> None:
     echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
 
 
-def _harmless(text):
+def _harmless(text: str) -> Any:
     """Return lines without commands for the terminal."""
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _write(text, err=False):
+def _write(text: str, err: bool = False) -> None:
     try:
         click.echo(text, err=err)
     except OSError:
@@ -202,7 +205,7 @@ def _write(text, err=False):
             raise
 
 
-def _lines(line, err):
+def _lines(line: str, err: bool) -> list[str]:
     """Return the lines of a sentence; it may begin with spaces."""
     indent = line[:len(line) - len(line.lstrip())]
     return wrapped(line, _room(err), indent) or [""]
@@ -222,7 +225,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def _room(err=False):
+def _room(err: bool = False) -> int:
     """Return the columns of a line: 80, or fewer in a narrower terminal."""
     return LINE if _is_plain(err) else min(LINE, console(err).width)
 
@@ -264,14 +267,14 @@ def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) 
     return columns, rows
 
 
-def _width(columns, rows):
+def _width(columns: Sequence[str], rows: list[list[Any]] | Sequence[Sequence[str]]) -> int:
     cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
     return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
 
 
 def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
     """Print errors of the bound and the time model: exchanges, by size, and computing; held-out errors are "predicted"."""
-    def pair(found):
+    def pair(found: Errors | None) -> list[str]:
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
     columns = ["of", "samples", ">number", ">bound\nmean", ">\nlargest", ">model\nmean", ">\nlargest", "worst of the model"]
@@ -287,7 +290,7 @@ def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
          row.worst] for row in rows])
 
 
-def _range(means):
+def _range(means: Any) -> Any:
     return f" ({100 * means[0]:.1f} to {100 * means[-1]:.1f})" if len(means) > 1 else ""
 
 
@@ -333,22 +336,22 @@ def could(certificate: float | None) -> str:
     return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
 
 
-def _question(c):
+def _question(c: Comparison) -> tuple[int | str, ...]:
     """What a placement does not change: rows that a gain compares."""
     return c.network, c.torus, c.grid, c.tasks_per_node, c.transform, c.schedule, c.stage
 
 
-def _gain(launched_s, seconds):
+def _gain(launched_s: float | None, seconds: float) -> str:
     """Return how many times faster the same exchange was than in the launch order."""
     return "-" if not launched_s or not seconds else f"{launched_s / seconds:.2f}x"
 
 
-def _size(transform):
+def _size(transform: str) -> str:
     """Write a cube as 64^3."""
     return re.sub(r"^(\d+)x\1x\1(?=\D|$)", r"\1^3", transform)
 
 
-def _ratio(value):
+def _ratio(value: float | str | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 

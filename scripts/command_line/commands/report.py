@@ -1,12 +1,14 @@
 """`pencilmap report`: one page that argues, from run records or from a prediction."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.mapper.programs import read_programs
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted
 from pencilmap.model.predict.question import Question
@@ -16,9 +18,10 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
-from pencilmap.scripts.pictures.report.entries import read_entries
+from pencilmap.scripts.pictures.report.entries import Entry, read_entries
 from pencilmap.scripts.pictures.report.networks import views
 from pencilmap.scripts.pictures.report.page import (
+    Picture,
     bandwidth_pictures,
     gains_of_runs,
     make_folder,
@@ -57,7 +60,8 @@ def command(where: Question | None, output: str, published: bool, figures: str |
         _of_records(records, output, published, figures, kind or KINDS[0], as_json)
 
 
-def _predicted(where, output, published, figures, question, as_json):
+def _predicted(where: Question, output: str, published: bool, figures: str | None,
+               question: tuple[str, tuple[str, ...], str, str], as_json: bool) -> None:
     """Write the page of a prediction."""
     if published or figures:
         raise click.UsageError(f"--{'published' if published else 'figures'} is for run records; name their files, or leave "
@@ -74,7 +78,8 @@ def _predicted(where, output, published, figures, question, as_json):
     labelled("page", output)
 
 
-def _of_records(records, output, published, figures, kind, as_json):
+def _of_records(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str,
+                as_json: bool) -> None:
     """Write the page of run records, and their figures."""
     if any(os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output) for path in records):
         raise FigureError(f"{output} contains the records; name another file for the page with -o")
@@ -105,6 +110,6 @@ def _of_records(records, output, published, figures, kind, as_json):
         say(line)
 
 
-def _pictures(entries, cells):
+def _pictures(entries: Sequence[Entry], cells: Sequence[Comparison]) -> list[Picture]:
     placed = [entry.placed for entry in entries]
     return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(placed, views(placed)[1])]

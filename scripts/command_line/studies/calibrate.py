@@ -1,9 +1,11 @@
 """`pencilmap study calibrate`: the figures of a machine from measured times."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,9 +25,9 @@ from pencilmap.mapper.runs.probes import (
 )
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
-from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.machines.probe import fit_probe
-from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
+from pencilmap.model.times.calibrate import RULES, Sample, calibrate, quality, split
 from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
@@ -99,7 +101,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
         say(f"wrote {output}")
 
 
-def _probe(paths, machine, output, as_json):
+def _probe(paths: Any, machine: str | None, output: str | None, as_json: bool) -> None:
     found = read_probes(paths)
     fit, source = fit_probe(found), f"--probe {' '.join(paths)}"
     name = _machine_name(Path(output).stem) if output else "probed"
@@ -133,22 +135,22 @@ def _probe(paths, machine, output, as_json):
         say(f"wrote {output}")
 
 
-def _of_peak(cut, peaks):
+def _of_peak(cut: Any, peaks: dict[Any, Any]) -> Any:
     return cut.link_bandwidth / peaks[cut.axis] if cut.link_bandwidth and cut.axis in peaks else None
 
 
-def _link_text(cut):
+def _link_text(cut: Any) -> Any:
     if cut.link_bandwidth is None:
         return "-"
     return ("" if cut.slowed else ">=") + text_with_unit(cut.link_bandwidth, "byte/s")
 
 
-def _of_published(name, machine):
+def _of_published(name: str, machine: str | None) -> Any:
     base = load_machine(machine or name)
     return base, published_samples(name, base.torus), False, []
 
 
-def _of_records(paths, machine, name):
+def _of_records(paths: Iterable[Any], machine: str | None, name: str) -> tuple[Machine, list[Sample], bool, list[str]]:
     """The machine, the samples, whether the bandwidth is fitted, and the omitted records."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
@@ -163,5 +165,5 @@ def _of_records(paths, machine, name):
     return base, samples, fit, refused
 
 
-def _machine_name(text):
+def _machine_name(text: str) -> str:
     return re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.") or "calibrated"

@@ -72,13 +72,13 @@ def published_values() -> list[Value]:
                                   for each in samples)]
 
 
-def _plain(each):
+def _plain(each: Any) -> Any:
     value = {name: of for name, of in asdict(each.value).items() if name != "sample"}
     return value | {"message_bytes": each.value.message_bytes, "measured_s": each.value.sample.measured_s,
                     "measured_over_predicted": each.ratio, "range": each.range}
 
 
-def _print(found, wide):
+def _print(found: dict[str, list[Judged]], wide: bool) -> None:
     two = found["two fitted figures"]
     large, all_sizes = ([each for each in two if each.value.size >= least] for least in (SIZES[-1], SIZES[0]))
     machines = len({each.value.machine for each in two})
@@ -98,28 +98,28 @@ def _print(found, wide):
             if (ends := expected_range(some, size, *([1.0] if way == "public figures" else []))) for low, high in [ends]])
 
 
-def _rows(judged, name: Callable[[Judged], Any]):
+def _rows(judged: Sequence[Judged], name: Callable[[Judged], Any]) -> list[list[str]]:
     names = list(dict.fromkeys(map(name, judged)))
     return [[each, *_cells([one for one in judged if name(one) == each])]
             for each in (sorted(names, key=_first_number) if name is _nodes else names)]
 
 
-def _first_number(text):
+def _first_number(text: str) -> int:
     return int(text.split()[0])
 
 
-def _nodes(each):
+def _nodes(each: Judged) -> str:
     ends = [1, *(end + 1 for end in NODES)]
     k = sum(each.value.nodes > end for end in NODES)
     return f"{ends[k]} to {NODES[k]} nodes" if k < len(NODES) else f"{ends[k]} nodes and more"
 
 
-def _size(size):
+def _size(size: int) -> str:
     following = dict(pairwise(SIZES))
     return f"of {size >> 10} to {following[size] >> 10} KiB" if size in following else f"from {size >> 10} KiB"
 
 
-def _size_rows(judged):
+def _size_rows(judged: Sequence[Judged]) -> list[list[str]]:
     return [[f"messages {_size(size)}", *_cells([each for each in judged if each.value.size == size])] for size in SIZES]
 
 
@@ -129,5 +129,5 @@ def _cells(judged: Sequence[Judged]) -> list[str]:
             _share(judged, lambda each: each.is_held)]
 
 
-def _share(judged, holds: Callable[[Judged], bool] = lambda each: each.is_close):
+def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool] = lambda each: each.is_close) -> str:
     return f"{100 * sum(map(holds, judged)) / len(judged):.0f} %"
