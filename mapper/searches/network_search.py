@@ -401,7 +401,7 @@ class _Search:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
-            swapped = f"{name}, swapped from {hot:g}"
+            swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
             found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot, patient)
             if swaps.cost(found[swapped]) <= self.enough:
                 break
