@@ -208,6 +208,8 @@ class Answer:
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
+            if self.is_launch and (file or name) == name:
+                return f"{_begin(name)} needs no file."
             like = "" if self.is_launch else " as fast as" if self.is_same else \
                 f" {factor(*self._gains())} than"
             return f"{agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."

@@ -181,7 +181,8 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
     time = spent(p, by)
     if not _needs_file(found, best, launches):
-        yield f"Use {', '.join(words)}, no file is needed: {time}{among} (predicted)."
+        order = "" if p.all_alike else f" in {said.launch.title}"
+        yield f"Use {', '.join(words)}{order}, no file is needed: {time}{among} (predicted)."
     else:
         usual = next(iter(_usual(best, launches)), None)
         ratio = gain(p, usual, by)
