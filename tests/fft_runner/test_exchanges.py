@@ -91,7 +91,7 @@ def test_the_ranks_of_a_node_share_what_leaves(mpirun, records, tmp_path):
 
 
 def test_both_ways_of_an_exchange_share_one_block(mpirun):
-    done = mpirun(4, 2, 2, "node", "sequence", program="mpi_failures_test")
+    done = mpirun(4, 2, 2, "node", "sequence", program="failures_test")
     assert done.returncode == 0, done.stderr
     assert re.findall(r"rank \d called MPI_Comm_split_type (\d+) times", done.stdout) == ["2", "2"]  # row, column
 
