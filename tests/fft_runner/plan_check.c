@@ -17,7 +17,7 @@
 /* A plan that takes more of a processor's time hangs. */
 enum { SECONDS_A_PLAN = 30 };
 
-const char *const plan_pieces[] = {"usual", "tiny", "clocked", NULL};
+const char *const plan_pieces[] = {"usual", "tiny", "clocked", "direct", NULL};
 
 struct pf_tuning plan_tuning(int pieces, struct pf_tuning of)
 {
@@ -33,6 +33,10 @@ struct pf_tuning plan_tuning(int pieces, struct pf_tuning of)
         of.direct_bytes = of.whole_bytes = of.thread_bytes = 0;
         of.block_bytes = 1 << 11;
         of.ask_bytes = of.past_bytes = 1 << 8;
+    }
+    if (pieces == 3) { /* FFTW's own plans on one rank, and threads at any size */
+        of.direct = PF_ALWAYS;
+        of.thread_bytes = 0;
     }
     return of;
 }

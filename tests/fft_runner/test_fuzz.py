@@ -59,11 +59,12 @@ def test_ranks_with_unequal_arrays_try_exchanges_alike(mpirun, ranks, words):
 
 
 @pytest.mark.parametrize("ranks, words", [
-    (1, "nx=3 ny=40 nz=41 threads=7"), (2, "R=1 C=2 nx=4 ny=4 nz=6 threads=7"),  # fewer planes than threads, not worth any
+    *((1, f"{extents} threads={n}") for extents in ("nx=3 ny=40 nz=41", "nx=32 ny=30 nz=35") for n in (2, 7)),
+    (2, "R=1 C=2 nx=4 ny=4 nz=6 threads=7"),  # not worth any
     (1, "nx=40 ny=12 nz=18 threads=3 pieces=clocked rigor=measure"),  # more groups of planes than are tried
     (2, "R=1 C=2 nx=6 ny=5 nz=70 threads=2 pieces=clocked rigor=measure"),
     (2, "R=1 C=2 nx=2 ny=2 nz=1 threads=3 pieces=clocked rigor=measure"),  # a plane on a rank
-    *((1, f"nx=12 ny=7 nz=10 pieces=tiny rigor=measure type={kind} destroy_input={threads % 2} threads={threads} {more}")
+    *((1, f"nx=12 ny=7 nz=10 pieces=direct rigor=measure type={kind} destroy_input={threads % 2} threads={threads} {more}")
       for kind in ("c2c", "r2c", "dct") for threads, more in ((2, "skip=x"), (7, "layout=stride1 skip=y"), (7, "")))])
 def test_threads_share_planes_and_lines(mpirun, ranks, words):
     assert run_fuzz(mpirun, ranks, *words.split(), "exchange=alltoallv")[:2] == (1, 0)
