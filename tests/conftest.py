@@ -24,7 +24,7 @@ os.environ.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-SPARSE = 2  #: sampled tests run this many times fewer cases than they name, so that a run ends within 15 minutes
+SPARSE = 4  #: sampled tests run this many times fewer cases than they name, so that a run ends within 8 minutes
 QUICK, OF = 4, ("model", "mapper")  #: with --quick, one of so many cases of each test of these, and of its examples
 LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwise a worker would run one alone at the end
     "test_docs", "fft_runner/test_fuzz", "fft_runner/test_memory", "fft_runner/test_peer_failures", "test_lint",

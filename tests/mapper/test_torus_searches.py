@@ -87,6 +87,7 @@ def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
         assert (prediction.cost, lengths, prediction.stages[0].hop_length + prediction.stages[1].hop_length) == least[grid]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("wanted", [at_once(2), overlapped(2, 2), overlapped(2, 8), UNLIKE], ids=["once", 2, 8, "unlike"])
 @pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=str)
 def test_search_for_another_objective_agrees_with_trying_all_products(torus, tasks_per_node, wanted):
@@ -186,6 +187,7 @@ def test_wrong_maps_are_refused(text, wanted):
         place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ring", [True, False])
 @pytest.mark.parametrize("letters", ["r", "c", "rc"])
 @pytest.mark.parametrize("rows, columns", [(2, 2), (2, 3), (3, 2), (1, 4), (4, 2), (3, 3), (2, 1)])

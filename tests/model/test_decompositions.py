@@ -46,7 +46,7 @@ def owners(grid, division, extents):
 def test_every_pair_sends_the_elements_that_change_hands(grid):
     extents = (4, 6, 12) if grid.decomposition is CUBIC else (7, 6, 5)
     transform = Transform(*extents)
-    steps = [*grid.decomposition.layouts()]
+    steps = [*grid.decomposition.layouts]
     for exchange in exchanges(grid, transform):
         k = next(i for i, (stage, _) in enumerate(steps) if getattr(stage, "name", "") == exchange.name)
         before, after = (list(owners(grid, division, extents)) for division in (steps[k][1], steps[k + 1][1]))
@@ -60,11 +60,11 @@ def test_every_pair_sends_the_elements_that_change_hands(grid):
 
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
 def test_every_axis_is_transformed_once_where_it_is_whole(decomposition):
-    done = [(axis, division[axis]) for stage, division in decomposition.layouts() if isinstance(stage, LocalPass)
+    done = [(axis, division[axis]) for stage, division in decomposition.layouts if isinstance(stage, LocalPass)
             for axis in stage.axes]
     assert sorted(done) == [("x", ""), ("y", ""), ("z", "")]
     assert all(division[s.gathered] == s.letters and s.letters not in division[s.divided]
-               for s, division in decomposition.layouts() if isinstance(s, ExchangeStage))
+               for s, division in decomposition.layouts if isinstance(s, ExchangeStage))
     assert len(set(decomposition.letters)) == len(decomposition.dimensions) and "i" not in decomposition.letters
     assert decomposition_named(decomposition.name) is decomposition
 
