@@ -233,14 +233,18 @@ static void tell_number(int64_t number)
         free(array[i]);
 }
 
-/* Rank after rank, because a launcher mixes the output of several ranks. */
-static void print_text(const char *text)
+/* Printed by the first rank, one text after the other, because a launcher mixes the output of several ranks. */
+static void print_text(char *text, size_t n)
 {
     for (int rank = 0; rank < check.ranks; rank++) {
-        if (rank == check.rank)
-            printf("---- rank %d\n%s", rank, text);
-        fflush(stdout);
-        CHECK_MPI(MPI_Barrier(check.grid));
+        int length = (int)n;
+        CHECK_MPI(MPI_Bcast(&length, 1, MPI_INT, rank, check.grid));
+        char *its = rank == check.rank ? text : malloc((size_t)length + 1);
+        CHECK_MPI(its ? MPI_Bcast(its, length, MPI_CHAR, rank, check.grid) : MPI_ERR_NO_MEM);
+        if (check.rank == 0)
+            printf("---- rank %d\n%.*s", rank, length, its);
+        if (its != text)
+            free(its);
     }
 }
 
@@ -285,7 +289,7 @@ int main(int argc, char **argv)
         recorded_calls_end();
         fclose(told);
         if (argc == 2)
-            print_text(text);
+            print_text(text, n);
         else
             print_checksum(number, text, n);
         free(text);
