@@ -301,12 +301,12 @@ def spoken(order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
     return ", ".join(parts)
 
 
-def _short(order):
+def _short(order: str) -> str:
     few = re.match(r"t([0-9]+)", order)
     return f"{few[1]} ranks at a time" if few else "nodes filled" if order.startswith("t") else "round nodes"
 
 
-def _slots(order):
+def _slots(order: str) -> str:
     few = re.match(r"t([0-9]+)", order)
     if few:
         return f"{few[1]} ranks on a node at a time"

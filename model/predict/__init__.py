@@ -4,7 +4,7 @@
 schedule (`forecast`), the bounds, the remaps of bricks and the halos are then the same for both.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,7 +36,7 @@ from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import LocalTerms
-from pencilmap.model.traffic.exchange import Halo, exchanges, remaps
+from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, remaps
 from pencilmap.model.traffic.loads import LinkLoads, m_scale, m_time
 
 SCHEMA = "pencilmap-prediction/1"
@@ -212,7 +212,7 @@ class Prediction:
         return found.total_s is None and self.idle_tasks > 0
 
     @property
-    def order(self) -> tuple:
+    def order(self) -> tuple[Any, ...]:
         """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
         squarer grid.
         """
@@ -298,7 +298,7 @@ def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[floa
     return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
 
 
-def _listed(times):
+def _listed(times: tuple[float, float] | None) -> list[float] | None:
     return None if times is None else list(times)
 
 
@@ -353,7 +353,8 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def _question(rules, site, transform, costs):
+def _question(rules: tuple[str | None, str | Sequence[str], str, str], site: Any, transform: Transform | None,
+              costs: Costs) -> Question:
     """Return the question of a placement on a site, by default on the network of the placement."""
     routing, exchange, schedule, direction = rules
     return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
@@ -373,7 +374,7 @@ def answer(question: Question, placed: Placement, name: str | None = None) -> Pr
     return replace(found.expecting(question.likely), notes=(*found.notes, *question.notes), halo=_halo(case), case=case)
 
 
-def _worst(question, placed, name):
+def _worst(question: Question, placed: Placement, name: str | None) -> Prediction:
     found = []
     for rule in question.rules:
         if rule not in LINEAR_PROGRAMS or question.schedule != SEQUENCE:  # never the worst in sequence
@@ -385,7 +386,7 @@ def _worst(question, placed, name):
     return replace(worst_of_all, notes=(*worst_of_all.notes, f"the worst of {len(found)} routing rules is shown"))
 
 
-def _halo(case):
+def _halo(case: Case) -> HaloPrediction | None:
     halo = case.question.halo
     if halo is None or case.transform is None:
         return None
@@ -438,7 +439,7 @@ def routing_interval(placed: Placement, transform: Transform | None = None, name
     return interval(_question((None, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def _unheard(rule):
+def _unheard(rule: str) -> None:
     """Take the name of a rule for nobody."""
 
 
@@ -458,9 +459,10 @@ def interval(question: Question, placed: Placement, name: str | None = None,
     return [_without_routing(found[0], (*refusals, *question.notes)), *found]
 
 
-def _without_routing(prediction, notes):
+def _without_routing(prediction: Prediction, notes: tuple[str, ...]) -> Prediction:
     """Return a prediction with cut bounds instead of loads."""
-    case, stages = prediction.case, []
+    case: Any = prediction.case
+    stages = []
     for stage, exchange in zip(prediction.stages, exchanges(case.grid, case.transform)):
         load = tuple(m_scale(b, case.network, exchange.total_bytes)
                      for b in cut_bound(case.network, exchange, case.mapping.node_of_rank))
@@ -490,7 +492,7 @@ def predict_product(product: Product, transform: Transform | None = None, questi
     return _prediction(case, stages, name, form=form) if stages else None
 
 
-def _routed(case, name):
+def _routed(case: Case, name: str | None) -> Prediction:
     stages, loads = routed(case)
     return _prediction(case, stages, name, loads=loads)
 
@@ -510,7 +512,7 @@ def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], name: str | 
     return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
 
 
-def _with_remaps(prediction, case):
+def _with_remaps(prediction: Prediction, case: Case) -> Prediction:
     """The prediction with the remaps of bricks. All their messages are routed at once, over links that they share
     fairly.
     """
@@ -521,15 +523,15 @@ def _with_remaps(prediction, case):
     exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
                     for stage in grid.decomposition.exchanges)
 
-    def predicted(messages):
+    def predicted(messages: tuple[Exchange, ...]) -> tuple[ExchangePrediction, ...]:
         return tuple(predict_messages(case.mapping, each, case.question) for each in messages)
 
-    turned = remaps(grid, case.turned.transform) if case.question.direction == PAIR else ()
+    turned = remaps(grid, transform) if case.question.direction == PAIR and (transform := case.turned.transform) else ()
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
                    remaps=predicted(found), turned_remaps=predicted(turned))
 
 
-def _notes(product, stages, bounds):
+def _notes(product: Product | None, stages: tuple[ExchangePrediction, ...], bounds: Bounds) -> Iterator[str]:
     if product is None:
         if not bounds.site.network.levels:  # there are no products on networks with levels
             yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"

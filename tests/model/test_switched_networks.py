@@ -57,7 +57,8 @@ def random_dragonfly_plus(rng):
 
 def random_hyperx(rng):
     shape = [rng.randint(1, 4) for _ in range(rng.randint(1, 3))]
-    return f"hyperx:{'x'.join(map(str, shape))},hosts={rng.randint(1, 2)},cables={rng.randint(1, 2)},{some_hosts(rng)}"
+    hosts = some_hosts(rng, rng.choice([1, 1, shape[0]]))  # rails along the first dimension
+    return f"hyperx:{'x'.join(map(str, shape))},hosts={rng.randint(1, 2)},cables={rng.randint(1, 2)},{hosts}"
 
 
 RANDOM = {"fat-tree": random_fat_tree, "dragonfly": random_dragonfly, "dragonfly-plus": random_dragonfly_plus,
