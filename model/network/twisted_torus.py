@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.network import Arcs, CoordinateNetwork, Network
-from pencilmap.model.network.torus import Torus, default_axes, format_torus, parse_torus
+from pencilmap.model.network.torus import Torus, default_axes, parse_torus
 
 # Twisted tori: rings that come back with an offset in other dimensions.
 #
@@ -296,7 +296,7 @@ def parse_twisted(text: str, **options: Any) -> TwistedTorus:
     return TwistedTorus(shape, twists, axes=axes, **options)
 
 
-def _read_twists(text, twists, shape, axes):
+def _read_twists(text: str, twists: str, shape: Sequence[int], axes: str) -> tuple[tuple[int, ...], ...]:
     rows = [[0] * len(shape) for _ in shape]
     for part in twists.split(","):
         found = _TWIST.fullmatch(part)
@@ -421,10 +421,10 @@ def paired_axes(n_dimensions: int) -> str:
     return "xyz"[:half] + "abc"[:half] if half <= 3 and n_dimensions == 2 * half else default_axes(n_dimensions)
 
 
-def _box_text(torus):
+def _box_text(torus: Torus) -> str:
     """Return the text of the box, with the letters of its axes if they are unusual."""
     usual = torus.axes == paired_axes(torus.n_dimensions)
-    return format_torus(Torus(torus.shape, torus.wrap, axes="" if usual else torus.axes))
+    return str(Torus(torus.shape, torus.wrap, axes="" if usual else torus.axes))
 
 
 def logical(network: Network) -> Any:

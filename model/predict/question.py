@@ -16,7 +16,6 @@ from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.predict.certificates import cut_bound
-from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
@@ -352,36 +351,25 @@ class ClosedForm:
             return tuple(self.product.decomposition.exchanges)
         return stage_blocks(self.product.grid, self.case.transform)
 
-    def load(self, stage: ExchangeStage | StageBlocks) -> ProductLoad | None:
-        """The loads of one of the stages; None if the routing rule has no closed form."""
-        rule = self.case.rule
-        return rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else rule.of_product(
-            self.product, stage.letters)
-
-    def work(self, stage: ExchangeStage | StageBlocks, transform: Transform, link_s: float,
-             hop_length: Fraction) -> ExchangeWork:
-        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`."""
-        adaptive_s = product_adaptive_s(self.case, self.product, stage.letters, link_s) if self.case.contends else None
-        if isinstance(stage, StageBlocks):
-            return blocks_work(self.product, stage, link_s, adaptive_s, hop_length)
-        return product_work(self.product, stage.letters, transform, link_s, adaptive_s, hop_length)
-
     def predicted(self) -> tuple[ExchangePrediction, ...] | None:
         """The exchanges, predicted one by one; None if the routing rule has no closed form."""
-        loads = [self.load(stage) for stage in self.stages]
-        found = [load for load in loads if load is not None]
-        if len(found) < len(loads):
-            return None
-        return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
-
-    def _predicted(self, stage, load, algorithm):
-        case, transform = self.case, self.case.transform
-        link_s = case.seconds(load.load)
-        work = None if link_s is None or transform is None else self.work(stage, transform, link_s, load.hop_length)
-        return ExchangePrediction(
-            name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
-            busiest=load.busiest, work=work,
-            rounds=None if work is None else terms_in_turn([work], case.costs), algorithm=algorithm)
+        case, found = self.case, []
+        for stage, algorithm in zip(self.stages, case.algorithms):
+            load = case.rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else case.rule.of_product(
+                self.product, stage.letters)
+            if load is None:
+                return None
+            link_s, work = case.seconds(load.load), None
+            if link_s is not None and case.transform is not None:
+                adaptive_s = product_adaptive_s(case, self.product, stage.letters, link_s) if case.contends else None
+                work = blocks_work(self.product, stage, link_s, adaptive_s, load.hop_length) \
+                    if isinstance(stage, StageBlocks) else \
+                    product_work(self.product, stage.letters, case.transform, link_s, adaptive_s, load.hop_length)
+            found.append(ExchangePrediction(
+                name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
+                busiest=load.busiest, work=work, rounds=None if work is None else terms_in_turn([work], case.costs),
+                algorithm=algorithm))
+        return tuple(found)
 
     def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""
@@ -425,20 +413,20 @@ def predict_messages(mapping: Mapping, exchange: Exchange, question: Question) -
     case = Case(mapping, question)
     stage, _ = _routed(case, exchange, DEFAULT_ALGORITHM)
     shared_s = None if stage.work is None else case.rule.shared_seconds(case.network, exchange, mapping.node_of_rank)
-    if shared_s is None:
+    if shared_s is None or stage.work is None:
         return stage
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], case.costs))
 
 
-def _routed(case, exchange, algorithm):
+def _routed(case: Case, exchange: Exchange, algorithm: str) -> tuple[ExchangePrediction, LinkLoads | None]:
     """An exchange, and the loads of its links if all messages start at once."""
     network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
     rounds = way.rounds(exchange, case.mapping)
     whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
     found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
     hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
-    link_s = [case.seconds(each.load) for each in found]
+    link_s: list[Any] = [case.seconds(each.load) for each in found]  # all are None if the network has no bandwidth
     stage = ExchangePrediction(
         name=exchange.name, case=case, messages=exchange,
         load=tuple(sum(some, Fraction(0)) for some in zip(*(each.load for each in found))), hop_length=hops,
@@ -471,7 +459,7 @@ class _RoutedRound:
     busiest: TorusLink | GraphLink | None
 
     @classmethod
-    def of(cls, loads):
+    def of(cls, loads: LinkLoads) -> "_RoutedRound":
         return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
 
 
@@ -481,7 +469,7 @@ def summed(times: Iterable[float | None]) -> float | None:
     return None if None in known else sum(time for time in known if time is not None)
 
 
-def _numbers(values):
+def _numbers(values: tuple[Fraction, ...]) -> list[float]:
     return [plain(v) for v in values]
 
 

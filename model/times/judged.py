@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Floats
 from pencilmap.model.times.calibrate import OUTLIER, Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LIKELY
@@ -140,7 +141,7 @@ def two_figures(samples: Sequence[Sample]) -> Costs:
     measured = np.array([s.measured_s for s in samples])
     rate, cost = (work.node_bytes / measured).max(), (measured / work.node_messages).min()
 
-    def costs(x):
+    def costs(x: Floats) -> Costs:
         return Costs(injection_per_node=float(rate * np.exp(x[0])), node_message_cost_s=float(cost * np.exp(x[1])))
 
     fit = least_squares(lambda x: np.log(exchange_terms(work, costs(x)).time_s / measured), (0.0, -1.0), loss="soft_l1",

@@ -18,12 +18,13 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import TYPES, ProcessGrid, Transform, block_lengths, parse_transform, transform_of
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.traffic.exchange import exchanges, halo, remaps
 from pencilmap.model.traffic.program import Phase, Traffic, pairs_of
 from tests.model import brute_force as brute
+from tests.model.cases import predict_routed
 
 GRIDS = [ProcessGrid(3, 2), ProcessGrid(2, 4), ProcessGrid(1, 3), ProcessGrid(5, decomposition=SLAB),
          ProcessGrid(1, decomposition=SLAB), ProcessGrid(2, 3, 2, decomposition=CUBIC)]
@@ -46,7 +47,7 @@ def owners(grid, division, extents):
 def test_every_pair_sends_the_elements_that_change_hands(grid):
     extents = (4, 6, 12) if grid.decomposition is CUBIC else (7, 6, 5)
     transform = Transform(*extents)
-    steps = [*grid.decomposition.layouts()]
+    steps = [*grid.decomposition.layouts]
     for exchange in exchanges(grid, transform):
         k = next(i for i, (stage, _) in enumerate(steps) if getattr(stage, "name", "") == exchange.name)
         before, after = (list(owners(grid, division, extents)) for division in (steps[k][1], steps[k + 1][1]))
@@ -60,11 +61,11 @@ def test_every_pair_sends_the_elements_that_change_hands(grid):
 
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
 def test_every_axis_is_transformed_once_where_it_is_whole(decomposition):
-    done = [(axis, division[axis]) for stage, division in decomposition.layouts() if isinstance(stage, LocalPass)
+    done = [(axis, division[axis]) for stage, division in decomposition.layouts if isinstance(stage, LocalPass)
             for axis in stage.axes]
     assert sorted(done) == [("x", ""), ("y", ""), ("z", "")]
     assert all(division[s.gathered] == s.letters and s.letters not in division[s.divided]
-               for s, division in decomposition.layouts() if isinstance(s, ExchangeStage))
+               for s, division in decomposition.layouts if isinstance(s, ExchangeStage))
     assert len(set(decomposition.letters)) == len(decomposition.dimensions) and "i" not in decomposition.letters
     assert decomposition_named(decomposition.name) is decomposition
 
@@ -76,7 +77,7 @@ def test_a_slab_takes_the_least_time_in_any_order(shape, tasks, wrap):
     grid = ProcessGrid(torus.n_nodes * tasks, decomposition=SLAB)
     product = best_product(torus, grid, tasks)
     assert str(product).count("s") == len(shape) + 1 + (tasks > 1) and product_of(product.mapping()) == product
-    closed, routed = predict(product), predict_routed(product.mapping(), product=product)
+    closed, routed = predict(product), predict_routed(product.mapping())
     assert [s.load for s in closed.stages] == [s.load for s in routed.stages]
     other = predict(place("default", Site(torus, tasks), grid))
     assert other.cost == closed.cost and closed.cost >= closed.lower_bound.value

@@ -193,6 +193,7 @@ def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(penci
                 [(filled, lambda shape: listed)])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("variables, slots", SETTINGS, ids=[variables for variables, _ in SETTINGS])
 def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeypatch):
     """Even if they contradict the named machine and launcher."""
@@ -248,6 +249,7 @@ BY_NAME, BY_FILE = "n1 n2 n3 n4 n5 n6 n8 n10", "n1 n3 n5 n10 n2 n4 n6 n8"
 SOME = "n8 n1 n2 n3"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("launcher", ["slurm", "openmpi4", "hostfile"])
 @pytest.mark.parametrize("head, nodes, variables, by_slurm, by_list", [
     ("", None, "", BY_NAME, BY_FILE), ("", "8", "", BY_NAME, BY_FILE),
@@ -317,6 +319,12 @@ def test_network_tells_the_launch_order_and_its_reason(pencilmap_json, monkeypat
     assert told() == ("Slurm's cyclic order (ranks go round the nodes)", "SLURM_DISTRIBUTION=cyclic")
     monkeypatch.setenv("SLURM_DISTRIBUTION", "arbitrary")
     assert "Slurm's arbitrary order, which is no order of axes or slots" in told()[0]
+
+
+def test_without_a_launcher_two_formats_are_suggested(pencilmap, monkeypatch, tmp_path):
+    monkeypatch.delenv("SLURM_JOB_NODELIST", raising=False)
+    status, _, err = pencilmap("map", "--network", "4x4", "-n", "32", "-g", "4x4", "-o", tmp_path / "order")
+    assert status == 1 and "give --format, for example slurm or openmpi5; pencilmap help formats" in " ".join(err.split())
 
 
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
-from pencilmap.mapper.choose import ALL_ROUTINGS, plan
+from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
 from pencilmap.mapper.formats import (
     READABLE,
     Job,
@@ -44,6 +44,7 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
     static_lines,
+    turned_grids,
     turned_lines,
 )
 from pencilmap.scripts.command_line.options import (
@@ -216,7 +217,8 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
-        for line in turned_lines(question, best, said.library, mapping):
+        right = faster_choice(question, best, turned_grids(best), least=0.0)
+        for line in turned_lines(question, best, right, said.library, mapping):
             labelled(*line)
     for line in faster_lines(question, best, "--placement best", placements=placement is not None,
                              library=said.library) if grid else ():

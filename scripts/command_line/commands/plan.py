@@ -10,7 +10,7 @@ import click
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_schedule, plan
+from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_choice, plan
 from pencilmap.mapper.choose.choices import DEFAULT, SO_FAR
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
@@ -29,10 +29,10 @@ from pencilmap.scripts.command_line.answers import (
     Launched,
     between_bricks,
     decided_in_tie,
-    exchanges_beside,
     launch_notes,
     launched,
     library_in,
+    schedule_line,
     spent,
     static_lines,
     wrapped,
@@ -69,7 +69,6 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     threads_table,
     title,
-    value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, fitted, hearing, labelled, print_json, print_table, say
@@ -182,7 +181,8 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
     time = spent(p, by)
     if not _needs_file(found, best, launches):
-        yield f"Use {', '.join(words)}, no file is needed: {time}{among} (predicted)."
+        order = "" if p.all_alike else f" in {said.launch.title}"
+        yield f"Use {', '.join(words)}{order}, no file is needed: {time}{among} (predicted)."
     else:
         usual = next(iter(_usual(best, launches)), None)
         ratio = gain(p, usual, by)
@@ -299,8 +299,8 @@ def _command(found: Plan) -> str:
 def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str]]:
     """Lines about a faster schedule, a longer search, choices that are too near to tell."""
     best, lines = found.best, list[tuple[str, str]]()
-    if best.schedule == SEQUENCE and (other := faster_schedule(best.where, best.prediction)):
-        lines.append(("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best"))
+    if best.schedule == SEQUENCE:
+        lines += schedule_line(faster_choice(best.where, best.prediction, any_schedule=True))
     lines += said.idle + said.search
     rivals = found.rivals
     if rivals and best.seconds is not None:
