@@ -21,7 +21,6 @@ from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
-from mpi4py.MPI import Comm
 
 from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.base.hosts import Hosts
@@ -161,7 +160,7 @@ def _check_kinds(network: Any, tasks_per_node: int | None, where: str | Callable
     return tasks, hosts or Hosts(network)
 
 
-def _check_alike(comm: Comm, **arguments: Any) -> None:
+def _check_alike(comm: Any, **arguments: Any) -> None:
     mine = {name: "a function" if callable(value) else str(value) for name, value in arguments.items()}
     given = comm.allgather(mine)
     for rank, other in enumerate(given):
@@ -216,7 +215,7 @@ def _rank_at(places: Ints, seat: int, site: Any) -> int:
 # ---- the place of each process -------------------------------------------------------------------------------------------
 
 
-def _find_seats(comm: Comm, network: Any, where: str | Callable[[], Sequence[int]], hosts: Hosts | None,
+def _find_seats(comm: Any, network: Any, where: str | Callable[[], Sequence[int]], hosts: Hosts | None,
                 tasks_per_node: int | None) -> tuple[Ints, Ints]:
     """Return node and slot of every process: two int arrays, shape (P,). Unknown slots are counted."""
     if where == "auto":
@@ -247,7 +246,7 @@ def _shared_table(comm: Any, network: Any, path: str | PathLike[str]) -> Any:
     return comm.bcast(hosts, root=0)
 
 
-def _locate(where: str | Callable[[], Sequence[int]], comm: Comm, network: Any, hosts: Hosts | None,
+def _locate(where: str | Callable[[], Sequence[int]], comm: Any, network: Any, hosts: Hosts | None,
             tasks_per_node: int | None) -> tuple[int, int]:
     """Return the node of this process, and its slot or -1."""
     if callable(where):

@@ -16,14 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import by_signal
 from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, Search
 from pencilmap.mapper.searches import routed_swaps
-from pencilmap.mapper.searches.routed_swaps import State
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
 from pencilmap.model.base.arrays import Floats, Ints
@@ -35,6 +34,9 @@ from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.searches.routed_swaps import State
 
 TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
@@ -416,7 +418,7 @@ def _sizes(grid: ProcessGrid, transform: Transform | None, order: range | list[i
 
 
 def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats], rules: Sequence[DimensionOrder] = USUAL,
-           sizes: tuple[Ints, Ints, Floats] | None = None) -> State:
+           sizes: tuple[Ints, Ints, Floats] | None = None) -> "State":
     """Return the state of the inner loop before any rank is placed."""
     send, receive, half = sizes or _sizes(grid, None, range(len(grid.decomposition.exchanges)), np.arange(grid.n_tasks))
     torus, T, P = as_torus(site.network), site.tasks_per_node, grid.n_tasks

@@ -20,13 +20,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_ROUNDS, Search
-from pencilmap.mapper.searches.boards import Swaps
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -41,6 +40,9 @@ from pencilmap.model.predict.certificates import objective_bound
 from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.searches.boards import Swaps
 
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without a budget; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
@@ -424,7 +426,7 @@ class _Search:
                 found[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
         return found
 
-    def _anneal(self, swaps: Swaps, board: Any, slots: Ints, fraction: float, hot: float = HOT,
+    def _anneal(self, swaps: "Swaps", board: Any, slots: Ints, fraction: float, hot: float = HOT,
                 patient: bool = True) -> Ints:
         cold, fading = COLD, PATIENT
         if board.routes is not None:

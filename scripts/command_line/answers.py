@@ -12,7 +12,6 @@ from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
-from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
@@ -639,7 +638,7 @@ def agreement(comparisons: Sequence["Comparison"]) -> str:
     return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
-def _fastest(rows: list[Comparison]) -> str:
+def _fastest(rows: "list[Comparison]") -> str:
     """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
     setups: dict[tuple[Any, ...], dict[str, list[Comparison]]] = {}
     for row in rows:
@@ -661,7 +660,7 @@ def _fastest(rows: list[Comparison]) -> str:
     return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
-def _gain(runs: list[list[Comparison]]) -> tuple[Any, ...]:
+def _gain(runs: "list[list[Comparison]]") -> tuple[Any, ...]:
     """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
     measured = [sum(row.measured_s for row in run) for run in runs]
     best = min(range(len(runs)), key=measured.__getitem__)
@@ -672,7 +671,7 @@ def _gain(runs: list[list[Comparison]]) -> tuple[Any, ...]:
             expected[0] / expected[1] if all(expected) else None)
 
 
-def _title(rows: tuple[Comparison, ...]) -> str | None:
+def _title(rows: "tuple[Comparison, ...]") -> str | None:
     """The placement of some rows with its order, None if the orders differ by more than the slots."""
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):

@@ -29,8 +29,6 @@ from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
-from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
-from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_transform
@@ -54,6 +52,7 @@ from pencilmap.scripts.command_line.plain_options import (
 from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
+    from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
     from pencilmap.model.lines.line_problem import LineProblem
 
 LINE = "line"
@@ -164,8 +163,8 @@ def _points(value: float | None) -> str:
     return "always" if value == inf else f"{value:.0f}"
 
 
-def _as_dict(problem: LineProblem, ranks: int, text: str, stages: Sequence[LineStageTime], times: dict[str, float],
-             evens: tuple[BreakEven, ...]) -> dict[str, Any]:
+def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[LineStageTime]", times: dict[str, float],
+             evens: "tuple[BreakEven, ...]") -> dict[str, Any]:
     what = {"n": problem.size[0]} if problem.bricks is None else {
         "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
     return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,

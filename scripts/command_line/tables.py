@@ -16,10 +16,8 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
-from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import printable
 from pencilmap.model.base.units import megabytes_per_second, milliseconds
-from pencilmap.model.times.calibrate import Errors
 
 # Tables and JSON on standard output, the two output forms of every command.
 #
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.runs.compare import Comparison
-    from pencilmap.model.times.calibrate import Quality
+    from pencilmap.model.times.calibrate import Errors, Quality
     from pencilmap.model.times.held_out import Held
 
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json

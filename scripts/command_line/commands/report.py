@@ -3,12 +3,12 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pencilmap.mapper.base.files import check_writable, write_whole
 from pencilmap.mapper.programs import read_programs
-from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted
 from pencilmap.model.predict.question import Question
@@ -31,6 +31,9 @@ from pencilmap.scripts.pictures.report.page import (
     torus_pictures,
     write_pictures,
 )
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.runs.compare import Comparison
 
 PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
@@ -110,6 +113,6 @@ def _of_records(records: tuple[str, ...], output: str, published: bool, figures:
         say(line)
 
 
-def _pictures(entries: Sequence[Entry], cells: Sequence[Comparison]) -> list[Picture]:
+def _pictures(entries: Sequence[Entry], cells: "Sequence[Comparison]") -> list[Picture]:
     placed = [entry.placed for entry in entries]
     return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(placed, views(placed)[1])]

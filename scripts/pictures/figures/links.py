@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.arrays import Floats, Ints
@@ -34,6 +33,9 @@ from pencilmap.scripts.pictures.figures.canvas import (
 )
 from pencilmap.scripts.pictures.figures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
 from pencilmap.scripts.pictures.text import cable_loads
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Link loads of an exchange as a heat map, and effective lengths and loads of several placements as bars.
 #
@@ -239,7 +241,7 @@ def _bars(axes: Any, exchanges: tuple[ExchangePrediction, ...], network: Torus |
     axes.set_ylim(bottom=0)
 
 
-def _legend_of_bars(drawn: Figure, axes: Any, network: Torus | Network) -> None:
+def _legend_of_bars(drawn: "Figure", axes: Any, network: Torus | Network) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
