@@ -19,6 +19,7 @@ from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker, result_file, write_result
+from pencilmap.scripts.command_line.studies.judge import expected_ranges
 from pencilmap.scripts.reproduce import SOURCES, title_of
 from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
 
@@ -158,6 +159,11 @@ def types_of_the_header() -> str:
     return "\n".join(rows)
 
 
+def ranges() -> str:
+    """Return the rows of the table of `pencilmap.model.times.expected`."""
+    return "\n".join(",".join(row) for row in expected_ranges())
+
+
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("packaging/description.md", marker("list of machines"), END, machines),
@@ -173,6 +179,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
      types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
+    ("model/data/expected_ranges.csv", "class,message_bytes,low,high,values,machines", "# end of the table", ranges),
 )
 
 

@@ -96,8 +96,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    costs = where.costs.starting(parse(message_cost, "s") if message_cost else None, ports)
-    where = replace(where, costs=costs, likely=where.likely if costs == where.costs else None)
+    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and where.wraps:
@@ -158,7 +157,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     for label, text in said.idle + static + said.search + turned:
         labelled(label, text)
     if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(question, best)):
-        labelled("faster", f"{value(other)} if your code sends {exchanges_beside(other)}: --schedule best")
+        labelled("faster", f"{value(other, likely=True)} if your code sends {exchanges_beside(other)}: --schedule best")
     if page:
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),
