@@ -20,9 +20,11 @@ from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
+from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement
+MOST_SEARCHED = 5  # options that are searched as long as asked; of others only the starts of searches are compared
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,59 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     adaptive = within.budget > 0  # the rules of adaptive routers solve linear programs
     return PlacedProgram(traffic, tuple(mappings), tuple(
         predict_program(m, traffic, routing, bound, adaptive) for m in mappings))
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to start a program, such as its process grid, with the launcher's order and one other placement."""
+
+    name: str
+    placed: PlacedProgram
+
+    @property
+    def best(self) -> ProgramPrediction:
+        """The prediction of the named or searched placement."""
+        return self.placed.predictions[-1]
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether the placement is faster than the launcher's order, beyond a tie."""
+        return self.placed.predictions[0].link_bytes > TIE * self.best.link_bytes
+
+
+def rank_options(where: Question, traffics: dict[str, Traffic], placement: str = BEST, routing: str | None = None,
+                 effort: str = "normal", seed: int = 1) -> tuple[Option, ...]:
+    """Return the options of a program with a placement of each, the fastest first.
+
+    Among options within 1 % of the fastest, those that need no file come first, then those that are named first.
+
+    Parameters
+    ----------
+    where : Question
+    traffics : dict of Traffic
+        The traffic of each option. The first option is always searched with the full effort.
+    placement, routing, effort, seed
+        As those of `place_program`.
+    """
+    def placed(name: str, effort: str) -> Option:
+        return Option(name, place_program(where, traffics[name], (placement,), routing, effort, seed))
+
+    first, *others = traffics
+    if len(others) >= MOST_SEARCHED:
+        quick = {name: placed(name, "quick") for name in others}
+        others = sorted(quick, key=lambda name: quick[name].best.link_bytes)
+        found = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
+                 *(quick[name] for name in others[MOST_SEARCHED - 1:])]
+    else:
+        found = [placed(name, effort) for name in traffics]
+    least, names = min(option.best.link_bytes for option in found), list(traffics)
+
+    def order(option: Option) -> tuple[float, bool, int]:
+        n_bytes = option.best.link_bytes
+        is_tie = n_bytes <= TIE * least
+        return 0.0 if is_tie else n_bytes, is_tie and option.needs_file, names.index(option.name)
+
+    return tuple(sorted(found, key=order))
 
 
 def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:

@@ -140,9 +140,12 @@ def between_marks(text):
     return text.partition("tests/test_package.py -->")[2].partition("<!-- end -->")[0]
 
 
-def test_all_parts_have_one_version():
-    in_cmake = re.search(r"project\(pencilfft VERSION (\S+)", (ROOT / "fft_runner" / "CMakeLists.txt").read_text("utf-8"))
-    assert in_cmake and in_cmake[1] == pencilmap.__version__
+@pytest.mark.parametrize("file, pattern", [
+    ("fft_runner/CMakeLists.txt", r"project\(pencilfft VERSION (\S+)"), ("CITATION.cff", r"^version: (\S+)"),
+    ("fft_runner/include/pencilfft.h", r'#define PENCILFFT_VERSION "(.+)"'), ("CHANGELOG.md", r"^## \[(\d.*)\]"),
+    ("packaging/conda/recipe.yaml", r"^  version: (\S+)")])
+def test_all_parts_have_one_version(file, pattern):
+    assert re.search(pattern, (ROOT / file).read_text("utf-8"), re.MULTILINE)[1] == pencilmap.__version__
 
 
 def test_only_pictures_need_matplotlib(tmp_path):

@@ -149,7 +149,7 @@ extern "C" {
 #endif
 
 /* The version of the library, as text. */
-#define PENCILFFT_VERSION "0.2.0"
+#define PENCILFFT_VERSION "0.3.0"
 
 /* Status of every function that can fail. */
 typedef enum {

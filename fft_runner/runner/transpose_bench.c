@@ -151,7 +151,7 @@ static void print_help(void)
            "  mpirun -n 8 transpose_bench --ranks 2,4,8 --bytes 1024,65536 --json transposes.jsonl\n\n"
            "  --ranks P,P,...     ranks of a group; as many groups as fit run at once (default 2,4,... and all)\n"
            "  --bytes M,M,...     bytes of one message (default 16, 64, ... 1 MiB); the library's exchanges\n"
-           "                      take multiples of 4, those of MPI any, also 0\n"
+           "                      take multiples of 4, those of MPI any, also 0, FFTW's of 8\n"
            "  --exchange A,B,...  algorithms (default all):");
     for (int i = 0; pencilfft_exchange_name(i); i++)
         if (strcmp(pencilfft_exchange_name(i), "auto"))

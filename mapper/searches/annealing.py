@@ -217,7 +217,7 @@ class _Run:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
             ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
-            rounds = ROUNDS_OF_RINGS if self.whole and self.state.ring.all() else ROUNDS
+            rounds = ROUNDS_OF_RINGS if self.whole and self.state.places.ring.all() else ROUNDS
             for k, (between, doublings) in enumerate(rounds):
                 if not self.whole:  # on full meshes a rising norm finds less
                     self.state.doublings[0] = min(doublings, self._most_doublings())
@@ -226,12 +226,12 @@ class _Run:
 
     def _most_doublings(self):
         """Return the largest number of doublings that keeps lengths ten times as large as now finite."""
-        return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.top.max()))))
+        return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.sums.top.max()))))
 
     def _melt(self, steps):
         """Anneal from a random start, so hot at first that the start does not matter."""
         slot = np.random.default_rng(self.within.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
-        links = routed_swaps.links_of(self.state)
+        links = self.state.terms.links
         return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
     def _know_the_best_product(self):
@@ -330,14 +330,15 @@ class _Run:
         """Put the ranks into their slots, with the loads of an earlier search if one routed the same placement."""
         key, state, known = (*self.key, slot.tobytes()), self.state, self.within.results.setdefault(LOADS, {})
         routed_swaps.settle_down(state, slot, known.get(key))
+        change = state.loads.change
         if key not in known:
-            known[key] = state.change.copy()
-        while len(known) * state.change.nbytes > MOST_BYTES:
+            known[key] = change.copy()
+        while len(known) * change.nbytes > MOST_BYTES:
             del known[next(iter(known))]
 
     def _cool(self, steps, name, between):
         state = self.state
-        share = max(routed_swaps.energy(state), 1.0) / routed_swaps.links_of(state)
+        share = max(routed_swaps.energy(state), 1.0) / state.terms.links
         hot, cold = (part * share for part in between)
         done, piece = 0, min(steps, 100)
         while done < steps:
@@ -413,8 +414,8 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
-    place = np.full(N, -1, dtype=np.int64)
-    place[nodes] = np.arange(len(nodes)) * T
+    first = np.full(N, -1, dtype=np.int64)
+    first[nodes] = np.arange(len(nodes)) * T
     steps, counts = _groups(grid)
     worth, shares = terms
     M, E = shares.shape
@@ -430,26 +431,34 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
         return np.zeros(shape, dtype=kind)
 
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
-    leg, legs = _legs(torus, [rule.tie for rule in rules])
-    ends = np.stack([_ends(torus, rule.dimensions(torus), first) for rule, first in zip(rules, leg)])
+    lines, legs = _legs(torus, [rule.tie for rule in rules])
+    ends = np.stack([_ends(torus, rule.dimensions(torus), line) for rule, line in zip(rules, lines)])
+    starts = start[:-1].astype(np.uint32)
     return routed_swaps.State(
-        P=P, T=T, step=steps, size=counts, send=send, receive=receive,
-        ends=ends, legs=legs, shape=np.array(torus.shape), stride=np.array(torus.strides),
-        ring=np.array([torus.is_ring(i) for i in range(d)]), start=start[:-1].astype(np.uint32),
-        extent=extent.astype(np.uint32), worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M),
-        alone=np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit=unit,
-        slots=np.repeat(nodes, T).astype(np.int64), place=place, coordinates=torus.coordinates(np.arange(N)),
-        node=zeros(P, kind=np.uint32), slot=zeros(P), rank_in=zeros(S), change=zeros(*changes),
-        lane_norm=zeros(*lanes, kind=float), lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float),
-        top=zeros(Q * M, kind=float), before=zeros(*changes), norm_before=zeros(*lanes, kind=float),
-        top_before=zeros(*lanes, kind=float), stamp=zeros(Q * E, len(extent)), seen=zeros(*lanes),
-        touched=zeros(Q * E, len(extent) + 1, kind=np.uint32), touches=zeros(Q * E), count=zeros(1),
-        together=zeros(changes[1], kind=float), random=_random_state(seed), gain=np.full(1, GAIN),
-        doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf), best_slot=zeros(P))
+        routed_swaps.Traffic(steps, counts, send, receive),
+        routed_swaps.Routes(ends, legs, starts),
+        routed_swaps.Lanes(starts, extent.astype(np.uint32), np.array(torus.shape)),
+        routed_swaps.Terms(
+            rules=Q, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M), unit=unit, links=changes[1] - len(extent),
+            alone=np.array([some[0] if len(some) == 1 else -1 for some in flows])),
+        routed_swaps.Places(
+            tasks=T, slots=np.repeat(nodes, T).astype(np.int64), first=first, coordinates=torus.coordinates(np.arange(N)),
+            shape=np.array(torus.shape), stride=np.array(torus.strides),
+            ring=np.array([torus.is_ring(i) for i in range(d)])),
+        routed_swaps.Seats(node=zeros(P, kind=np.uint32), slot=zeros(P), rank_in=zeros(S)),
+        routed_swaps.Loads(
+            change=zeros(*changes), stamp=zeros(Q * E, len(extent)), touched=zeros(Q * E, len(extent) + 1, kind=np.uint32),
+            touches=zeros(Q * E), number=zeros(1)),
+        routed_swaps.Sums(
+            lane_norm=zeros(*lanes, kind=float), lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float),
+            top=zeros(Q * M, kind=float), seen=zeros(*lanes), together=zeros(changes[1], kind=float)),
+        before=routed_swaps.Kept(zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float)),
+        random=_random_state(seed), gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf),
+        best_slot=zeros(P))
 
 
 def _legs(torus, ties):
-    """Return the first line of every rule and dimension in `routed_swaps.State.legs`, and all its lines."""
+    """Return the first line of every rule and dimension in `routed_swaps.Routes.legs`, and all its lines."""
     found: dict[tuple, int] = {}
     first: list[int] = []
     lines: list[tuple] = []
@@ -480,7 +489,7 @@ def _legs_of(n, ring, tie, first):
 
 
 def _ends(torus, order, first):
-    """Return `routed_swaps.State.ends` of one rule: its order of the dimensions, and the first line of each in `legs`.
+    """Return `routed_swaps.Routes.ends` of one rule: its order of the dimensions, and the first line of each in `legs`.
 
     When a message runs along a dimension, it has the coordinates of its end in the dimensions before this one in the order,
     and of its source in those after. These coordinates number the lanes of the dimension that run up, by steps of two.

@@ -8,16 +8,20 @@ because of their rows. So the exchange with small groups is routed first, and a 
 up.
 Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by `pencilmap.mapper.base.compiling`.
 A call of a compiled function counts the references to its arrays, about 5 nanoseconds for each array. So no function is
-called for every message or lane.
+called for every message or lane, and each reads its fields once.
 Needs: dimension order; any order of the dimensions, any rule for ties at half a ring, and several rules at once. Messages
 may be uneven: a message counts its two block lengths.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.mapper.base.compiling import compiled, copy_into
+from pencilmap.model.base.arrays import Bools, Floats, Ints
+
+Small = NDArray[np.uint32]  # unsigned, so that the compiler knows that no index is negative
 
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # exchange of each kind of proposal: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below INSIDE stay in a group, kind ANYWHERE does not, others bring a rank next to a mate
@@ -25,73 +29,116 @@ FADING = 0.99                # factor for `gain` at each change of places that i
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)    # columns of `legs`
 LANE_FROM, LANE_TO, LINE_FROM, LINE_TO = range(4)  # columns of `ends`
 
-State = namedtuple("State", "P T step size send receive ends legs shape stride ring start extent worth rule alone unit "
-                            "slots place coordinates node slot rank_in change lane_norm lane_top norm top before "
-                            "norm_before top_before stamp seen touched touches count together random gain doublings best "
-                            "best_slot")
-State.__doc__ = """The state of the loop; arrays are changed in place.
 
-A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
-one direction; lane k + 1 runs down if lane k, an even number, runs up.
+class Traffic(NamedTuple):
+    """The exchanges, small groups first. A message counts `send` of its source times `receive` of its end."""
 
-Parameters
-----------
-P, T : int
-    Tasks, slots of a node.
-step, size : int64 arrays, shape (E,)
-    Of each exchange, small groups first: step from a rank to the next of its group, and ranks in a group.
-send, receive : int64 arrays, shape (E, P)
-    Of each exchange, the weights of every rank: a message counts ``send`` of its source times ``receive`` of its end.
-ends : uint32 array, shape (Q, N, d, 4)
-    Of each rule, node and dimension the parts of a sum: the lane that runs up under the leg of a message is ``LANE_FROM`` of
-    its source plus ``LANE_TO`` of its end, and the line of the leg in `legs` is ``LINE_FROM`` plus ``LINE_TO``.
-legs : uint32 array, shape (lines, 6)
-    A line for each pair of coordinates of a dimension. Its columns: whether the leg runs down, its half messages, its first
-    link in the lane, the link after its last link, whether it goes around the end of the lane, and the line of the other
-    half. A line without half messages is no leg; line 0 is one.
-shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
-start, extent : uint32 arrays, shape (K,)
-    The first entry of each lane in the changes of a flow (W in all, one more than links in each lane), and its dimension.
-worth : float array, shape (M,); rule : int64 array, shape (M,)
-    Factor of the largest length of each term in the objective, and the rule of the term. The worst rule counts.
-alone : int64 array, shape (M,)
-    The only flow in a term, -1 if there are several.
-unit : float array, shape (M, Q E, d)
-    Length of half a message on a link of a dimension on the weighted m scale, for each term and flow.
-slots : int64 array, shape (S,)
-    Node of every usable slot; slots of one node are neighbours.
-place : int64 array, shape (N,)
-    First slot of a node, -1 if the node may not be used.
-coordinates : int64 array, shape (N, d)
-node : uint32 array, shape (P,); slot : int64 array, shape (P,)
-    Node and slot of every rank.
-rank_in : int64 array, shape (S,)
-    The rank in every slot, -1 for idle.
-change : int64 array, shape (Q E, W)
-    Half messages of each link minus half messages of the link before; for the first link of a lane, its half messages.
-lane_norm, lane_top : float arrays, shape (M, K)
-    Of each term and lane the sum of the lengths to the power p; the largest length.
-norm, top : float arrays, shape (M,)
-    The same of all lanes.
-before, norm_before, top_before : arrays of the shapes of `change`, `lane_norm`, `lane_top`
-    The values of the last accepted placement.
-stamp : int64 array, shape (Q E, K); seen : int64 array, shape (M, K)
-    Number of the last change of places that touched a lane of a flow; for a term, E times this number and the exchange.
-touched : uint32 array, shape (Q E, K + 1); touches : int64 array, shape (Q E,)
-    The touched lanes of each flow, and how many these are. The last column is never read.
-count : int64 array, shape (1,)
-    The number of the change of places.
-together : float array
-    A buffer for the lengths of a lane.
-random : uint64 array, shape (1,)
-    State of the random numbers.
-gain : float array, shape (1,)
-    The most energy that the later exchanges of a change of places have lately saved; it fades.
-doublings : int64 array, shape (1,)
-    The guide is the p-norm of all lengths, p = 2^doublings.
-best : float array, shape (2,); best_slot : int64 array, shape (P,)
-    Cost and energy of the best placement seen, and its slots.
-"""
+    step: Ints       #: shape (E,); from a rank to the next of its group
+    size: Ints       #: shape (E,); ranks in a group
+    send: Ints       #: shape (E, P); weights of every rank
+    receive: Ints
+
+
+class Routes(NamedTuple):
+    """The legs of all messages. A lane is a line of the network in one direction; lane k + 1 runs down if lane k, an even
+    number, runs up.
+    """
+
+    ends: Small      #: shape (Q, N, d, 4); of each rule, node and dimension the parts of a sum: the lane that runs up under
+    #: the leg of a message is `LANE_FROM` of its source plus `LANE_TO` of its end, its line in `legs` is `LINE_FROM` plus
+    #: `LINE_TO`
+    legs: Small      #: shape (lines, 6); a line for each pair of coordinates of a dimension: whether the leg runs down, its
+    #: half messages, its first link in the lane, the link after its last link, whether it goes around the end of the lane,
+    #: and the line of the other half. A line without half messages is no leg; line 0 is one
+    start: Small     #: `Lanes.start`
+
+
+class Lanes(NamedTuple):
+    """The lanes in the changes of a flow."""
+
+    start: Small     #: shape (K,); first entry; a lane has one more entry than links
+    extent: Small    #: shape (K,); dimension
+    shape: Ints      #: shape (d,); links of a lane of each dimension
+
+
+class Terms(NamedTuple):
+    """The objective under each of Q rules; the worst rule counts. Flow q E + e is exchange e under rule q."""
+
+    rules: int
+    worth: Floats    #: shape (M,); factor of the largest length of each term
+    rule: Ints       #: shape (M,)
+    alone: Ints      #: shape (M,); the only flow in a term, -1 if there are several
+    unit: Floats     #: shape (M, Q E, d); length of half a message on a link of a dimension on the weighted m scale
+    links: int
+
+
+class Places(NamedTuple):
+    """The slots of the site and their neighbours."""
+
+    tasks: int         #: slots of a node
+    slots: Ints        #: shape (S,); node of every usable slot; slots of one node are neighbours
+    first: Ints        #: shape (N,); first slot of a node, -1 if the node may not be used
+    coordinates: Ints  #: shape (N, d)
+    shape: Ints        #: shape (d,)
+    stride: Ints       #: shape (d,)
+    ring: Bools        #: shape (d,)
+
+
+class Seats(NamedTuple):
+    """Who sits where."""
+
+    node: Small      #: shape (P,); of every rank
+    slot: Ints       #: shape (P,)
+    rank_in: Ints    #: shape (S,); the rank in every slot, -1 for idle
+
+
+class Loads(NamedTuple):
+    """Loads of the links, and the lanes that the last change of places touched."""
+
+    change: Ints     #: shape (Q E, entries of all lanes); half messages of each link minus those of the link before; for the
+    #: first link of a lane, its half messages
+    stamp: Ints      #: shape (Q E, K); number of the last change of places that touched a lane of a flow
+    touched: Small   #: shape (Q E, K + 1); the touched lanes of each flow; the last column is never read
+    touches: Ints    #: shape (Q E,); how many these are
+    number: Ints     #: shape (1,); number of the change of places
+
+
+class Sums(NamedTuple):
+    """Lengths of the lanes in each term."""
+
+    lane_norm: Floats  #: shape (M, K); the sum of the lengths to the power p
+    lane_top: Floats   #: shape (M, K); the largest length
+    norm: Floats     #: shape (M,); the sum over all lanes
+    top: Floats      #: shape (M,)
+    seen: Ints       #: shape (M, K); E times the number of the last change of places that touched a lane, and the exchange
+    together: Floats  #: a buffer for the lengths of a lane
+
+
+class Kept(NamedTuple):
+    """`Loads.change`, `Sums.lane_norm` and `Sums.lane_top`, now or of the last accepted placement."""
+
+    change: Ints
+    lane_norm: Floats
+    lane_top: Floats
+
+
+class State(NamedTuple):
+    """The state of the loop; arrays are changed in place."""
+
+    traffic: Traffic
+    routes: Routes
+    lanes: Lanes
+    terms: Terms
+    places: Places
+    seats: Seats
+    loads: Loads
+    sums: Sums
+    before: Kept
+    random: NDArray[np.uint64]  #: shape (1,); state of the random numbers
+    gain: Floats       #: shape (1,); the most energy that later exchanges have lately saved; it fades
+    doublings: Ints    #: shape (1,); the guide is the p-norm of all lengths, p = 2^doublings
+    best: Floats       #: shape (2,); cost and energy of the best placement seen
+    best_slot: Ints    #: shape (P,); its slots
 
 
 @compiled
@@ -121,62 +168,58 @@ def _first(step, size, e, rank):
 
 
 @compiled
-def _moved(a, b, sign, node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches, number,
-           exchanges):
-    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, from their present places. If b < 0, of one rank.
+def _moved(ranks, both, sign, exchanges, node, traffic, routes, loads):
+    """Add (+1) or remove (-1) all messages of one or two ranks in some exchanges, and if `both` the messages back.
 
     A swap of ranks of equal weights within a group does not touch this group.
     """
+    step, size, send, receive = traffic.step, traffic.size, traffic.send, traffic.receive
+    ends, legs, start, change = routes.ends, routes.legs, routes.start, loads.change
+    stamp, touched, touches, number = loads.stamp, loads.touched, loads.touches, loads.number[0]
+    a, b = ranks
     for e in range(exchanges[0], exchanges[1]):
         first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
-        if first != other or send[e, a] != send[e, b] or receive[e, a] != receive[e, b]:
-            for q in range(len(ends)):
-                _routed(a, b, first, other, e, q, sign, True, node, step, size, send, receive, ends, legs, start, change,
-                        stamp, touched, touches, number)
-
-
-@compiled
-def _routed(a, b, first, other, e, q, sign, both, node, step, size, send, receive, ends, legs, start, change, stamp, touched,
-            touches, number):
-    """Add or remove the messages of one or two ranks to their groups under one rule, and if `both` the messages back.
-
-    The numbers of lanes and lines are unsigned in their arrays, so that the compiler knows that no index is negative.
-    """
-    flow = q * len(step) + e
-    count = touches[flow]
-    for rank in (a, b):
-        if rank < 0:
+        if first == other and send[e, a] == send[e, b] and receive[e, a] == receive[e, b]:
             continue
-        here, begin = np.int64(node[rank]), first if rank == a else other
-        counted = a if first == other else rank  # a and b of one group: their messages once
-        for mate in range(begin, begin + size[e] * step[e], step[e]):
-            source, target, weight = here, np.int64(node[mate]), sign * send[e, rank] * receive[e, mate]
-            if source == target or mate == counted:
-                continue
-            for _ in range(2 if both else 1):
-                for i in range(ends.shape[2]):
-                    line = np.int64(ends[q, source, i, LINE_FROM]) + np.int64(ends[q, target, i, LINE_TO])
-                    up = np.int64(ends[q, source, i, LANE_FROM]) + np.int64(ends[q, target, i, LANE_TO])
-                    halves = np.int64(legs[line, HALVES])
-                    while halves:
-                        lane, halves = up + np.int64(legs[line, DOWN]), weight * halves
-                        at = np.int64(start[lane])
-                        touched[flow, count] = lane
-                        count += stamp[flow, lane] != number
-                        stamp[flow, lane] = number
-                        change[flow, at + np.int64(legs[line, FROM])] += halves
-                        change[flow, at + np.int64(legs[line, TO])] -= halves
-                        change[flow, at] += halves * np.int64(legs[line, WRAPS])
-                        line = np.int64(legs[line, OTHER])
-                        halves = np.int64(legs[line, HALVES])
-                source, target, weight = target, source, sign * send[e, mate] * receive[e, rank]
-    touches[flow] = count
+        for q in range(len(ends)):
+            flow = q * len(step) + e
+            count = touches[flow]
+            for rank in ranks:
+                if rank < 0:
+                    continue
+                here, begin = np.int64(node[rank]), first if rank == a else other
+                counted = a if first == other else rank  # a and b of one group: their messages once
+                for mate in range(begin, begin + size[e] * step[e], step[e]):
+                    source, target, weight = here, np.int64(node[mate]), sign * send[e, rank] * receive[e, mate]
+                    if source == target or mate == counted:
+                        continue
+                    for _ in range(2 if both else 1):
+                        for i in range(ends.shape[2]):
+                            line = np.int64(ends[q, source, i, LINE_FROM]) + np.int64(ends[q, target, i, LINE_TO])
+                            up = np.int64(ends[q, source, i, LANE_FROM]) + np.int64(ends[q, target, i, LANE_TO])
+                            halves = np.int64(legs[line, HALVES])
+                            while halves:
+                                lane, halves = up + np.int64(legs[line, DOWN]), weight * halves
+                                at = np.int64(start[lane])
+                                touched[flow, count] = lane
+                                count += stamp[flow, lane] != number
+                                stamp[flow, lane] = number
+                                change[flow, at + np.int64(legs[line, FROM])] += halves
+                                change[flow, at + np.int64(legs[line, TO])] -= halves
+                                change[flow, at] += halves * np.int64(legs[line, WRAPS])
+                                line = np.int64(legs[line, OTHER])
+                                halves = np.int64(legs[line, HALVES])
+                        source, target, weight = target, source, sign * send[e, mate] * receive[e, rank]
+            touches[flow] = count
 
 
 @compiled
-def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, touched, touches, flows,
-             number, doublings, together):
+def _account(terms, lanes, loads, sums, flows, number, doublings):
     """Update sums and largest lengths after the touched lanes of some flows."""
+    worth, alone, unit = terms.worth, terms.alone, terms.unit
+    start, extent, shape = lanes.start, lanes.extent, lanes.shape
+    change, touched, touches = loads.change, loads.touched, loads.touches
+    lane_norm, lane_top, norm, top, seen, together = sums
     for m in range(len(worth)):
         old, fallen = top[m], False
         for flow in range(flows[0], flows[1]):
@@ -212,74 +255,73 @@ def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, 
                 top[m] = max(top[m], lane_top[m, other])
 
 
+def now(s: State) -> Kept:
+    """Return the present values of what is kept."""
+    return Kept(s.loads.change, s.sums.lane_norm, s.sums.lane_top)
+
+
 def refresh(s: State) -> None:
     """Calculate sums and largest lengths from the loads. This removes accumulated rounding errors."""
-    for values in (s.norm, s.top, s.lane_norm, s.lane_top):
+    loads, sums = s.loads, s.sums
+    for values in (sums.norm, sums.top, sums.lane_norm, sums.lane_top):
         values[:] = 0
-    s.touched[:, :-1], s.touches[:], s.seen[:] = np.arange(len(s.start)), len(s.start), -1
-    _account(s.worth, s.alone, s.unit, s.norm, s.top, s.change, s.start, s.extent, s.shape, s.seen, s.lane_norm,
-             s.lane_top, s.touched, s.touches, (0, len(s.change)), 0, s.doublings[0], s.together)
-    s.before[:], s.norm_before[:], s.top_before[:] = s.change, s.lane_norm, s.lane_top
+    loads.touched[:, :-1], loads.touches[:], sums.seen[:] = np.arange(len(s.lanes.start)), len(s.lanes.start), -1
+    _account(s.terms, s.lanes, loads, sums, (0, len(loads.change)), 0, s.doublings[0])
+    for kept, present in zip(s.before, now(s)):
+        kept[:] = present
 
 
-def settle_down(s: State, slot: np.ndarray, change: np.ndarray | None = None) -> None:
+def settle_down(s: State, slot: Ints, change: Ints | None = None) -> None:
     """Put rank r into slot ``slot[r]`` and route every message again, or take the known loads of this placement."""
-    s.slot[:], s.node[:] = slot, s.slots[slot]
-    s.rank_in[:] = -1
-    s.rank_in[slot] = np.arange(len(slot))
-    s.change[:] = 0 if change is None else change
+    s.seats.slot[:], s.seats.node[:] = slot, s.places.slots[slot]
+    s.seats.rank_in[:] = -1
+    s.seats.rank_in[slot] = np.arange(len(slot))
+    s.loads.change[:] = 0 if change is None else change
     if change is None:
-        _route_all(s.node, s.step, s.size, s.send, s.receive, s.ends, s.legs, s.start, s.change, s.stamp, s.touched,
-                   s.touches)
+        _route_all(s.seats.node, s.traffic, s.routes, s.loads)
     refresh(s)
 
 
 @compiled
-def _route_all(node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches):
-    for e in range(len(step)):
-        for rank in range(len(node)):
-            for q in range(len(ends)):
-                touches[q * len(step) + e] = 0
-                _routed(rank, -1, _first(step, size, e, rank), -1, e, q, 1, False, node, step, size, send, receive, ends,
-                        legs, start, change, stamp, touched, touches, 0)
+def _route_all(node, traffic, routes, loads):
+    for rank in range(len(node)):
+        loads.touches[:] = 0
+        _moved((rank, -1), False, 1, (0, len(traffic.step)), node, traffic, routes, loads)
 
 
 @compiled
-def _sit(rank, place, slot, node, slots, rank_in):
-    slot[rank] = place
-    node[rank] = slots[place]
-    rank_in[place] = rank
-
-
-@compiled
-def _trade(a, b, to, slot, node, slots, rank_in):
+def _trade(a, b, to, seats, slots):
     """Exchange the places of rank a and of the content of slot `to`: rank b or nobody."""
+    node, slot, rank_in = seats.node, seats.slot, seats.rank_in
     origin = slot[a]
     rank_in[origin] = b
     if b >= 0:
-        _sit(b, origin, slot, node, slots, rank_in)
-    _sit(a, to, slot, node, slots, rank_in)
+        slot[b], node[b] = origin, slots[origin]
+    slot[a], node[a], rank_in[to] = to, slots[to], a
 
 
 @compiled
-def _copied(change, lane_norm, lane_top, to_change, to_norm, to_top, start, extent, shape, touched, touches):
+def _copied(source, target, lanes, touched, touches):
     """Copy the touched lanes: to the saved values if a change of places is accepted, else from them."""
+    start, extent, shape = lanes
+    change, norm, top = source
+    to_change, to_norm, to_top = target
     for flow in range(len(touches)):
         for t in range(touches[flow]):
             lane = np.int64(touched[flow, t])
             at = np.int64(start[lane])
             for x in range(shape[extent[lane]] + 1):
                 to_change[flow, at + x] = change[flow, at + x]
-            for m in range(len(lane_norm)):
-                to_norm[m, lane], to_top[m, lane] = lane_norm[m, lane], lane_top[m, lane]
+            for m in range(len(norm)):
+                to_norm[m, lane], to_top[m, lane] = norm[m, lane], top[m, lane]
 
 
 @compiled
-def _cost(rules, worth, rule, top):
-    worst = 0.0
-    for q in range(rules):
+def _cost(terms, top):
+    worth, rule, worst = terms.worth, terms.rule, 0.0
+    for q in range(terms.rules):
         value = 0.0
-        for m in range(len(worth)):
+        for m in range(len(top)):
             if rule[m] == q:
                 value += worth[m] * top[m]
         worst = max(worst, value)
@@ -287,30 +329,25 @@ def _cost(rules, worth, rule, top):
 
 
 @compiled
-def _energy(rules, worth, rule, norm, links, doublings):
-    worst = 0.0
-    for q in range(rules):
+def _energy(terms, norm, doublings):
+    worth, rule, worst = terms.worth, terms.rule, 0.0
+    for q in range(terms.rules):
         value = 0.0
-        for m in range(len(worth)):
+        for m in range(len(norm)):
             if rule[m] == q:
-                value += worth[m] * (max(norm[m], 0.0) / links) ** (1.0 / (1 << doublings))
+                value += worth[m] * (max(norm[m], 0.0) / terms.links) ** (1.0 / (1 << doublings))
         worst = max(worst, value)
     return worst
 
 
 def cost(s: State) -> float:
     """Return the objective: the sum of the largest lengths of the terms, each times its count, under the worst rule."""
-    return _cost(len(s.ends), s.worth, s.rule, s.top)
+    return _cost(s.terms, s.sums.top)
 
 
 def energy(s: State) -> float:
     """Return the energy of the annealing under the worst rule: p-norms of the lengths in each term, as means over links."""
-    return _energy(len(s.ends), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
-
-
-def links_of(s: State) -> int:
-    """Return the number of links of the network."""
-    return s.change.shape[1] - len(s.start)
+    return _energy(s.terms, s.sums.norm, s.doublings[0])
 
 
 @compiled
@@ -335,12 +372,13 @@ def _uniform(random):
 
 
 @compiled
-def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring):
+def _proposal(random, traffic, seats, places):
     """Return a rank and its proposed slot.
 
     Of eight proposals two stay in the first group (of pencils, the shorter of row and column), one stays in the last group,
     and one goes anywhere. The others bring a rank next to a mate of its first group (three) or of its last group (one).
     """
+    step, size, slot = traffic.step, traffic.size, seats.slot
     rank, kind, mate = _below(random, len(slot)), _below(random, 8), 0
     wanted = OF_PROPOSAL[kind] % len(step)
     for e in range(len(step)):
@@ -350,22 +388,22 @@ def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shap
     if kind < INSIDE:
         return rank, slot[mate]
     if kind == ANYWHERE:
-        return rank, _below(random, len(slots))
-    return rank, _beside(random, T, place, coordinates, shape, stride, ring, node[mate], slot[rank])
+        return rank, _below(random, len(places.slots))
+    return rank, _beside(random, places, seats.node[mate], slot[rank])
 
 
 @compiled
-def _beside(random, T, place, coordinates, shape, stride, ring, node, otherwise):
+def _beside(random, places, node, otherwise):
     """Return a slot of the node itself or of a neighbour, or `otherwise` if there is none."""
-    i = _below(random, len(shape))
-    x = coordinates[node, i]
-    y = x + _below(random, 3) - 1 if T > 1 else x + 2 * _below(random, 2) - 1
-    if y < 0 or y >= shape[i]:
-        if not ring[i]:
+    i = _below(random, len(places.shape))
+    x, n = places.coordinates[node, i], places.shape[i]
+    y = x + _below(random, 3) - 1 if places.tasks > 1 else x + 2 * _below(random, 2) - 1
+    if y < 0 or y >= n:
+        if not places.ring[i]:
             return otherwise
-        y %= shape[i]
-    first = place[node + (y - x) * stride[i]]
-    return otherwise if first < 0 else first + _below(random, T)
+        y %= n
+    first = places.first[node + (y - x) * places.stride[i]]
+    return otherwise if first < 0 else first + _below(random, places.tasks)
 
 
 @compiled
@@ -377,7 +415,7 @@ def _remember(value, now, slot, best, best_slot):
 
 def remember(s: State) -> None:
     """Keep the current placement if it is the best so far, by cost, then by energy."""
-    _remember(cost(s), energy(s), s.slot, s.best, s.best_slot)
+    _remember(cost(s), energy(s), s.seats.slot, s.best, s.best_slot)
 
 
 @compiled
@@ -398,29 +436,25 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     gain more than `gain`.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
-    temperature, rules, links = hot, len(s.ends), s.change.shape[1] - len(s.start)
-    T, step, size, send, receive = s.T, s.step, s.size, s.send, s.receive  # read the fields once: reading takes time
-    ends, legs, shape, stride, ring = s.ends, s.legs, s.shape, s.stride, s.ring
-    start, extent, worth, rule, alone, unit = s.start, s.extent, s.worth, s.rule, s.alone, s.unit
-    slots, place, coordinates, node, slot, rank_in = s.slots, s.place, s.coordinates, s.node, s.slot, s.rank_in
-    change, before, stamp, touched = s.change, s.before, s.stamp, s.touched
-    touches, count, seen, lane_norm, lane_top, norm, top = s.touches, s.count, s.seen, s.lane_norm, s.lane_top, s.norm, s.top
-    norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
-    gain, doublings, E = s.gain, s.doublings[0], len(step)
-    stages = E if rules == 1 else 1
-    together = s.together
-    old_norm, old_top, now = norm.copy(), top.copy(), _energy(rules, worth, rule, norm, links, doublings)
+    traffic, routes, lanes, terms, places, seats = s.traffic, s.routes, s.lanes, s.terms, s.places, s.seats
+    loads, sums, before, present = s.loads, s.sums, s.before, Kept(s.loads.change, s.sums.lane_norm, s.sums.lane_top)
+    node, slot, rank_in, slots, norm, top = seats.node, seats.slot, seats.rank_in, places.slots, sums.norm, sums.top
+    touched, touches, number, random, best, best_slot = (
+        loads.touched, loads.touches, loads.number, s.random, s.best, s.best_slot)
+    gain, doublings, E = s.gain, s.doublings[0], len(traffic.step)
+    stages = E if terms.rules == 1 else 1
+    old_norm, old_top, energy, temperature = norm.copy(), top.copy(), _energy(terms, norm, doublings), hot
     for _ in range(steps):
         temperature *= ratio
-        a, to = _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring)
+        a, to = _proposal(random, traffic, seats, places)
         if slots[to] == node[a]:
             continue
         copy_into(old_norm, norm)
         copy_into(old_top, top)
         origin, b = slot[a], rank_in[to]
         touches[:] = 0
-        count[0] += 1
-        limit, then, early = now - temperature * np.log(1.0 - _uniform(random)), now, now
+        number[0] += 1
+        limit, then, early = energy - temperature * np.log(1.0 - _uniform(random)), energy, energy
         for stage in range(stages):
             exchanges = (stage, stage + 1) if stages > 1 else (0, E)
             if stage == 1:
@@ -428,23 +462,22 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
             if stage > 0:
                 if then > limit + gain[0]:
                     break
-                _trade(a, b, origin, slot, node, slots, rank_in)
+                _trade(a, b, origin, seats, slots)
             for sign in (-1, 1):
-                _moved(a, b, sign, node, step, size, send, receive, ends, legs, start, change, stamp, touched, touches,
-                       count[0], exchanges)
+                _moved((a, b), True, sign, exchanges, node, traffic, routes, loads)
                 if sign < 0:
-                    _trade(a, b, to, slot, node, slots, rank_in)
-            _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, touched,
-                     touches, exchanges if stages > 1 else (0, len(touches)), E * count[0] + stage, doublings, together)
-            then = _energy(rules, worth, rule, norm, links, doublings)
+                    _trade(a, b, to, seats, slots)
+            _account(terms, lanes, loads, sums, exchanges if stages > 1 else (0, len(touches)), E * number[0] + stage,
+                     doublings)
+            then = _energy(terms, norm, doublings)
             if stage > 0 and stage == stages - 1:
                 gain[0] = max(FADING * gain[0], early - then)
         if then <= limit:
-            now = then
-            _copied(change, lane_norm, lane_top, before, norm_before, top_before, start, extent, shape, touched, touches)
-            _remember(_cost(rules, worth, rule, top), now, slot, best, best_slot)
+            energy = then
+            _copied(present, before, lanes, touched, touches)
+            _remember(_cost(terms, top), energy, slot, best, best_slot)
         else:
-            _copied(before, norm_before, top_before, change, lane_norm, lane_top, start, extent, shape, touched, touches)
+            _copied(before, present, lanes, touched, touches)
             copy_into(norm, old_norm)
             copy_into(top, old_top)
-            _trade(a, b, origin, slot, node, slots, rank_in)
+            _trade(a, b, origin, seats, slots)

@@ -55,7 +55,8 @@ class ProgramPrediction:
 
     def gains(self, launched: "ProgramPrediction") -> tuple[float, float] | None:
         """How many times longer the links are busy in another placement, at least and at most; None if nothing is sent."""
-        pairs = list(zip(self.bracket, launched.bracket, strict=True)) or [(self, launched)]
+        both = self.bracket and launched.bracket
+        pairs = list(zip(self.bracket, launched.bracket, strict=True)) if both else [(self, launched)]
         found = [theirs.link_bytes / mine.link_bytes for mine, theirs in pairs if mine.link_bytes]
         return (min(found), max(found)) if found else None
 

@@ -19,7 +19,7 @@ layers, which are links to the top-level folders: `pencilmap.model` (networks, l
 (placements, searches, files) and `pencilmap.scripts` (command line, pictures, simulations).
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 # Names are listed in __init__.pyi. A module is loaded at its first use, because numpy and scipy take half a second. The

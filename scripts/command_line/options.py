@@ -322,7 +322,7 @@ def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
 OF_TRANSFORM = ("fft", "decomposition", "grid", "schedule", "robust", "exchange", "halo", "weight", "terms", "direction",
-                "draw")
+                "draw", "by", "threads")
 QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a prediction, beside the arguments of `ask`
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
@@ -348,8 +348,6 @@ class Decomposed(Name):
             self.fail(str(error), param, ctx)
 
 
-DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
-                             help="How the tasks share the array [pencil; without a grid, the best].")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
                     "both compares torus and open mesh.")
@@ -383,15 +381,18 @@ DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, 
                          help="forward, backward, or pair: one of each at once.")
 
 
-def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
-    """Return the options --decomposition and --grid."""
+def grid_option(default: str | None, meaning: str, other: str = "; without a grid, the best", **settings: Any) -> Decorator:
+    """Return the options --decomposition and --grid; `other` says which decomposition is meant without a grid."""
     if default is not None:  # click treats a default of None as a given value
         settings |= {"default": default, "show_default": True}
-    return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
+    return with_options(
+        click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
+                     help=f"How the tasks share the array [as --grid says{other}]."),
+        click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
 GRID = grid_option("best", "RxC: rows, columns; P: slabs; PxQxS: bricks.")
-ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.", other="")
 ANY_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks [all].")
 
 

@@ -1,10 +1,10 @@
-"""The traffic of any program in place of a transform: `--traffic` of map, predict and check."""
+"""The traffic of any program in place of a transform: `--traffic` of plan, map, predict and check."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,7 +15,16 @@ from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.placements import BEST, placement_name
-from pencilmap.mapper.programs import Measured, PlacedProgram, ProgramRuns, of_mapping, place_program, traffic_of
+from pencilmap.mapper.programs import (
+    Measured,
+    Option,
+    PlacedProgram,
+    ProgramRuns,
+    of_mapping,
+    place_program,
+    rank_options,
+    traffic_of,
+)
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
 from pencilmap.model.kinds import all_variants
@@ -24,7 +33,7 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
-from pencilmap.scripts.command_line.options import asked_grid, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.plain_options import FILES
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
@@ -32,29 +41,115 @@ from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
                        "Or lines FROM TO BYTES, or a matrix.")
+TRAFFICS = click.option("--traffic", type=click.Path(), multiple=True, metavar="[NAME=]FILE",
+                        shell_complete=FILES, help="Place any program: the file of pencilmap trace.\n"
+                        "Or lines FROM TO BYTES, or a matrix. Several traces, each with other options, are ranked.")
 
 
-def map_program(where: Question, path: str, placement: str | None, *, effort: str, seed: int, output: str, form: Choice,
-                job: Job, all_notes: bool, as_json: bool) -> None:
-    """Search a placement, write it, and print both predictions."""
+class Ranked(NamedTuple):
+    """The options of a program, the fastest first; the option that is named first; the file of each."""
+
+    options: tuple[Option, ...]
+    usual: Option
+    files: dict[str, str]
+
+    def as_dict(self, option: Option) -> dict[str, Any]:
+        """Return an option as JSON values."""
+        name = {"option": option.name} if len(self.options) > 1 else {}
+        return {**name, **_as_dict(self.files[option.name], option.placed)}
+
+
+def rank_program(where: Question, named: Sequence[str], placement: str | None, effort: str, seed: int) -> Ranked:
+    """Rank the options whose files are named, `[NAME=]FILE` each.
+
+    Raises
+    ------
+    click.UsageError
+        If two options have the same name.
+    """
+    pairs = [(text, text) if Path(text).exists() else (text.partition("=")[0], text.partition("=")[2] or text)
+             for text in named]
+    files = dict(pairs)
+    if len(files) < len(named):
+        raise click.UsageError("two traces have the same name; name the option of each with --traffic NAME=FILE",
+                               click.get_current_context())
     with hearing():
-        found = place_program(where, traffic_of(where, path), (placement or BEST,), where.routing, effort, seed)
+        options = rank_options(where, {name: traffic_of(where, path) for name, path in pairs}, placement or BEST,
+                               where.routing, effort, seed)
+    return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
+
+
+def plan_program(where: Question, named: Sequence[str], placement: str | None, *, effort: str, seed: int, top: int,
+                 all_notes: bool, as_json: bool) -> None:
+    """Rank the options of a program, each with its launch order and its placement, and print them."""
+    ranked = rank_program(where, named, placement, effort, seed)
+    best = ranked.options[0]
+    if as_json:
+        print_json(*map(ranked.as_dict, ranked.options[:top]))
+        return
+    for sentence in _option_sentences(where, ranked, "a file"):
+        say(sentence)
+    echo()
+    if best.needs_file:
+        labelled("write", " ".join(["pencilmap map", *given_options("map"), "-o FILE"]), shell=True)
+        echo()
+    show_options(ranked, top)
+    show_notes(_notes(where, best.placed, len(ranked.options)), all_notes)
+
+
+def show_options(ranked: Ranked, top: int | None = None) -> None:
+    """Print a row for each option: its links with and without its placement, and the gain over the usual start."""
+    first = ranked.usual.placed.predictions[0]
+    print_table(None, ["option", ">with its file", ">without", " "], [
+        [option.name, _load(option.best), _load(option.placed.predictions[0]),
+         "" if option is ranked.usual and not option.needs_file else factor(*(option.best.gains(first) or (None,)))]
+        for option in ranked.options[:top]])
+
+
+def _option_sentences(where, ranked, file):
+    """Return the first sentences: the option to launch with, whether it needs a file, its gain, its bound."""
+    (best, *others), usual = ranked.options, ranked.usual
+    first, p = usual.placed.predictions[0], best.best
+    whole = PlacedProgram(usual.placed.traffic, (usual.placed.mappings[0], best.placed.mappings[-1]),
+                          (replace(first, bound=None), p))
+    cannot, advice = whole.advice.startswith("placement can"), f"{whole.advice[:1].upper()}{whole.advice[1:]}."
+    if cannot:
+        return [f"Keep {usual.name}, no file is needed: {whole.advice}."]
+    start = f"{best.name} and {file}" if best.needs_file else f"{best.name}, no file is needed"
+    if best is usual and not best.needs_file:
+        said = f"Keep {start}: no other of {len(others) + 1} options is {1 + SAME:.2f}x faster (predicted)."
+    else:
+        said = f"Launch with {start}: {_compared(p, first, f'{usual.name} in {_launch_name(where, first)}')} (predicted)."
+    return [said, f"With {best.name}, {_bound(p)}. {advice}"]
+
+
+def map_program(where: Question, named: Sequence[str], placement: str | None, *, effort: str, seed: int, output: str,
+                form: Choice, job: Job, all_notes: bool, as_json: bool) -> None:
+    """Search a placement of the fastest option of a program, write it, and print the predictions."""
+    ranked = rank_program(where, named, placement, effort, seed)
+    found, is_one = ranked.options[0].placed, len(ranked.options) == 1
     mapping, best = (found.mappings[-1], found.predictions[-1])
     write_mapping(mapping, output, form.name, job)
     launch = launch_of(mapping, output, form.name, job)
     if as_json:
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
-                    **_as_dict(path, found)})
+                    **ranked.as_dict(ranked.options[0])})
         return
     least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
     has_gain = most >= 1 + SAME and least > 1 - SAME
-    _say_first(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "")
+    for sentence in _sentences(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "") \
+            if is_one else _option_sentences(where, ranked, output):
+        say(sentence)
     echo()
     show_launch(launch, form, output, has_gain)
     echo()
-    show_program(path, where, found, {best.placement: output})
+    if is_one:
+        show_program(where, found, {best.placement: output})
+    else:
+        show_options(ranked)
     _show_static(where, found, mapping, best)
-    show_notes([f"{best.placement}: {note}" for note in mapping.notes] + _notes(where, found), all_notes)
+    show_notes([f"{best.placement}: {note}" for note in mapping.notes] +
+               _notes(where, found, len(ranked.options)), all_notes)
 
 
 def predict_placements(where: Question, path: str, placements: tuple[str, ...], *, effort: str, seed: int,
@@ -93,7 +188,7 @@ def predict_placements(where: Question, path: str, placements: tuple[str, ...], 
         for sentence in said:
             say(sentence)
         echo()
-        show_program(path, where, found)
+        show_program(where, found)
         _show_static(where, found, *found.best)
         show_notes(_notes(where, found), all_notes)
 
@@ -138,7 +233,7 @@ def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_js
     show_notes(_notes(where, found), all_notes)
 
 
-def show_program(path: str, where: Question, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
+def show_program(where: Question, found: PlacedProgram, names: dict[str, str] | None = None) -> None:
     """Print a row for each placement; `names` are other names of placements."""
     first = found.predictions[0]
     adapts, timed = bool(first.bracket), first.link_s is not None
@@ -175,7 +270,7 @@ def _compared(p, first, name):
     return f"{factor(*gains)} on the links than {name}: {_carried(p)}, not {other}"
 
 
-def _notes(where, found):
+def _notes(where, found, number=1):
     """The notes of a table: the meaning of its bytes and bounds."""
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
     notes = [f"busiest link: bytes of a cable, the sum over {phases} phases" if phases > 1 else
@@ -185,14 +280,10 @@ def _notes(where, found):
                      "message")
     if phases == 1 and not found.traffic.seconds:
         notes.append("all messages are taken as sent at once; phases in the file (phase NAME) may give another placement")
+    if number > 1:
+        notes.append(f"{number} options are ranked by their links alone; their computing may differ")
     return [*notes, *new_notes(where.notes),
             *launch_notes(where, found.mappings[0].grid)]
-
-
-def _say_first(where, found, p, file, effort=""):
-    """Print the first sentences."""
-    for sentence in _sentences(where, found, p, file, effort):
-        say(sentence)
 
 
 def _sentences(where, found, p, file, effort):
@@ -256,7 +347,7 @@ def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, 
     say(f"{more['file']} is valid and {_compared(p, first, name)}.")
     say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
     echo()
-    show_program(path, where, found)
+    show_program(where, found)
     _show_static(where, found, mapping, p)
     for line in verdicts:
         labelled(*line)

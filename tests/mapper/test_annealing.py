@@ -77,17 +77,17 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, w
     routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that the walk accepts everything
     routed_swaps.anneal(state, 300, 1e-9, 1e-9)     # so cold that the walk rejects nearly everything
     T = site.tasks_per_node
-    mapping = Mapping(site.network, grid, T, state.node, state.slot % T)
+    mapping = Mapping(site.network, grid, T, state.seats.node, state.seats.slot % T)
     prediction = predict_routed(mapping)
     assert float(joint_cost(mapping, wanted)) == pytest.approx(routed_swaps.cost(state), rel=1e-12)
-    hop_halves = [sum(flow[at:at + site.network.shape[i]].cumsum().sum() for at, i in zip(state.start, state.extent))
-                  for flow in state.change]
+    hop_halves = [sum(flow[at:at + site.network.shape[i]].cumsum().sum() for at, i in zip(*state.lanes[:2]))
+                  for flow in state.loads.change]
     for halves, exchange, part in zip(hop_halves, exchanges(grid), prediction.stages):
         assert part.hop_length == Fraction(2 * int(halves), exchange.total_bytes)
-    before, top, norm = state.change.copy(), state.top.copy(), state.norm.copy()
-    routed_swaps.settle_down(state, state.slot.copy())
-    assert (state.change == before).all() and (state.top == top).all()
-    assert norm == pytest.approx(state.norm, rel=1e-9)
+    before, top, norm = (values.copy() for values in (state.loads.change, state.sums.top, state.sums.norm))
+    routed_swaps.settle_down(state, state.seats.slot.copy())
+    assert (state.loads.change == before).all() and (state.sums.top == top).all()
+    assert norm == pytest.approx(state.sums.norm, rel=1e-9)
 
 
 @pytest.mark.parametrize("wanted", WANTED, ids=["sequence", "at once", "overlap", "unlike"])
@@ -101,11 +101,11 @@ def test_loads_of_uneven_blocks_after_many_swaps_are_those_of_routing_every_mess
     routed_swaps.settle_down(run.state, np.random.default_rng(1).permutation(site.n_slots))
     for heat in (1e9, 1e-9):
         routed_swaps.anneal(run.state, 300, heat, heat)
-    run.state.best_slot[:], cost = run.state.slot, routed_swaps.cost(run.state)
+    run.state.best_slot[:], cost = run.state.seats.slot, routed_swaps.cost(run.state)
     mapping = run.found(None).mapping
     loads = routed_joint(site.network, exchanges(grid, transform), mapping.node_of_rank, DimensionOrder())
     assert float(wanted.of_loads(loads)) == pytest.approx(cost, rel=1e-12)
-    routed_swaps.settle_down(run.state, run.state.slot.copy())
+    routed_swaps.settle_down(run.state, run.state.seats.slot.copy())
     assert routed_swaps.cost(run.state) == pytest.approx(cost, rel=1e-12)
 
 
@@ -207,13 +207,12 @@ def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
 @pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
 def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slots_of_the_node(ring, T):
     """On a line of five with a missing place, drawn often: the draws are exactly the possible slots."""
-    shape, stride = np.array([5]), np.array([1])
     place = np.array([0, T, 2 * T, -1, 3 * T])
     random = np.array([88172645463325252], dtype=np.uint64)
-    coordinates = np.arange(5)[:, None]
+    places = routed_swaps.Places(T, np.repeat([0, 1, 2, 4], T), place, np.arange(5)[:, None], np.array([5]), np.array([1]),
+                                 np.array([ring]))
     for node in range(5):
-        drawn = {int(routed_swaps._beside(random, T, place, coordinates, shape, stride, np.array([ring]), node, -7))
-                 for _ in range(400)}
+        drawn = {int(routed_swaps._beside(random, places, node, -7)) for _ in range(400)}
         steps = (-1, 0, 1) if T > 1 else (-1, 1)
         beside = [(node + step) % 5 if ring else node + step for step in steps]
         expected = {place[at] + slot for at in beside if 0 <= at < 5 and place[at] >= 0 for slot in range(T)}
@@ -282,5 +281,5 @@ def test_lengths_of_very_slow_links_remain_numbers():
     assert found.cost < found.launcher_cost
     run = annealing._Run(site, ProcessGrid(5, 6), Search(), lambda line: None, in_sequence(2), annealing.USUAL)
     for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
-        run.state.top[:] = top
+        run.state.sums.top[:] = top
         assert run._most_doublings() == doublings

@@ -1,4 +1,4 @@
-"""`--traffic` of map, predict and check: answers for scripts against the schema, and errors of impossible traffic."""
+"""`--traffic` of plan, map, predict and check: answers for scripts against the schema, and errors of impossible traffic."""
 
 import json
 from base64 import b64decode
@@ -138,3 +138,49 @@ def test_every_answer_says_that_cables_are_assumed(pencilmap, tmp_path, monkeypa
         status, out, err = pencilmap(*words)
         assert status == 0, err
         assert out.count("as many cables up as down are assumed") == 1, words
+
+
+@pytest.fixture
+def options(tmp_path, monkeypatch):
+    """Traces of a program with three options on a ring of 8. The links of the first, the usual one, carry most."""
+    monkeypatch.chdir(tmp_path)
+    for name, step, n_bytes in (("usual", 4, 2000), ("near", 1, 1000), ("far", 3, 1000)):
+        (tmp_path / name).write_text("".join(f"{a} {(a + step) % 8} {n_bytes}\n" for a in range(8)))
+    return [word for name in ("usual", "steps 1=near", "far") for word in ("--traffic", name)]
+
+
+def test_options_of_a_program_are_ranked_with_their_placements(pencilmap, pencilmap_json, options):
+    ways = pencilmap_json("plan", "--network", "8", *options)
+    alone = [pencilmap_json.one("map", "--network", "8", "--traffic", name, "-f", "hostfile", "-o", "h")["predictions"]
+             for name in ("near", "far", "usual")]
+    assert [way["option"] for way in ways] == ["steps 1", "far", "usual"]
+    assert [way["traffic"] for way in ways] == ["near", "far", "usual"]
+    for way, predictions in zip(ways, alone):
+        assert [p["link_bytes"] for p in way["predictions"]] == [p["link_bytes"] for p in predictions]
+    said = pencilmap("plan", "--network", "8", *options, "--top", "2")[1]
+    first = alone[2][0]["link_bytes"]
+    gain = f"{first / 1000:.2f}x faster on the links than usual in block order: 1 kB on the busiest link, not"
+    assert " ".join(said.split()).startswith(f"Launch with steps 1, no file is needed: {gain}")
+    assert "far " in said and "usual  " not in said and "write" not in said
+
+
+def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap, pencilmap_json, options):
+    first, last = options[:2], options[4:]
+    said = pencilmap("plan", "--network", "8", *last, *first)[1]
+    assert said.startswith("Launch with far and a file: ") and "pencilmap map --network 8 --traffic far" in said
+    status, said, err = pencilmap("map", "--network", "8", *last, *first, "-f", "hostfile", "-o", "h")
+    assert status == 0 and said.startswith("Launch with far and h: "), err
+    written = pencilmap_json.one("map", "--network", "8", *last, *first, "-f", "hostfile", "-o", "h")
+    checked = pencilmap_json.one("check", "h", "--network", "8", *last)
+    assert written["option"] == "far"
+    assert checked["predictions"][-1]["link_bytes"] == written["predictions"][-1]["link_bytes"]
+    said = pencilmap("map", "--network", "8", *options[2:4], *first, "-f", "hostfile", "-o", "h")[1]
+    assert " ".join(said.split()).startswith("Keep steps 1, no file is needed: no other of 2 options is 1.01x faster")
+
+
+def test_options_need_names_of_their_own_and_no_transform(pencilmap, options):
+    for words, reason in ((("--traffic", "a=near", "--traffic", "a=far"), "same name"),
+                          ((*options, "--fft", "64"), "--fft describes a transform"),
+                          ((*options, "--threads", "2"), "--threads describes a transform")):
+        status, _, err = pencilmap("plan", "--network", "8", *words)
+        assert status == 2 and reason in " ".join(err.split()), err

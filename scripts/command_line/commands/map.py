@@ -75,7 +75,7 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     title,
 )
-from pencilmap.scripts.command_line.programs import TRAFFIC, map_program
+from pencilmap.scripts.command_line.programs import TRAFFICS, map_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
@@ -148,19 +148,20 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
 @with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH,
-              HALO, TRAFFIC, *FROM, FORMAT_TO_WRITE)
+              HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
             schedule: str,            effort: str, seed: int, time_limit: float | None,
-            traffic: str | None, from_file: str | None, from_format: str | None, format_name: str | None, output: str,
+            traffic: tuple[str, ...], from_file: str | None, from_format: str | None, format_name: str | None, output: str,
             hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
     Grid and placement are the first choice of `pencilmap plan` with the same --exchange, unless they are named. With
-    --from, a placement file is read, checked, and written in another format.
+    --from, a placement file is read, checked, and written in another format. Of several traces (--traffic), the fastest
+    option of the program gets its placement.
     """
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if from_file is not None and (foreign := [name for name in PLACING if name in named]):

@@ -74,6 +74,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
     value,
 )
+from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
@@ -87,22 +88,26 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
-@with_options(SEARCH, HALO)
+@with_options(SEARCH, HALO, TRAFFICS)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, NOTES, JSON)
 def command(where: Question, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
             routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
-            threads: int | None, top: int, wide: bool,
+            traffic: tuple[str, ...], threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
     A way is a decomposition, a grid, a placement and an exchange, and with --nodes K a shape. Options that name one of them
-    leave the others to be ranked. --schedule best ranks schedules, too.
+    leave the others to be ranked. --schedule best ranks schedules, too. With --traffic, the options of a program are ranked.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
+    if traffic:
+        plan_program(replace(where, routing=routing), traffic, next(iter(placement or ()), None), effort=effort, seed=seed,
+                     top=top, all_notes=all_notes, as_json=as_json)
+        return
     counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
     if threads and len(counts) > 1:
         raise GridError("`threads` divides the cores of one number of tasks on a node: give one number with "
