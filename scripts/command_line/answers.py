@@ -26,6 +26,7 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
+    about,
     could_gain,
     exchanges_of,
     factor,
@@ -434,7 +435,7 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
         lines.append(("faster", f"{low if low == high else _between(low, high)} on grid {title}, "
                                 f"{_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
     if question.schedule == SEQUENCE and (best := faster_schedule(question, found)):
-        lines.append(("faster", f"{value(best, likely=True)} if your code sends {exchanges_beside(best)}: --schedule best"))
+        lines.append(("faster", f"{about(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
     return lines
 
 

@@ -81,6 +81,12 @@ def value(p: Prediction, by: str = TRANSFORM, likely: bool = False) -> str:
     return milliseconds(time_s) + (range_words(p, by) if likely else "")
 
 
+def about(p: Prediction) -> str:
+    """Return a time for which nothing like it was measured, with the two digits that may hold."""
+    time_s = seconds(p)
+    return value(p) if time_s is None else f"about {float(f'{1e3 * time_s:.2g}'):g} ms"
+
+
 def load(p: Prediction, by: str = TRANSFORM) -> str:
     """Return the load of the busiest links, in the data that a node holds."""
     return f"{float(worth(p, by) * scale(p)) / PARTS:.4g}"
@@ -320,13 +326,17 @@ def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """Return lines about the expected errors of predicted times and gains."""
-    words = {f"range: 9 of 10 machines like those measured are expected there; exchanges take {p.likely[0]:.2g} to "
-             f"{p.likely[1]:.2g} times their prediction" + (f", gains are {p.likely_gain[0]:.2g} to {p.likely_gain[1]:.2g} "
-                                                            "times theirs" if p.likely_gain else "")
-             if p.likely else f"no range: {p.unmeasured}": None
-             for p in predictions if p.time_s is not None and (p.likely or p.unmeasured)}
-    return list(words)
+    """Return lines about the expected errors of predicted times and gains, and the reasons why some have no range."""
+    timed = [p for p in predictions if p.time_s is not None]
+    times, gains = ([ends for p in timed if (ends := getattr(p, name))] for name in ("likely", "likely_gain"))
+
+    def words(ranges):
+        return f"{min(low for low, _ in ranges):.2g} to {max(high for _, high in ranges):.2g}"
+
+    beside = f", gains are {words(gains)} times theirs" if gains else ""
+    return [*([f"range: 9 of 10 machines are expected there; exchanges take {words(times)} times their prediction{beside}"]
+              if times else []),
+            *dict.fromkeys(f"no range: {p.unmeasured}" for p in timed if p.unmeasured and not p.likely)]
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:

@@ -29,7 +29,10 @@ def test_the_sentence_compares_with_the_launchers_order():
                                     f"({1e3 * low:.2g} to {1e3 * high:.2g}; predicted).")
     assert said.bound == f"at most {cubes.certificate:.2f}x more is possible (proved)"
     slower = Answer(replace(lines, placement="plane"), replace(launch, orders=((name, cubes),)))
-    assert slower.first("plane").startswith(f"plane is 1.33x slower than {name}: ")
+    assert slower.first("plane").startswith(f"plane is 1.33x slower than {name} (1.31x to 1.61x): ")
+    slow, = setting(network="8x8x8", bandwidth="74 MB/s", fft="256").predictions("8x64", ["default"])
+    halved = Answer(replace(lines, placement="f"), replace(launch, orders=((name, slow),)))
+    assert halved.first("f").startswith(f"f is 2.00x faster than {name} (1.66x")
     other = Answer(replace(lines, placement="line"), launch)
     assert other.first("line").startswith(f"line is as fast as {name}: ") and "1.68x" in other.bound
     best = replace(lines, placement="best")
@@ -114,6 +117,29 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
     assert ("x faster than lines (1." in said.first("cubes")) == sure
     unknown = Answer(cubes.without_range("a reason"), Launched((("lines", lines),), title="lines"))
     assert "x faster than lines: " in unknown.first("cubes") and "(no range: a reason; predicted)" in unknown.first("cubes")
+
+
+def first_sentence(text):
+    return " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
+
+
+CROSSBAR = "fat-tree:leaves=4,hosts=4,taper=1"
+
+
+@pytest.mark.parametrize("words, said", [
+    (["-p", "default", "--network", CROSSBAR, "--grid", "4x4", "--fft", "256"], "nothing is faster"),
+    (["-p", "default", "--network", CROSSBAR, "--grid", "1x16", "--fft", "256"], "Placement does not matter"),
+    (["-p", "default", "--network", "4x4x4", "--grid", "1x64", "--fft", "256"], "Placement does not matter"),
+    (["-p", "box:2x2x2", "--network", "8x8x8", "--grid", "8x64", "--fft", "64"], "may be no faster than"),
+    (["-p", "box:2x2x2", "--machine", "bluegene-l", "--grid", "8x64", "--fft", "64"], "may be as fast as"),
+    (["-p", "default", "--network", "8x8x8", "--grid", "8x64", "--fft", "256", "--message-cost", "50 us"],
+     "mostly message starts, so placement hardly matters"),
+    (["-p", "box:2x2x2", "--network", "8x8x8", "--grid", "8x64", "--fft", "512"], "are 1.33x faster than"),
+    (["-p", "best", "--network", "16x16", "--grid", "16x16", "--fft", "512"], "is 1.33x faster than")])
+def test_the_first_sentence_says_whether_placement_can_matter(pencilmap, words, said):
+    """Not if all placements are alike, if messages dominate, or if measured gains include 1; but if it halves rows."""
+    first = first_sentence(pencilmap("predict", *words, "--bandwidth", "1 GB/s", "--effort", "quick")[1])
+    assert said in first and ("may be" in first) == ("may be" in said)
 
 
 def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):

@@ -59,6 +59,7 @@ from pencilmap.scripts.command_line.predictions import (
     HALO,
     SAME,
     Row,
+    about,
     expected,
     factor,
     gain,
@@ -72,7 +73,6 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     threads_table,
     title,
-    value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
@@ -320,8 +320,7 @@ def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str
     """Lines about a faster schedule, a longer search, choices that are too near to tell."""
     best, lines = found.best, list[tuple[str, str]]()
     if best.schedule == SEQUENCE and (other := faster_schedule(best.where, best.prediction)):
-        beside = f"if your code sends {exchanges_beside(other)}"
-        lines.append(("faster", f"{value(other, likely=True)} {beside}: --schedule best"))
+        lines.append(("faster", f"{about(other)} if your code sends {exchanges_beside(other)}: --schedule best"))
     lines += said.idle + said.search
     rivals = found.rivals
     if rivals and best.seconds is not None:

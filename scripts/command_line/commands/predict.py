@@ -52,13 +52,13 @@ from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
+    about,
     halo_table,
     prediction_table,
     show_notes,
     table_notes,
     terms_table,
     title,
-    value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
@@ -157,7 +157,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     for label, text in said.idle + static + said.search + turned:
         labelled(label, text)
     if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(question, best)):
-        labelled("faster", f"{value(other, likely=True)} if your code sends {exchanges_beside(other)}: --schedule best")
+        labelled("faster", f"{about(other)} if your code sends {exchanges_beside(other)}: --schedule best")
     if page:
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),
