@@ -14,7 +14,6 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, RoutingError
 from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.twisted_torus import twists_of
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, product_of
@@ -150,7 +149,8 @@ class Prediction:
                  if stage.time_s and stage.work and stage.work.messages]
         if not works:
             return self
-        network = TWISTED if twists_of(self.network) else TORUS if self.network.has_coordinates else SWITCHES
+        here = self.network
+        network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
         where = network, self.n_nodes
         found = [expected_range(*where, size, fitted_nodes) for _, size in works]
         gain = expected_gain(*where, min(size for _, size in works), fitted_nodes)

@@ -4,13 +4,10 @@ Idea: a machine that nobody measured is like a machine that was left out. Ranges
 exchanges, by what is known of the machine (public figures, or figures fitted to its own exchanges), by network and number
 of nodes, and by the size of a message. Two placements of one exchange share most of the error, so that the range of a gain
 comes from measured ratios of placements.
-Source: `pencilmap.model.times.judged` computes the table `expected_ranges.csv` (docs/published-times.md).
+Source: `pencilmap.model.times.judged` computes the table (docs/published-times.md).
 """
 
-from functools import cache
 from typing import NamedTuple
-
-from pencilmap.model.times.published import table
 
 LIKELY = 0.9                       # share of the measured times in a range
 SIZES = 1 << 10, 1 << 12, 1 << 14  # bytes: each begins a class of messages with its own range
@@ -19,6 +16,25 @@ COUNTED, SOME, MANY = "torus or up to 4 nodes", "5 to 16 nodes", "from 17 nodes"
 INSIDE, BEYOND = "up to the fitted nodes", "beyond the fitted nodes"               # classes with fitted figures
 PUBLIC_GAIN, FITTED_GAIN = "gain by public figures", "gain by fitted figures"
 CLASSES = COUNTED, SOME, MANY, INSIDE, BEYOND
+RANGES = {  # class and smallest message: range; by write_tables
+    ("torus or up to 4 nodes", 1024): (1, 4.5),  # 118 values, machines: 7
+    ("torus or up to 4 nodes", 4096): (1, 3.4),  # 118 values, machines: 7
+    ("torus or up to 4 nodes", 16384): (1, 2.44),  # 490 values, machines: 8
+    ("5 to 16 nodes", 1024): (1, 8.02),  # 100 values, machines: 6
+    ("5 to 16 nodes", 4096): (1, 5.84),  # 98 values, machines: 6
+    ("5 to 16 nodes", 16384): (1, 3.58),  # 347 values, machines: 8
+    ("from 17 nodes", 1024): (1, 11.5),  # 54 values, machines: 7
+    ("from 17 nodes", 4096): (1, 8.23),  # 58 values, machines: 7
+    ("from 17 nodes", 16384): (1, 9.66),  # 138 values, machines: 7
+    ("up to the fitted nodes", 1024): (0.58, 1.47),  # 107 values, machines: 7
+    ("up to the fitted nodes", 4096): (0.719, 1.46),  # 105 values, machines: 7
+    ("up to the fitted nodes", 16384): (0.727, 1.3),  # 412 values, machines: 8
+    ("beyond the fitted nodes", 1024): (0.658, 3.3),  # 54 values, machines: 7
+    ("beyond the fitted nodes", 4096): (0.868, 3.23),  # 58 values, machines: 7
+    ("beyond the fitted nodes", 16384): (0.474, 6.6),  # 138 values, machines: 7
+    ("gain by public figures", 0): (0.829, 1.02),  # 36 values, machines: 2
+    ("gain by fitted figures", 0): (0.883, 1.09),  # 19 values, machines: 1
+}
 MOST_NODES = {TORUS: 512, SWITCHES: 410}  # measured with public figures
 MOST_GROWTH = 32                          # measured nodes over fitted nodes
 
@@ -76,7 +92,7 @@ def expected_range(network: str, nodes: int, message_bytes: float, fitted_nodes:
         return Expected(None, reason)
     if not (size := size_of(message_bytes)):
         return Expected(None, f"messages below {SIZES[0] >> 10} KiB")
-    return Expected(_ranges()[class_of(network, nodes, fitted_nodes), size])
+    return Expected(RANGES[class_of(network, nodes, fitted_nodes), size])
 
 
 def expected_gain(network: str, nodes: int, message_bytes: float, fitted_nodes: int | None = None) -> Expected:
@@ -91,7 +107,7 @@ def expected_gain(network: str, nodes: int, message_bytes: float, fitted_nodes: 
         return Expected(None, reason)
     if not fitted_nodes and not size_of(message_bytes):
         return Expected(None, f"messages below {SIZES[0] >> 10} KiB")
-    return Expected(_ranges()[FITTED_GAIN if fitted_nodes else PUBLIC_GAIN, 0])
+    return Expected(RANGES[FITTED_GAIN if fitted_nodes else PUBLIC_GAIN, 0])
 
 
 def _unmeasured(network, nodes, fitted_nodes):
@@ -100,9 +116,3 @@ def _unmeasured(network, nodes, fitted_nodes):
         return f"{network} not measured"
     most = MOST_GROWTH * fitted_nodes if fitted_nodes else MOST_NODES[network]
     return f"above {most} nodes" if nodes > most else ""
-
-
-@cache
-def _ranges():
-    return {(line["class"], int(line["message_bytes"])): (float(line["low"]), float(line["high"]))
-            for line in table("expected_ranges.csv")}

@@ -250,7 +250,7 @@ def gain_range(gains: Sequence[tuple[str, float]]) -> tuple[float, float]:
 
 
 def range_rows(values: Sequence[Value], gains: dict[str, list[tuple[str, float]]]) -> list[tuple[str, ...]]:
-    """Return the rows of `expected_ranges.csv`: class, smallest message, range, values, machines."""
+    """Return the rows of `pencilmap.model.times.expected.RANGES`: class, smallest message, range, values, machines."""
     rows = []
     public, fitted = by_public_figures(values), by_two_figures(values)
     for name in CLASSES:

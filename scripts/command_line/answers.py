@@ -28,7 +28,7 @@ from pencilmap.scripts.command_line.predictions import (
     SAME,
     about,
     could_gain,
-    exchanges_of,
+    exchanges_s,
     factor,
     gain,
     gains,
@@ -610,7 +610,7 @@ def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tu
 
 def _likely(best, other, by):
     """The range of the measured gain, None without one. Only exchanges have an error that is known."""
-    mine, theirs = exchanges_of(best).time_s, other and exchanges_of(other).time_s
+    mine, theirs = exchanges_s(best), other and exchanges_s(other)
     if not (mine and theirs and best.likely_gain):
         return None
     low, high = (end * theirs / mine for end in best.likely_gain)

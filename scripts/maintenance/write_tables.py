@@ -161,7 +161,8 @@ def types_of_the_header() -> str:
 
 def ranges() -> str:
     """Return the rows of the table of `pencilmap.model.times.expected`."""
-    return "\n".join(",".join(row) for row in expected_ranges())
+    return "\n".join(f'    ("{name}", {size}): ({low}, {high}),  # {values} values, machines: {machines}'
+                     for name, size, low, high, values, machines in expected_ranges())
 
 
 TABLES = (  # file, line before the table, line after the table, function that makes the content
@@ -179,7 +180,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
      types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
-    ("model/data/expected_ranges.csv", "class,message_bytes,low,high,values,machines", "# end of the table", ranges),
+    ("model/times/expected.py", "RANGES = {  # class and smallest message: range; by write_tables", "}", ranges),
 )
 
 

@@ -76,7 +76,7 @@ def published_values() -> list[Value]:
 
 
 def expected_ranges() -> list[tuple[str, ...]]:
-    """Return the rows of `model/data/expected_ranges.csv`, the table of `pencilmap.model.times.expected`."""
+    """Return the rows of the table `pencilmap.model.times.expected.RANGES`."""
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
     return range_rows(published_values(), measured_gains(samples, lambda some: calibrate(some, machine.costs, False)))
