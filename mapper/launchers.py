@@ -15,7 +15,7 @@ import numpy as np
 
 from pencilmap.mapper.allocations import job_format, job_hosts, look_around
 from pencilmap.mapper.allocations.found import shortened
-from pencilmap.mapper.formats import FORMATS, READABLE
+from pencilmap.mapper.formats import READABLE
 from pencilmap.mapper.formats.hostlist import BY_SWITCH, sorted_by_slurm
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.machines.machine import Machine
@@ -312,7 +312,7 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     Raises
     ------
     MapfileError
-        If nothing gives a format; the message lists the formats, or tells why the files of the job cannot be read.
+        If nothing gives a format; the message names two of them, or tells why the files of the job cannot be read.
     """
     found = expected(machine, environ)
     if given is not None:
@@ -323,5 +323,5 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
     job = ("the launcher of this job is not recognised" if job_format(environ) else
            "this is not a job of a known batch system")
-    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, one of "
-                       f"{', '.join(FORMATS)}")
+    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and {job}; give `format`, for example "
+                       "slurm or openmpi5; pencilmap help formats has all")

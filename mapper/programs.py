@@ -13,7 +13,7 @@ from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
 from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.traffic_files import parse_traffic, read_traffic
-from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError
+from pencilmap.model.base.errors import PencilmapError, PlacementError, RecordError, TrafficError, near
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.kinds import default_routing, kind_of, network_named, routing as routing_named
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -21,6 +21,8 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.codes import CODES
+from pencilmap.model.traffic.other_grids import gridded, others
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement
@@ -192,6 +194,43 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
         return 0.0 if is_tie else n_bytes, is_tie and option.needs_file, names.index(option.name)
 
     return tuple(sorted(found, key=order))
+
+
+def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traffic]:
+    """Return the traffic of the options, then the predicted traffic on the other grids of their code.
+
+    Parameters
+    ----------
+    traffics : dict of Traffic
+        Traces by the names of the options; numbers in a name are the grid.
+    code : str
+        A name of `pencilmap.model.traffic.codes.CODES`, with the lengths of the domain behind a colon if they are needed.
+
+    Raises
+    ------
+    TrafficError
+        If the code is unknown, or its grid is not recognised in a trace.
+
+    Examples
+    --------
+    A ring of 8, seen as a grid of 8 x 1 ranks, has no other grid that splits the same axis:
+
+    >>> from pencilmap.model.traffic.program import one_phase, pairs_of
+    >>> ring = one_phase(8, pairs_of(range(8), [1, 2, 3, 4, 5, 6, 7, 0], 100))
+    >>> list(with_other_grids({"8 1": ring}, "cart2d"))
+    ['8 1']
+    """
+    name, _, text = code.partition(":")
+    try:
+        lengths = [float(part) for part in text.split("x")] if text else []
+    except ValueError:
+        lengths = [0.0]
+    if name not in CODES or not all(0 < length < np.inf for length in lengths) or \
+            len(lengths) not in (0, CODES[name].axes):
+        raise TrafficError(f"code {code[:60]!r} is not understood{near(name, CODES)}; known are {', '.join(CODES)}, and the "
+                           "lengths of a domain, such as lammps:40x20x20")
+    traces = [gridded(traffic, CODES[name], option) for option, traffic in traffics.items()]
+    return traffics | dict(others(traces, lengths))
 
 
 def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str | None = None) -> PlacedProgram:

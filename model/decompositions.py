@@ -7,7 +7,7 @@ the end.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -143,24 +143,26 @@ class Decomposition:
         """Passes through memory that copy: packing and unpacking around every exchange."""
         return 2 * len(self.exchanges)
 
-    def layouts(self) -> Iterator[tuple[LocalPass | ExchangeStage, dict[str, str]]]:
-        """Yield every stage with the division of each axis at its beginning.
+    @cached_property
+    def layouts(self) -> tuple[tuple[LocalPass | ExchangeStage, dict[str, str]], ...]:
+        """Every stage with the division of each axis at its beginning.
 
         >>> from pencilmap.model.decompositions import PENCIL
-        >>> [division["x"] for stage, division in PENCIL.layouts()]
+        >>> [division["x"] for stage, division in PENCIL.layouts]
         ['c', 'c', 'c', 'c', '']
         """
-        division = dict(zip(AXES, self.start))
+        division, found = dict(zip(AXES, self.start)), []
         for stage in self.stages:
             if isinstance(stage, ExchangeStage) and self.returns:
                 division = dict(zip(AXES, self.start))
-            yield stage, dict(division)
+            found.append((stage, dict(division)))
             if isinstance(stage, ExchangeStage):
                 division |= {stage.gathered: "", stage.divided: division[stage.divided] + stage.letters}
+        return tuple(found)
 
     def divided_by(self, axis: str) -> str:
         """Return the letters of the dimensions that divide an axis in some stage."""
-        found = "".join(division[axis] for _, division in self.layouts())
+        found = "".join(division[axis] for _, division in self.layouts)
         return "".join(letter for letter in self.letters if letter in found)
 
 

@@ -318,44 +318,48 @@ def faster_choices(question: Question, found: Prediction) -> tuple[Choice | None
     (None, '1x512')
     """
     like = found.grid
-    if like.decomposition.has_bricks or (like.n_tasks > LARGE and not question.network.has_products):
+    if like.decomposition.has_bricks:
         return None, None
     others = [grid for grid in all_grids(like.n_tasks, like.decomposition) if grid != like
               and (question.transform is None or question.transform.fills(grid))]
-    placement, grid = (quick_choice(question, grids, found.stages[0].algorithm) for grids in ([like], others))
-    here = placement if _gain(placement, found) >= MUCH else None
-    return here, grid if min(_gain(grid, p) for p in (found, here and here.prediction) if p) >= MUCH else None
+    placement = faster_choice(question, found)
+    return placement, faster_choice(question, placement.prediction if placement else found, others)
 
 
-def faster_schedule(question: Question, found: Prediction) -> Prediction | None:
-    """Return the prediction of the same grid under the best schedule that keeps the boxes, by a quick look; None if it is
-    not much faster.
+def faster_choice(question: Question, found: Prediction, grids: Sequence[ProcessGrid] | None = None,
+                  any_schedule: bool = False, least: float = MUCH) -> Choice | None:
+    """Return the best choice of some grids without a search; None if none is possible, or if it is not much faster.
 
+    Parameters
+    ----------
+    question : Question
+        Its schedule and its routing count.
+    found : Prediction
+        What the choice is compared with. Its exchange counts.
+    grids : sequence of ProcessGrid, optional
+        By default the same grid.
+    any_schedule : bool
+        Take the best schedule that keeps the boxes, and only if it is not the sequence.
+    least : float
+        How many times faster the choice should be.
+
+    Examples
+    --------
     >>> from pencilmap.mapper.ask import ask
     >>> from pencilmap.mapper.choose import predictions
     >>> question = ask(network="8x8:mesh", bandwidth="1 Gbit/s", fft="64")
-    >>> faster_schedule(question, predictions(question, ProcessGrid(8, 8), ["default"])[0]).schedule.name.partition(":")[0]
+    >>> found = predictions(question, ProcessGrid(8, 8), ["default"])[0]
+    >>> faster_choice(question, found, any_schedule=True).schedule.partition(":")[0]
     'overlap'
     """
-    if found.grid.n_tasks > LARGE and not question.network.has_products:
-        return None
-    best = quick_choice(replace(question, schedule=ANY_SCHEDULE), [found.grid], found.stages[0].algorithm)
-    is_other = best is not None and best.schedule != SEQUENCE
-    return best.prediction if best is not None and is_other and _gain(best, found) >= MUCH else None
-
-
-def quick_choice(question: Question, grids: Sequence[ProcessGrid], exchange: str = DEFAULT_ALGORITHM) -> Choice | None:
-    """Return the best choice of some grids without a search, None if none is possible."""
-    if not grids:
+    grids, schedule = [found.grid] if grids is None else grids, ANY_SCHEDULE if any_schedule else question.schedule
+    if not grids or (found.grid.n_tasks > LARGE and not question.network.has_products):
         return None
     try:
-        return plan(replace(question, shapes=()), grids=grids, placements=(BEST,), exchanges=(exchange,),
-                    schedules=(question.schedule,), effort="quick").best
+        best = plan(replace(question, shapes=(), schedule=schedule), grids=grids, placements=(BEST,),
+                    exchanges=(found.stages[0].algorithm,), schedules=(schedule,), effort="quick").best
     except PencilmapError:
         return None
-
-
-def _gain(choice, found):
-    """Return how many times faster a choice is than a prediction, 0 without a choice."""
-    mine = worth(choice.prediction) if choice else 0
-    return float(worth(found) / mine) if mine else 0.0
+    mine = worth(best.prediction)
+    is_faster = (float(worth(found) / mine) if mine else 0.0) >= least
+    return best if is_faster and not (any_schedule and best.schedule == SEQUENCE) else None

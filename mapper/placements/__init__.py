@@ -66,8 +66,6 @@ PLACEMENTS = {
                         "columns those of a complement", searches=True, twisted=True),
     "images": Placing(_in("given:images"), "images:PATH[,columns]", "images listed in a file: the nodes of each row "
                         "(or column)", twisted=True),
-    "python": Placing(_in("given:function"), "python:FILE.py:FUNCTION", "images described by a Python function",
-                        twisted=True),
     "file": Placing(_in("given:from_file"), "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless "
                       "named", anywhere=True),
 }

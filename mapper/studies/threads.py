@@ -102,7 +102,7 @@ def _largest_block(transform: Transform, grid: ProcessGrid) -> int:
     """Return the bytes of the largest block that a task holds at any stage."""
     extents = dict(zip(AXES, transform.exchanged))
     most = max(prod(-(-n // (grid.extent(division[axis]) if division[axis] else 1)) for axis, n in extents.items())
-               for _, division in grid.decomposition.layouts())
+               for _, division in grid.decomposition.layouts)
     return most * transform.array_bytes
 
 

@@ -91,15 +91,6 @@ def worst_cut(torus: Torus, planes: Ints, i: int) -> Fraction:
     return Fraction(int(max(leaving.max(), entering.max())), links)
 
 
-def machine_bound(torus: Torus) -> tuple[Fraction, ...]:
-    """Return the bound of the all-to-all of the full machine for each dimension: n_i/g_i per cable for even n_i.
-
-    >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
-    ['4', '4/3', '4', '0']
-    """
-    return tuple(Fraction(4 * (n // 2) * (n - n // 2), n * torus.g(i) * torus.cables[i]) for i, n in enumerate(torus.shape))
-
-
 def with_idle_slots(site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterator[Bound]:
     """Yield bounds on the joint load of all exchanges on a torus with holes or idle slots."""
     part = _Part(site, grid, transform)
@@ -416,7 +407,7 @@ def least_factor(torus: Torus, R: int, C: int) -> Fraction:
 
 def _binding(torus):
     """Return the dimensions in which the all-to-all takes longest."""
-    lengths = [Fraction(length) * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
+    lengths = [Fraction(length) * weight for length, weight in zip(KIND.machine_bound(torus), link_weights(torus))]
     return [i for i, length in enumerate(lengths) if length == max(lengths)]
 
 
@@ -438,8 +429,13 @@ class TorusKind(Kind):
                      for i, n in enumerate(network.shape))
 
     def machine_bound(self, network: Torus) -> tuple[Fraction, ...]:
-        """Return the bound of planes."""
-        return machine_bound(network)
+        """Return the bound of planes: n_i/g_i per cable for even n_i.
+
+        >>> [str(m) for m in KIND.machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
+        ['4', '4/3', '4', '0']
+        """
+        return tuple(Fraction(4 * (n // 2) * (n - n // 2), n * network.g(i) * network.cables[i])
+                     for i, n in enumerate(network.shape))
 
     def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterable[Bound]:
         """Return the bound of planes for a full machine, of boxes, planes, blocks and distances otherwise."""

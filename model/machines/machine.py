@@ -5,6 +5,7 @@ are required. The other figures of the time model and the partition rule may be 
 of its network (``dragonfly:...``) in place of a shape, and may have a bandwidth for each class of links.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -274,10 +275,25 @@ def load_machine(name: str) -> Machine:
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
         return read_machine(read_whole(name, MachineError, MOST_TOML_BYTES), name)
     if name not in machine_names():
+        if advice := _of_slice(name):
+            raise MachineError(f"machine {name!r} is unknown; {advice}")
         raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
                            f"{', '.join(machine_names())}, or give the path of "
                            "a machine file that ends in .toml")
     return _of_package(name)
+
+
+def _of_slice(name):
+    """Return the advice for the name of a TPU slice, such as v4-2048, which counts the two cores of each chip; else ""."""
+    found = re.fullmatch("(?:tpu-?)?(v[0-9]p?)(?:-([0-9]{1,6}))?", name.casefold())
+    if found is None or (machine := f"tpu-{found[1]}") not in machine_names():
+        return ""
+    chips = int(found[2] or 0) // 2
+    shapes = load_machine(machine).partition_rule().of_size(chips) if chips else []
+    if not shapes:
+        return f"give `machine` {machine} and the shape of the slice with `nodes`"
+    shape = "x".join(map(str, min((torus.shape for torus in shapes), key=sum)))
+    return f"give `machine` {machine} and `nodes` {shape}, or another shape of its {chips} chips"
 
 
 @lru_cache

@@ -130,16 +130,20 @@ class Torus(CoordinateNetwork):
         return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap)}
 
     def __str__(self) -> str:
-        return format_torus(self)
+        """Return the shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
+        mixed = any(self.wrap) and not all(self.wrap)
+        sizes = "x".join(f"{n}{'w' if mixed and w else ''}" for n, w in zip(self.shape, self.wrap))
+        mesh = "" if any(self.wrap) else ":mesh"
+        return sizes + mesh + ("" if self.axes == default_axes(len(self.shape)) else f":axes={self.axes}")
+
+
+def _times(shape: Iterable[int]) -> str:
+    return "x".join(str(n) for n in shape)
 
 
 def default_axes(n_dimensions: int) -> str:
     """Return the default letters of the axes: ``xyz`` up to three dimensions, ``abcdefgh`` beyond."""
     return ("xyz" if n_dimensions <= 3 else "abcdefgh")[:n_dimensions]
-
-
-def _times(shape: Iterable[int]) -> str:
-    return "x".join(str(n) for n in shape)
 
 
 def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -202,16 +206,6 @@ def parse_torus(text: str, **options: Any) -> Torus:
         raise TorusError(f"torus {text!r} has both :{kind} and w; use one of them")
     wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
     return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
-
-
-def format_torus(torus: Torus) -> str:
-    """Return the shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
-    axes = "" if torus.axes == default_axes(torus.n_dimensions) else f":axes={torus.axes}"
-    if all(torus.wrap):
-        return _times(torus.shape) + axes
-    if not any(torus.wrap):
-        return _times(torus.shape) + ":mesh" + axes
-    return "x".join(f"{n}{'w' if w else ''}" for n, w in zip(torus.shape, torus.wrap)) + axes
 
 
 TIES = ("split", "parity", "plus")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.network import Arcs, CoordinateNetwork, Network
-from pencilmap.model.network.torus import Torus, default_axes, format_torus, parse_torus
+from pencilmap.model.network.torus import Torus, default_axes, parse_torus
 
 # Twisted tori: rings that come back with an offset in other dimensions.
 #
@@ -424,7 +424,7 @@ def paired_axes(n_dimensions: int) -> str:
 def _box_text(torus):
     """Return the text of the box, with the letters of its axes if they are unusual."""
     usual = torus.axes == paired_axes(torus.n_dimensions)
-    return format_torus(Torus(torus.shape, torus.wrap, axes="" if usual else torus.axes))
+    return str(Torus(torus.shape, torus.wrap, axes="" if usual else torus.axes))
 
 
 def logical(network: Network) -> Any:

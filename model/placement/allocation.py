@@ -556,7 +556,7 @@ class Site:
 
     def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError unless the grid fills the slots, or fits into the slots if some may stay idle."""
-        check_tasks(grid, self.n_slots, str(self), allow_idle=self.idle, tasks_per_node=self.tasks_per_node)
+        check_tasks(grid, self.n_slots, self, allow_idle=self.idle, tasks_per_node=self.tasks_per_node)
 
     def check_mapping(self, mapping: Mapping) -> None:
         """Raise AllocationError if a rank sits on a node that may not be used."""

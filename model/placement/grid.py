@@ -122,7 +122,7 @@ def per_node(tasks: int) -> str:
     return f"{tasks} task{'s' * (tasks != 1)} per node"
 
 
-def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = False, tasks_per_node: int = 1) -> None:
+def check_tasks(grid: ProcessGrid, n_slots: int, where: object, allow_idle: bool = False, tasks_per_node: int = 1) -> None:
     """Raise GridError unless the grid fills the slots (or, with `allow_idle`, fits into them).
 
     >>> check_tasks(ProcessGrid(2, 8), 32, "torus 4x4 with 2 tasks per node", tasks_per_node=2)
@@ -426,7 +426,7 @@ class Transform:
 
     def _of_equal_blocks(self, stage, grid):
         """Return the extents with blocks as long as the longest: first of each dimension of the grid, then within it."""
-        division = dict(next(division for one, division in grid.decomposition.layouts() if one is stage))
+        division = dict(next(division for one, division in grid.decomposition.layouts if one is stage))
         if isinstance(stage, ExchangeStage):
             division[stage.divided] += stage.letters
         found = {}
@@ -472,7 +472,7 @@ class Transform:
         """
         extents = dict(zip(AXES, self.exchanged))
         busy = [prod(min(extents[axis], grid.extent(letter)) for axis, letter in division.items() if letter)
-                for _, division in grid.decomposition.layouts()]
+                for _, division in grid.decomposition.layouts]
         return grid.n_tasks - min(busy)
 
     def _divides(self, grid):
@@ -480,7 +480,7 @@ class Transform:
         if grid.decomposition.has_equal_blocks and (self.points or TYPES[self.type].half):
             raise GridError(f"transform {self} changes the number of elements of an axis, but grid {grid} of bricks keeps "
                             "them; take c2c, dct or dst without padding, or a grid of pencils")
-        for _, division in grid.decomposition.layouts():
+        for _, division in grid.decomposition.layouts:
             yield from ((n, grid.extent(division[axis])) for axis, n in zip(AXES, self.exchanged))
 
     def divides_evenly(self, grid: ProcessGrid) -> bool:

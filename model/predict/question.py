@@ -16,7 +16,6 @@ from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.predict.certificates import cut_bound
-from pencilmap.model.routing.rule import ProductLoad
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import (
@@ -348,36 +347,25 @@ class ClosedForm:
             return tuple(self.product.decomposition.exchanges)
         return stage_blocks(self.product.grid, self.case.transform)
 
-    def load(self, stage: ExchangeStage | StageBlocks) -> ProductLoad | None:
-        """The loads of one of the stages; None if the routing rule has no closed form."""
-        rule = self.case.rule
-        return rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else rule.of_product(
-            self.product, stage.letters)
-
-    def work(self, stage: ExchangeStage | StageBlocks, transform: Transform, link_s: float,
-             hop_length: Fraction) -> ExchangeWork:
-        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`."""
-        adaptive_s = product_adaptive_s(self.case, self.product, stage.letters, link_s) if self.case.contends else None
-        if isinstance(stage, StageBlocks):
-            return blocks_work(self.product, stage, link_s, adaptive_s, hop_length)
-        return product_work(self.product, stage.letters, transform, link_s, adaptive_s, hop_length)
-
     def predicted(self) -> tuple[ExchangePrediction, ...] | None:
         """The exchanges, predicted one by one; None if the routing rule has no closed form."""
-        loads = [self.load(stage) for stage in self.stages]
-        found = [load for load in loads if load is not None]
-        if len(found) < len(loads):
-            return None
-        return tuple(map(self._predicted, self.stages, found, self.case.algorithms))
-
-    def _predicted(self, stage, load, algorithm):
-        case, transform = self.case, self.case.transform
-        link_s = case.seconds(load.load)
-        work = None if link_s is None or transform is None else self.work(stage, transform, link_s, load.hop_length)
-        return ExchangePrediction(
-            name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
-            busiest=load.busiest, work=work,
-            rounds=None if work is None else terms_in_turn([work], case.costs), algorithm=algorithm)
+        case, found = self.case, []
+        for stage, algorithm in zip(self.stages, case.algorithms):
+            load = case.rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else case.rule.of_product(
+                self.product, stage.letters)
+            if load is None:
+                return None
+            link_s, work = case.seconds(load.load), None
+            if link_s is not None and case.transform is not None:
+                adaptive_s = product_adaptive_s(case, self.product, stage.letters, link_s) if case.contends else None
+                work = blocks_work(self.product, stage, link_s, adaptive_s, load.hop_length) \
+                    if isinstance(stage, StageBlocks) else \
+                    product_work(self.product, stage.letters, case.transform, link_s, adaptive_s, load.hop_length)
+            found.append(ExchangePrediction(
+                name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
+                busiest=load.busiest, work=work, rounds=None if work is None else terms_in_turn([work], case.costs),
+                algorithm=algorithm))
+        return tuple(found)
 
     def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""

@@ -284,7 +284,7 @@ def _routes(grid):
 
 def _is_even(lane, grid):
     """Return whether all messages of a lane's exchanges have the same size."""
-    return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts()
+    return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts
                for axis, n in zip(AXES, lane.exchanged) for letters in [division[axis]] if letters)
 
 

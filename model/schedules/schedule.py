@@ -214,7 +214,7 @@ def _only(i, axis, length, grid, transform):
     """Return a function that makes exchange `i` with only the messages of blocks of that length along the axis."""
     def make(carried):
         exchange = carried(exchanges(grid, transform)[i])
-        stage, division = [(s, d) for s, d in grid.decomposition.layouts() if isinstance(s, ExchangeStage)][i]
+        stage, division = [(s, d) for s, d in grid.decomposition.layouts if isinstance(s, ExchangeStage)][i]
         weights = {name: getattr(exchange, name) for name in ("group_weight", "send_weight", "receive_weight")}
         if axis in (stage.gathered, stage.divided):
             which = ("send_weight", "receive_weight")[sides(stage, transform).index(axis)]

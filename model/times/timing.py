@@ -405,7 +405,7 @@ def _lines(transform, grid):
     lengths = dict(zip(AXES, transform.points or transform.exchanged))
     return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in transform.extents(stage, grid).items()),
               lengths[along]) for along in stage.axes]
-            for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
+            for stage, division in grid.decomposition.layouts if isinstance(stage, LocalPass)]
 
 
 def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:

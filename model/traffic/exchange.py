@@ -231,7 +231,7 @@ def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Ex
     """
     if transform is None:
         return tuple(_even(stage, grid) for stage in grid.decomposition.exchanges)
-    return tuple(_of_transform(stage, division, grid, transform) for stage, division in grid.decomposition.layouts()
+    return tuple(_of_transform(stage, division, grid, transform) for stage, division in grid.decomposition.layouts
                  if isinstance(stage, ExchangeStage))
 
 
@@ -374,7 +374,7 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     """
     if not grid.decomposition.has_bricks:
         return ()
-    divisions = [division for _, division in grid.decomposition.layouts()]
+    divisions = [division for _, division in grid.decomposition.layouts]
     bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), TYPES[transform.type].half
     real_bytes = transform.point_bytes // (2 if halved else 1)
     before = _remap(REMAPS[0], bricks=bricks, division=divisions[0], grid=grid,
@@ -510,7 +510,7 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
 
 def _array(grid, transform, array):
     """Return the blocks of each axis with their step in ranks, the extents, and the bytes of an element."""
-    stages = list(grid.decomposition.layouts())
+    stages = list(grid.decomposition.layouts)
     divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]
     numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1} | dict(enumerate(range(len(divisions))))
     if array not in numbers:

@@ -56,7 +56,7 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
     ([4, 3], [2, 2], [2, 2, 1])
     """
     found = []
-    for stage, division in grid.decomposition.layouts():
+    for stage, division in grid.decomposition.layouts:
         if not isinstance(stage, ExchangeStage):
             continue
         extents = transform.extents(stage, grid)

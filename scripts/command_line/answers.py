@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import MUCH, faster_choices, faster_schedule, quick_choice
+from pencilmap.mapper.choose import MUCH, Choice, faster_choice, faster_choices
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
@@ -248,6 +248,8 @@ class Answer:
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
+            if self.is_launch and (file or name) == name:
+                return f"{_begin(name)} needs no file."
             like = "" if self.is_launch else " as fast as" if self.is_same else \
                 f" {factor(*self._gains())} than"
             return f"{agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
@@ -434,9 +436,14 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
         low, high = adaptive_range(p)
         lines.append(("faster", f"{low if low == high else _between(low, high)} on grid {title}, "
                                 f"{_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
-    if question.schedule == SEQUENCE and (best := faster_schedule(question, found)):
-        lines.append(("faster", f"{about(best)} if your code sends {exchanges_beside(best)}: --schedule best"))
-    return lines
+    scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
+    return lines + schedule_line(scheduled or None)
+
+
+def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
+    """Return a line about a faster schedule, if there is one."""
+    return [("faster", f"{about(faster.prediction)} if your code sends {exchanges_beside(faster.prediction)}: "
+                       "--schedule best")] if faster else []
 
 
 def _with_file(question, p):
@@ -488,20 +495,25 @@ def _plan_command(grid, question):
     return " ".join(["pencilmap plan", *kind, *schedule])
 
 
-def turned_lines(question: Question, found: Prediction, library: Library = USUAL,
+def turned_grids(found: Prediction) -> list[ProcessGrid]:
+    """Return the grid in the other order, CxR for RxC, if a quick look can compare it."""
+    turned = None if found.grid.decomposition.has_bricks else found.grid.turned
+    return [] if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED else [turned]
+
+
+def turned_lines(question: Question, found: Prediction, choice: Choice | None, library: Library = USUAL,
                  mapping: Mapping | None = None) -> list[tuple[str, str]]:
     """Return a line if the placement of grid RxC is not the right one for CxR: perhaps the grid was turned.
 
-    Without a mapping, the line is left out unless the right one gains much more on CxR than this one on RxC.
+    The choice is the best placement of CxR, None if it is unknown. Without a mapping, the line is left out unless the
+    right one gains much more on CxR than this one on RxC.
     """
-    turned = None if found.grid.decomposition.has_bricks else found.grid.turned
-    if turned is None or found.grid.n_tasks > MOST_TASKS_ROUTED:
+    if choice is None:
         return []
-    choice = quick_choice(question, [turned], found.stages[0].algorithm)
-    best = choice.prediction if choice else None
-    order = best and launched(question, best, is_quick=True).first
-    right = gain(best, order) if best and order else None
-    if not right or best is None:
+    best, turned = choice.prediction, choice.grid
+    order = launched(question, best, is_quick=True).first
+    right = gain(best, order) if order else None
+    if not right:
         return []
     typed = f"if your code has {words_of(turned, library) if turned.decomposition == PENCIL else turned}, type that"
     if mapping is None:

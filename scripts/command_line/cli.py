@@ -26,6 +26,7 @@ _VERBS = ("add|allow|ask|begin|build|choose|confirm|copy|correct|delete|draw|end
 _LISTS = r"(?:known|known names|types|allowed|available|classes|the (?:next|nearest) sizes) are"
 _ADVICE = re.compile(rf"; (?=(?:{_VERBS}|{_LISTS})\b)")
 _AFTER_A_COLON = re.compile(r": (?=(?:give|leave out|list|measure|run|take|use|(?:name|write) (?:it|them|the))\b)")
+_OUTSIDE = re.compile(r"\bnode \S.* is outside (?!of )")
 _LABEL = re.compile(r"(?!no |error)\S+( \S+){0,2}")  # before a colon: no sentence
 
 #: kinds of errors, the narrower first: what to change, and the page of help that tells more
@@ -73,6 +74,8 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     --------
     >>> remedy("a.map line 3: 'x' is not an integer", errors.MapfileError(), "pencilmap check --help")
     'correct line 3; see pencilmap help formats'
+    >>> remedy("a.map line 3: node (9, 0) is outside torus 4x4", errors.MapfileError(), "pencilmap check --help")
+    'name the network that has the node with --network, or correct line 3; see pencilmap help formats'
     >>> remedy("gone cannot be read: No such file or directory", errors.MapfileError(), "pencilmap check --help")
     'name a file that is there'
     """
@@ -89,7 +92,10 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     line = re.search(r" line ([0-9]+)\b", message)
     if line or told:
         see = f"; see pencilmap help {told[1]}" if told else ""
-        return f"correct {f'line {line[1]}' if line else told and told[0]}{see}"
+        wrong = f"correct {f'line {line[1]}' if line else told and told[0]}"
+        if _OUTSIDE.search(message):
+            wrong = f"name the network that has the node with --network, or {wrong if line else 'take another node'}"
+        return wrong + see
     return f"correct the input; see {page}" if isinstance(error, PencilmapError) else page
 
 

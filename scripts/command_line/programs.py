@@ -24,6 +24,7 @@ from pencilmap.mapper.programs import (
     place_program,
     rank_options,
     traffic_of,
+    with_other_grids,
 )
 from pencilmap.model.base.errors import FigureError, RoutingError
 from pencilmap.model.base.units import amount, counted, milliseconds
@@ -31,19 +32,24 @@ from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
+from pencilmap.model.traffic.codes import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.plain_options import FILES
+from pencilmap.scripts.command_line.plain_options import FILES, completed, with_options
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
                        "Or lines FROM TO BYTES, or a matrix.")
-TRAFFICS = click.option("--traffic", type=click.Path(), multiple=True, metavar="[NAME=]FILE",
-                        shell_complete=FILES, help="Place any program: the file of pencilmap trace.\n"
-                        "Or lines FROM TO BYTES, or a matrix. Several traces, each with other options, are ranked.")
+TRAFFICS = with_options(
+    click.option("--traffic", type=click.Path(), multiple=True, metavar="[NAME=]FILE", shell_complete=FILES,
+                 help="Place any program: the file of pencilmap trace.\n"
+                 "Or lines FROM TO BYTES, or a matrix. Several traces, each with other options, are ranked."),
+    click.option("--code", metavar="NAME", shell_complete=completed(lambda: CODES),
+                 help="Rank the other process grids of this code, too.\n"
+                 f"{', '.join(CODES)}; lammps:LxLxL gives the lengths of the domain."))
 
 
 class Ranked(NamedTuple):
@@ -53,14 +59,23 @@ class Ranked(NamedTuple):
     usual: Option
     files: dict[str, str]
 
+    @property
+    def notes(self) -> list[str]:
+        """The notes of several options."""
+        number, traced = len(self.options), len(self.files)
+        return [*([f"{number} options are ranked by their links alone; their computing may differ"] if number > 1 else []),
+                *([f"the traffic of {number - traced} of {number} options is predicted from that of "
+                   f"{', '.join(self.files)}"] if number > traced else [])]
+
     def as_dict(self, option: Option) -> dict[str, Any]:
         """Return an option as JSON values."""
         name = {"option": option.name} if len(self.options) > 1 else {}
-        return {**name, **_as_dict(self.files[option.name], option.placed)}
+        return {**name, **_as_dict(self.files.get(option.name, self.files[self.usual.name]), option.placed)}
 
 
-def rank_program(where: Question, named: Sequence[str], placement: str | None, effort: str, seed: int) -> Ranked:
-    """Rank the options whose files are named, `[NAME=]FILE` each.
+def rank_program(where: Question, named: Sequence[str], code: str | None, placement: str | None, effort: str,
+                 seed: int) -> Ranked:
+    """Rank the options whose files are named, `[NAME=]FILE` each, and with a code its other grids.
 
     Raises
     ------
@@ -74,15 +89,14 @@ def rank_program(where: Question, named: Sequence[str], placement: str | None, e
         raise click.UsageError("two traces have the same name; name the option of each with --traffic NAME=FILE",
                                click.get_current_context())
     with hearing():
-        options = rank_options(where, {name: traffic_of(where, path) for name, path in pairs}, placement or BEST,
+        traffics = {name: traffic_of(where, path) for name, path in pairs}
+        options = rank_options(where, with_other_grids(traffics, code) if code else traffics, placement or BEST,
                                where.routing, effort, seed)
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 
 
-def plan_program(where: Question, named: Sequence[str], placement: str | None, *, effort: str, seed: int, top: int,
-                 all_notes: bool, as_json: bool) -> None:
-    """Rank the options of a program, each with its launch order and its placement, and print them."""
-    ranked = rank_program(where, named, placement, effort, seed)
+def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool) -> None:
+    """Print the options of a program, each with its launch order and its placement."""
     best = ranked.options[0]
     if as_json:
         print_json(*map(ranked.as_dict, ranked.options[:top]))
@@ -94,7 +108,7 @@ def plan_program(where: Question, named: Sequence[str], placement: str | None, *
         labelled("write", " ".join(["pencilmap map", *given_options("map"), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
-    show_notes(_notes(where, best.placed, len(ranked.options)), all_notes)
+    show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
 
 
 def show_options(ranked: Ranked, top: int | None = None) -> None:
@@ -123,10 +137,9 @@ def _option_sentences(where, ranked, file):
     return [said, f"With {best.name}, {_bound(p)}. {advice}"]
 
 
-def map_program(where: Question, named: Sequence[str], placement: str | None, *, effort: str, seed: int, output: str,
-                form: Choice, job: Job, all_notes: bool, as_json: bool) -> None:
-    """Search a placement of the fastest option of a program, write it, and print the predictions."""
-    ranked = rank_program(where, named, placement, effort, seed)
+def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, form: Choice, job: Job, all_notes: bool,
+                as_json: bool) -> None:
+    """Write the placement of the fastest option of a program, and print the predictions; `effort` is that of a search."""
     found, is_one = ranked.options[0].placed, len(ranked.options) == 1
     mapping, best = (found.mappings[-1], found.predictions[-1])
     write_mapping(mapping, output, form.name, job)
@@ -137,8 +150,8 @@ def map_program(where: Question, named: Sequence[str], placement: str | None, *,
         return
     least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
     has_gain = most >= 1 + SAME and least > 1 - SAME
-    for sentence in _sentences(where, found, best, output if has_gain else "", effort if placement in (None, BEST) else "") \
-            if is_one else _option_sentences(where, ranked, output):
+    for sentence in _sentences(where, found, best, output if has_gain else "", effort) if is_one \
+            else _option_sentences(where, ranked, output):
         say(sentence)
     echo()
     show_launch(launch, form, output, has_gain)
@@ -149,7 +162,7 @@ def map_program(where: Question, named: Sequence[str], placement: str | None, *,
         show_options(ranked)
     _show_static(where, found, mapping, best)
     show_notes([f"{best.placement}: {note}" for note in mapping.notes] +
-               _notes(where, found, len(ranked.options)), all_notes)
+               _notes(where, found) + ranked.notes, all_notes)
 
 
 def predict_placements(where: Question, path: str, placements: tuple[str, ...], *, effort: str, seed: int,
@@ -270,7 +283,7 @@ def _compared(p, first, name):
     return f"{factor(*gains)} on the links than {name}: {_carried(p)}, not {other}"
 
 
-def _notes(where, found, number=1):
+def _notes(where, found):
     """The notes of a table: the meaning of its bytes and bounds."""
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
     notes = [f"busiest link: bytes of a cable, the sum over {phases} phases" if phases > 1 else
@@ -280,8 +293,6 @@ def _notes(where, found, number=1):
                      "message")
     if phases == 1 and not found.traffic.seconds:
         notes.append("all messages are taken as sent at once; phases in the file (phase NAME) may give another placement")
-    if number > 1:
-        notes.append(f"{number} options are ranked by their links alone; their computing may differ")
     return [*notes, *new_notes(where.notes),
             *launch_notes(where, found.mappings[0].grid)]
 

@@ -23,7 +23,7 @@ from pencilmap.mapper.studies.transposes import Case, read_transposes
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import read_whole
 from pencilmap.model.machines.probe import Probe
-from pencilmap.model.network.torus import as_torus, format_torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.scripts.networks.build import built_for_mpich, ensure_built, tail
 from pencilmap.scripts.networks.simulated import (
     ALLTOALLV,
@@ -200,7 +200,7 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
     """
     check_appendable(json_path, SimulationError)
     build, torus = ensure_built(), as_torus(network.network)
-    options = ["--machine-torus", format_torus(torus), "--coordinates", "hostname", "--tasks-per-node", "1",
+    options = ["--machine-torus", str(torus), "--coordinates", "hostname", "--tasks-per-node", "1",
                "--at-once", str(at_once), "--reps", "1", "--rounds", ROUNDS, "--warmup", "1", "--label",
                f"routing={network.routing}", "--label", "network=simulated", "--json", "probe.jsonl",
                *(["--bytes", ",".join(map(str, sizes))] if sizes else [])]

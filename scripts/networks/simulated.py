@@ -40,7 +40,7 @@ from pencilmap.model.kinds import default_routing
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import as_torus, format_torus
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import PRECISIONS, TYPES, ProcessGrid
 from pencilmap.model.predict import answer
@@ -172,7 +172,7 @@ class SimulatedNetwork:
 
     def _torus_values(self) -> dict[str, str]:
         return {
-            "shape": format_torus(as_torus(self.network)),
+            "shape": str(as_torus(self.network)),
             "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.network.bandwidth or ()),
             "cables": " ".join(str(c) for c in as_torus(self.network).cables),
             "latency_s": repr(float(self.latency_s)),
@@ -487,7 +487,7 @@ def _runner_options(run):
                "--warmup": [run.warmup], "--json": ["records.jsonl"], "--tasks-per-node": [run.tasks_per_node],
                "--rigor": ["estimate"], "--sync": ["clock"]}
     if run.network.is_torus:
-        options |= {"--machine-torus": [format_torus(as_torus(run.network.network))], "--coordinates": ["hostname"]}
+        options |= {"--machine-torus": [str(as_torus(run.network.network))], "--coordinates": ["hostname"]}
     if run.line:
         del options["--exchange"], options["--grid"]
         options |= {"--decomposition": [run.line.decomposition], "--algorithm": [run.line.algorithm],

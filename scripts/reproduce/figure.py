@@ -145,7 +145,7 @@ def steps_of(grid: ProcessGrid, n: int) -> list[list[Any]]:
     [2, 'all-to-all, y divided, x gathered', 1, 4, '2x8x8']
     """
     rows: list[list[Any]] = []
-    for number, (stage, division) in enumerate(grid.decomposition.layouts(), 1):
+    for number, (stage, division) in enumerate(grid.decomposition.layouts, 1):
         box = "x".join(str(n // prod(grid.extent(letter) for letter in division[axis])) for axis in AXES)
         if isinstance(stage, ExchangeStage):
             tasks = prod(grid.extent(letter) for letter in stage.letters)

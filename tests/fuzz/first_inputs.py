@@ -1,4 +1,8 @@
-"""First inputs of fuzzing: what each reader takes. Examples of whole formats are in `corpus` and in other tests."""
+"""First inputs of fuzzing for each reader. Examples of whole formats are in `corpus` and in other tests."""
+
+from pathlib import Path
+
+CORPUS = Path(__file__).with_name("corpus")
 
 TREE = "".join(f"host {name}\n" for name in "abcd") + "".join(
     f"link {name}.{way} {rate}\n" for name, rate in (*((host, "1e9") for host in "abcd"), ("l", "2e9"), ("r", "2e9"))

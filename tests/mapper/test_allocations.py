@@ -17,7 +17,7 @@ from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.mapper.graphs import parse_graph
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
-from pencilmap.model.network.torus import Torus, format_torus
+from pencilmap.model.network.torus import Torus
 from tests.mapper.test_network_files import CORPUS
 
 
@@ -67,7 +67,7 @@ DEVICES = ("[TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0), T
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
     """Anchors with x fastest, numbered as in torus3d_record.c."""
     picture = around({"SLURM_JOB_NODELIST": "b[00-01],a07"}, tmp_path=tmp_path, **{"topology.yaml": TORUS3D})
-    assert format_torus(picture.torus) == "4x2x2"
+    assert str(picture.torus) == "4x2x2"
     assert coordinates(picture) == [[2, 0, 0], [3, 0, 0], [1, 1, 1]]
 
 
@@ -178,7 +178,7 @@ def test_topology_yaml_tells_of_every_plugin(tmp_path):
                     ("topology", "topo3: topology/flat"), ("topology", "topo4: topology/ring"),
                     ("network", "2 rings, 16 hosts")]
     picture = around(tmp_path=tmp_path, file=SLURM_YAML + SLURM_TORUS)
-    assert format_torus(picture.torus) == "4x4x2"
+    assert str(picture.torus) == "4x4x2"
     assert coordinates(picture)[:5] == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [0, 1, 0]]
 
 
@@ -186,7 +186,7 @@ def test_box_notation_tells_names_shape_and_places(tmp_path):
     """The box of a comment of Slurm's hostlist.h: 4 x 4 x 4 midplanes from bgl123 to bgl456."""
     assert expand_hosts("tux[000x111]") == [f"tux{x}{y}{z}" for x in range(2) for y in range(2) for z in range(2)]
     picture = around({"SLURM_JOB_NODELIST": "tux[000x113]"})
-    assert format_torus(picture.torus) == "2x2x4:mesh" and picture.nodes.size == 16
+    assert str(picture.torus) == "2x2x4:mesh" and picture.nodes.size == 16
     assert picture.names[picture.torus.node((1, 0, 3))] == "tux103"
     picture = around(tmp_path=tmp_path, file="NodeName=bgl[123x456] CPUs=2\n")
     assert picture.nodes.size == 64 and coordinates(picture)[0] == [1, 2, 3] and coordinates(picture)[-1] == [4, 5, 6]
@@ -200,7 +200,7 @@ def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):
 
 def test_cray_table_with_holes_in_the_order_of_the_process_elements(tmp_path):
     picture = around(tmp_path=tmp_path, topology=CRAY)
-    assert format_torus(picture.torus) == "3x2x2" and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
+    assert str(picture.torus) == "3x2x2" and (picture.tasks_per_node, picture.most_tasks) == (1, 2)
     assert coordinates(picture) == [[0, 0, 0], [2, 1, 0], [1, 0, 1]]
     assert picture.names[0] == "nid00044"
 
@@ -225,7 +225,7 @@ def test_cray_places_for_hosts_that_slurm_orders(tmp_path):
 ])
 def test_environments_that_tell_the_shape(environ, torus, tasks):
     picture = around(environ)
-    assert format_torus(picture.torus) == torus and picture.tasks_per_node == tasks
+    assert str(picture.torus) == torus and picture.tasks_per_node == tasks
     assert all(fact.source for fact in picture.facts)
     told = {fact.source: fact.value for fact in picture.facts if fact.what == "tasks per node"}
     assert {name: int(number) for name, number in told.items()} == {
@@ -390,7 +390,7 @@ def test_plain_tables_with_and_without_names(tmp_path):
     assert coordinates(picture) == [[1, 0], [0, 1]] and picture.names == {1: "alpha", 2: "beta"}
     assert picture.table() == "alpha 1 0\nbeta 0 1\n"
     picture = around(tmp_path=tmp_path, torus="4x4", table="3 0\n0 1\n")
-    assert coordinates(picture) == [[3, 0], [0, 1]] and format_torus(picture.torus) == "4x4"
+    assert coordinates(picture) == [[3, 0], [0, 1]] and str(picture.torus) == "4x4"
 
 
 def xml(packages, numa, cores):
@@ -517,7 +517,7 @@ GEMINI = "2x1x2x4\n" + "".join(f"{pe} {nid} {nid // 2 % 2} 0 {nid // 4} {pe % 4}
 def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
     """Cray XE: two compute nodes have the coordinates of their Gemini, so a network node has the tasks of both."""
     picture = around(tmp_path=tmp_path, topology=GEMINI)
-    assert format_torus(picture.torus) == "2x1x2" and picture.tasks_per_node == 8
+    assert str(picture.torus) == "2x1x2" and picture.tasks_per_node == 8
     assert picture.nodes.tolist() == [0, 1, 3, 2] and len(picture.hosts) == 8
     again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
     assert again.hosts == picture.hosts and again.nodes.tolist() == picture.nodes.tolist()

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from pencilmap.mapper.base.search import BUDGET, Search, search_of
-from pencilmap.mapper.choose import faster_schedule, plan, predictions
+from pencilmap.mapper.choose import faster_choice, plan, predictions
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
@@ -206,8 +206,8 @@ def test_a_plan_and_a_prediction_find_the_same_schedule(network, grid):
     found = predictions(replace(where, schedule="best"), parse_grid(grid), ["default", "best"], Search(0))
     planned = plan(where, grids=[parse_grid(grid)], effort="quick", schedules=["best"]).best.prediction
     assert planned.worth == pytest.approx(min(p.worth for p in found))
-    if other := faster_schedule(where, predictions(where, parse_grid(grid), ["best"], Search(0))[0]):
-        assert other.worth == pytest.approx(planned.worth)
+    if other := faster_choice(where, predictions(where, parse_grid(grid), ["best"], Search(0))[0], any_schedule=True):
+        assert other.prediction.worth == pytest.approx(planned.worth)
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])

@@ -15,8 +15,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.machines import package_file
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
-from tests.fuzz.first_inputs import IN_PYTHON
-from tests.fuzz.readers import CORPUS
+from tests.fuzz.first_inputs import CORPUS, IN_PYTHON
 
 TREE = nx.balanced_tree(2, 3)
 

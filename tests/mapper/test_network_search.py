@@ -1,8 +1,8 @@
-"""The search on networks of hosts and switches: loads of its swaps, its answers, and the figures that it must reach."""
+"""Searches on any network: costs, theorems, known cases, blocks."""
 
 import random
 from fractions import Fraction
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice, permutations, product as cartesian
 from time import process_time
 
 import networkx as nx
@@ -14,16 +14,21 @@ from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
 from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.mapper.seeds.seeds import Seeds
+from pencilmap.model.base.arrays import divisors
 from pencilmap.model.base.errors import GraphError
 from pencilmap.model.kinds import kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.predict import predict
+from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
+from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.predict import predict, predict_product
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
+from pencilmap.scripts.maintenance import compare_networks
 from tests.model.test_switched_networks import RANDOM
 from tests.patience import patience
 
@@ -296,3 +301,69 @@ def test_a_first_answer_costs_least_of_launch_orders_and_seeds_and_is_judged_onc
     monkeypatch.setattr(network_search, "FIRST", 1000)
     every = {name: cost_of(ground, slots, rule) for name, slots in seeds(ground)}
     assert search(site, grid, Search(0)).costs[rule] == min(every.values())
+
+
+CASES = compare_networks.cases()
+
+
+def test_best_is_nowhere_worse_and_the_page_shows_the_file():
+    assert len(CASES) >= 20
+    for case in CASES:
+        assert float(case["bound"]) <= float(case["best"]) + 1e-4, case
+        assert not compare_networks.is_worse(case), case
+    assert compare_networks.table(compare_networks.of_each_kind(CASES)) in compare_networks.PAGE.read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['network']},{case['hosts']},{case['grid']}")
+def test_a_network_is_found_again(case):
+    found = compare_networks.tried(case, scotch=False)
+    assert {name: found[name] for name in found if name != "cpu_s"} == {name: case[name] for name in case if name != "cpu_s"}
+
+
+def cost(network, grid, nodes, routing=None):
+    mapping = Mapping(network, grid, 1, np.asarray(nodes), np.zeros(grid.n_tasks, dtype=np.int64), "given")
+    return predict(mapping, routing_name=routing).cost
+
+
+def of_hosts(grid):
+    """Return the cost if the links of the hosts carry the largest load."""
+    return 4 * (2 - Fraction(1, grid.shape[0]) - Fraction(1, grid.shape[1]))
+
+
+@pytest.mark.parametrize("text, grid", [
+    ("fat-tree:leaves=4,hosts=3,up=3", "3x4"), ("fat-tree:leaves=4,hosts=3,up=4", "2x6"),
+    ("fat-tree:leaves=6,hosts=4,up=4", "4x6"), ("fat-tree:leaves=6,hosts=4,up=4", "12x2")])
+def test_on_trees_with_a_cable_up_for_each_host_all_placements_cost_the_same(text, grid):
+    network, grid, random = network_named(text), parse_grid(grid), np.random.default_rng(3)
+    hosts = np.arange(grid.n_tasks)
+    assert {cost(network, grid, random.permutation(hosts)) for _ in range(12)} == {of_hosts(grid)}
+
+
+def test_with_fewer_cables_up_the_placement_matters():
+    network, grid, random = network_named("fat-tree:leaves=4,hosts=3,up=2"), parse_grid("3x4"), np.random.default_rng(3)
+    assert len({cost(network, grid, random.permutation(12)) for _ in range(12)}) > 1
+
+
+@pytest.mark.parametrize("text, grid", [("dragonfly:a=2,p=1,h=1", "2x3"), ("dragonfly:a=4,p=2,h=2", "8x9")])
+def test_on_balanced_dragonflies_rows_that_are_the_groups_load_no_link_more_than_those_of_hosts(text, grid):
+    network, grid, random = network_named(text), parse_grid(grid), np.random.default_rng(3)
+    hosts = np.arange(grid.n_tasks)
+    assert cost(network, grid, hosts, "minimal") == of_hosts(grid)
+    assert all(cost(network, grid, random.permutation(hosts), "minimal") >= of_hosts(grid) for _ in range(4))
+
+
+@pytest.mark.parametrize("torus, tasks, extents", [
+    (Torus((4, 4)), 1, (17, 18, 19)), (Torus((6, 4)), 1, (25, 31, 29)), (Torus((4, 6), (False, True)), 1, (25, 26, 27)),
+    (Torus((2, 3, 4)), 2, (50, 53, 49)), (Torus((8, 3)), 1, (24, 30, 25)),
+    (Torus((4, 4), bandwidth=(1.0, 4.0), cables=(2, 1)), 2, (33, 40, 47))], ids=str)
+def test_search_agrees_with_trying_all_products(torus, tasks, extents):
+    transform = Transform(*extents)
+    slots = [Pattern((("r", k), ("c", tasks // k))) for k in divisors(tasks)]
+    least = {}
+    for *dimensions, slot in cartesian(*map(patterns, torus.shape), slots):
+        product = Product(torus, tuple(dimensions), slot)
+        cost = predict_product(product, transform).cost
+        least[product.grid] = min(least.get(product.grid, cost), cost)
+    for grid in all_grids(torus.n_nodes * tasks):
+        assert predict_product(best_product_of(torus, grid, tasks, transform), transform).cost == least[grid]

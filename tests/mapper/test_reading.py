@@ -1,4 +1,4 @@
-"""No file ends in a traceback: every error of a parser becomes the error of its reader, in a sentence."""
+"""Reading of files and texts: limits, lines, names."""
 
 import json
 import os
@@ -7,17 +7,22 @@ import sys
 import time
 import tomllib
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper import allocations, formats, graphs
-from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.allocations.table import NAME_RULES, named_places, parse_table
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.formats import lines
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_LINE, Document, is_integer
 from pencilmap.mapper.runs import records
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base import reading as reading_module
 from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError
+from pencilmap.model.kinds import network_named
 from pencilmap.model.machines.machine import load_machine, read_machine
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -219,3 +224,108 @@ def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host
     if "\n" not in host and "," not in host and host:
         with pytest.raises(MapfileError):
             Hosts(SITE.network, host + "{x}{y}")
+
+
+def refused(call, *arguments, **more):
+    with pytest.raises(MapfileError) as error:
+        call(*arguments, **more)
+    return str(error.value)
+
+
+def test_a_line_of_4096_characters_is_read_and_one_of_4097_is_not():
+    longest = b"7" + b" " * (MAX_LINE - 1)
+    assert Document(b"1\n" + longest, "m").lines() == [(1, "1"), (2, longest.decode())]
+    said = refused(Document(b"1\n" + longest + b" ", "m").lines)
+    assert said == "m line 2: 4097 characters long; at most 4096 are read"
+    assert refused(Document(b"#" + longest, "m").lines).startswith("m line 1: 4097")  # a comment, too
+    assert Document(longest + b"77", "m").lines(longest=None) == [(1, longest.decode() + "77")]
+    assert Document(b"1 2 3", "m").lines(longest=5) and "5 characters" in refused(Document(b"1 2 3", "m").lines, longest=4)
+
+
+def test_files_and_lists_are_bounded(monkeypatch, tmp_path):
+    monkeypatch.setattr(lines, "MOST_BYTES", 6)
+    monkeypatch.setattr(lines, "MAX_PLACES", 3)
+    assert len(Document(b"1\n2\n3\n", "m").lines()) == 3
+    assert refused(Document, b"1\n2\n3\n4", "m") == "m is longer than 6 bytes; that is not a placement file"
+    monkeypatch.setattr(lines, "MOST_BYTES", 99)
+    assert refused(Document(b"1\n2\n\n3\n4\n5", "m").lines) == "m line 5: more than 3 lines; that is not a placement file"
+
+
+def test_marks_that_launchers_take_for_names_are_refused_where_they_are():
+    marked, returned = Document(b"\xef\xbb\xbfa\n", "m"), Document(b"a\nb\nc\r\nd\r\n", "m")
+    assert marked.lines() == [(1, "a")] and refused(marked.refuse_marks, "srun") == (
+        "m line 1: begins with a byte order mark, which srun does not read; dos2unix m repairs the file")
+    assert refused(returned.refuse_marks, "srun") == (
+        "m line 3: a carriage return, which srun does not take for an end of line; dos2unix m repairs the file")
+    assert refused(Document(b"a\rb\n", "m").refuse_marks, "srun").endswith("an end of line; write a line feed")
+    returned.refuse_marks("srun", returns=False)
+    Document(b"a\nb\n", "m").refuse_marks("srun")
+
+
+@pytest.mark.parametrize("word, is_one", [
+    ("0", True), ("+7", True), ("-12", True), ("9" * MAX_DIGITS, True), ("-" + "9" * MAX_DIGITS, True),
+    ("9" * (MAX_DIGITS + 1), False), ("0" * MAX_DIGITS + "1", False), ("", False), ("-", False), ("+-1", False),
+    ("1.0", False), ("1e3", False), ("0x1", False), ("٣", False), ("1 2", False), ("1_0", False)])
+def test_integers_have_at_most_twelve_digits(word, is_one):
+    assert is_integer(word) == is_one
+
+
+@pytest.mark.parametrize("text, numbers, table", [
+    ("1 2\n3 4\n", [1, 2], [[1, 2], [3, 4]]), ("\n 1\t-2\r\n\r\n+3 4", [2, 4], [[1, -2], [3, 4]]),
+    ("1 2 # one\n3 4", [1, 2], [[1, 2], [3, 4]]),
+    (f"{'9' * 12} 0\n-{'9' * 12} 0", [1, 2], [[10**12 - 1, 0], [1 - 10**12, 0]]),
+    ("", [], np.zeros((0, 2)).tolist())])
+def test_tables_of_integers_are_read_as_a_whole_or_line_by_line(text, numbers, table):
+    found, where = Document(text.encode(), "m").integers(2, "x y")
+    assert found.dtype == np.int64 and found.tolist() == table and list(where) == numbers and found.shape[1] == 2
+
+
+@pytest.mark.parametrize("text, words", [
+    ("1 2\n3\n", "m line 2: 1 columns, but 2 are needed (x y)"), ("1 2 3\n4 5 6\n", "m line 1: 3 columns, but 2 are needed"),
+    ("1 2\n3 4 5\n", "m line 2: 3 columns"), ("1\n2\n", "m line 1: 1 columns"),
+    ("1 2\n3 +-4\n", "m line 2 column 3: '+-4' is not"), ("1 2\n- 4\n", "m line 2 column 1: '-' is not an integer (x y)"),
+    ("1 2 # a\n3 b", "m line 2 column 3: 'b' is not an integer"),
+    (f"1 {'9' * 13}", "m line 1 column 3: '9999999999999' is not an integer"), ("5-3 1", "m line 1 column 1: '5-3' is not"),
+    (f"1 {'a' * 30}", f"column 3: '{'a' * 20}' is not"), ("\n\n1 2\n3\n", "m line 4: 1 columns")])
+def test_tables_that_are_none_are_refused_at_their_place(text, words):
+    assert words in refused(Document(text.encode(), "m").integers, 2, "x y")
+
+
+def places(text, network):
+    return named_places(Document(text.encode(), "names"), network)
+
+
+def test_every_rule_has_a_source():
+    for rule in NAME_RULES:
+        assert len(rule.source) > 20 and rule.note and rule.pattern.fullmatch(rule.title.split(", ")[1])
+
+
+@pytest.mark.parametrize("machine, boards, nodes", [("lumi-g", 2, 1), ("lumi-c", 2, 2), ("frontier", 2, 1)])
+def test_a_cabinet_is_a_group_and_a_chassis_has_switches_of_its_own(machine, boards, nodes):
+    network = load_machine(machine).network
+    every = list(product((1000, 1004), range(8), range(8), range(boards), range(nodes)))
+    found = places("".join(f"x{x}c{c}s{s}b{b}n{n}\n" for x, c, s, b, n in every), network)
+    hosts = network.n_nodes // network.groups
+    assert sorted(found.values()) == list(range(2 * hosts))
+    switches = network.switch_of_link.reshape(network.n_nodes, -1) // (network.per_group // 8)  # by chassis
+    for (x, c, *_), node in zip(every, found.values()):
+        assert node // hosts == (x - 1000) // 4 and set(switches[node].tolist()) == {8 * (node // hosts) + c}
+
+
+def test_a_list_of_names_is_the_nodes_of_a_job(tmp_path):
+    (tmp_path / "hosts").write_text("nid1 x1001c0s0b0n0\nnid2 x1001c0s0b1n0\nnid3 x1003c7s7b1n0\nnid4 x1001c1s0b0n0\n")
+    where = setting(machine="lumi-g", nodes=str(tmp_path / "hosts"), tasks_per_node=1)
+    assert where.site.allocation.nodes.tolist() == [0, 1, 255, 16] and list(where.hosts) == ["nid1", "nid2", "nid3", "nid4"]
+    assert where.predictions("2x2", ["default"])[0].cost > 0
+
+
+@pytest.mark.parametrize("text, network, words", [
+    ("x1000c0s0b0n1\n", "dragonfly:a=32,p=16,groups=2,cables=2,rails=4,links=4", "no place in a group of 128 hosts"),
+    ("x1c0s0b0n0\n", "dragonfly:a=32,p=16,groups=2,cables=2", "is not a node"),
+    ("x1000c0s0b0n0\nx1001c0s0b0n0\nx1002c0s0b0n0\n", "dragonfly:a=4,p=16,groups=2,cables=2", "3 cabinets, but .* 2 groups"),
+    ("x1000c0s0b0n0\nx1000c0s0b0n0\n", "dragonfly:a=4,p=16,groups=2,cables=2", "line 2: .* is also in line 1"),
+    ("x1000c0s0b0n0\n", "dragonfly:a=4,p=2,h=2", "1 cabinets, but .* 9 groups of 8 hosts"),
+    ("x1000c0s0b0n0\n", "fat-tree:leaves=2,hosts=2,up=2", "is not a node")])
+def test_names_that_do_not_fit_the_network_are_refused(text, network, words):
+    with pytest.raises(MapfileError, match=words):
+        parse_table(Document(text.encode(), "names"), network_named(network))

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,3 +185,16 @@ def test_options_need_names_of_their_own_and_no_transform(pencilmap, options):
                           ((*options, "--threads", "2"), "--threads describes a transform")):
         status, _, err = pencilmap("plan", "--network", "8", *words)
         assert status == 2 and reason in " ".join(err.split()), err
+
+
+def test_other_grids_of_a_code_are_ranked_beside_the_traced_one(pencilmap, pencilmap_json, tmp_path):
+    trace = Path(__file__).parents[1] / "mapper/lammps/cube-16.txt"
+    on = ("--network", "4x4", "--traffic", f"2 2 4={trace}", "--code", "lammps", *QUICK)
+    status, out, err = pencilmap("plan", *on, "--notes")
+    assert status == 0, err
+    said = " ".join(out.split())
+    assert said.startswith("Launch with processors 4 4 1, no file is needed: 1.31x faster on the links than 2 2 4 in block")
+    assert "the traffic of 14 of 15 options is predicted from that of 2 2 4" in said
+    written = pencilmap_json.one("map", *on, "-f", "hostfile", "-o", tmp_path / "h")
+    assert (written["option"], written["traffic"]) == ("processors 4 4 1", str(trace))
+    assert pencilmap("plan", "--network", "4x4", "--traffic", trace, "--code", "nemo", *QUICK)[0] == 1

@@ -231,6 +231,7 @@ def test_the_page_of_a_tree_has_launch_lines_and_the_hosts_of_each_leaf(tmp_path
     (("--network", "8x8x8", "--grid", "8x64", "-p", "box:2x2x2"),
      "Rows on 2x2x2 cubes are 1.33x faster than block order: 1.5 times"),
     (("--network", "8x8x8", "--grid", "8x64", "-p", "line"), "Rows on lines are as fast as block order, which"),
+    (("--network", "5x5:mesh", "--grid", "5x5", "-p", "default"), "Block order needs no file."),
     (("--network", "fat-tree:leaves=4,hosts=4,up=4", "--bandwidth", "25 GB/s", "--grid", "4x4", "--fft", 64),
      "No file is needed: ")])
 def test_the_page_begins_with_its_verdict(words, said, tmp_path, pencilmap):

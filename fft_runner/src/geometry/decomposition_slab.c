@@ -1,7 +1,8 @@
 /* Slabs: P ranks in a line, one axis divided at any time.
  * Idea:  a rank holds whole planes of y and z, then whole planes of x and z; all ranks exchange once between.
  * Source: the MPI transforms of FFTW: M. Frigo, S. G. Johnson, FFTW's manual, 6.4 MPI Data Distribution.
- * Cost:  one exchange of P ranks, so 1/P^2 of the array in each message. Needs: nx >= P, ny >= P. */
+ * Cost:  one exchange of P ranks, so 1/P^2 of the array in each message. Needs: nothing; some ranks are empty if nx or
+ *        ny < P. */
 #include "common/failure.h"
 #include "geometry/decomposition.h"
 

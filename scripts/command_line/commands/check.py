@@ -205,7 +205,7 @@ def _sentences(said, file, choice):
         return
     joint = "but" if said.is_slower else "and"
     sentence = said.first(file).replace(f"{file} is ", f"{file} is valid {joint} ", 1).replace(
-        f"{file} takes ", f"{file} is valid and takes ", 1)
+        f"{file} takes ", f"{file} is valid and takes ", 1).replace(f"{file} may ", f"{file} is valid, but may ", 1)
     yield sentence
     yield said.second()
 

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
-from pencilmap.mapper.choose import ALL_ROUTINGS, plan
+from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
 from pencilmap.mapper.formats import (
     READABLE,
     Job,
@@ -44,6 +44,7 @@ from pencilmap.scripts.command_line.answers import (
     launched,
     library_in,
     static_lines,
+    turned_grids,
     turned_lines,
 )
 from pencilmap.scripts.command_line.options import (
@@ -75,7 +76,7 @@ from pencilmap.scripts.command_line.predictions import (
     table_notes,
     title,
 )
-from pencilmap.scripts.command_line.programs import TRAFFICS, map_program
+from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
@@ -154,8 +155,8 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
             schedule: str,            effort: str, seed: int, time_limit: float | None,
-            traffic: tuple[str, ...], from_file: str | None, from_format: str | None, format_name: str | None, output: str,
-            hosts: str | None,
+            traffic: tuple[str, ...], code: str | None, from_file: str | None, from_format: str | None,
+            format_name: str | None, output: str, hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
@@ -182,8 +183,9 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         return
     if traffic:
         job = job_of(where, hosts, cores_per_task, hwloc, program)
-        map_program(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, output=output, form=form,
-                    job=job, all_notes=all_notes, as_json=as_json)
+        where = replace(where, routing=routing)
+        map_program(where, rank_program(where, traffic, code, placement, effort, seed), output=output, form=form, job=job,
+                    effort=effort if placement in (None, BEST) else "", all_notes=all_notes, as_json=as_json)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
         job_of(where, hosts, cores_per_task, hwloc, program)
@@ -215,7 +217,8 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
-        for line in turned_lines(question, best, said.library, mapping):
+        right = faster_choice(question, best, turned_grids(best), least=0.0)
+        for line in turned_lines(question, best, right, said.library, mapping):
             labelled(*line)
     for line in faster_lines(question, best, "--placement best", placements=placement is not None,
                              library=said.library) if grid else ():

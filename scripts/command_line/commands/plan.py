@@ -10,7 +10,7 @@ import click
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_schedule, plan
+from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_choice, plan
 from pencilmap.mapper.choose.choices import DEFAULT, SO_FAR
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
@@ -29,12 +29,12 @@ from pencilmap.scripts.command_line.answers import (
     Launched,
     between_bricks,
     decided_in_tie,
-    exchanges_beside,
     gain_words,
     joined,
     launch_notes,
     launched,
     library_in,
+    schedule_line,
     spent,
     static_lines,
     wrapped,
@@ -59,7 +59,6 @@ from pencilmap.scripts.command_line.predictions import (
     HALO,
     SAME,
     Row,
-    about,
     expected,
     factor,
     gain,
@@ -74,7 +73,7 @@ from pencilmap.scripts.command_line.predictions import (
     threads_table,
     title,
 )
-from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program
+from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
@@ -95,7 +94,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @with_options(WIDE, NOTES, JSON)
 def command(where: Question, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
             routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
-            traffic: tuple[str, ...], threads: int | None, top: int, wide: bool,
+            traffic: tuple[str, ...], code: str | None, threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
@@ -105,8 +104,9 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     if traffic:
-        plan_program(replace(where, routing=routing), traffic, next(iter(placement or ()), None), effort=effort, seed=seed,
-                     top=top, all_notes=all_notes, as_json=as_json)
+        where = replace(where, routing=routing)
+        ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
+        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json)
         return
     counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
     if threads and len(counts) > 1:
@@ -184,8 +184,9 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
     time = spent(p, by) + said.starts
     if not _needs_file(found, best, launches):
+        order = "" if p.all_alike else f" in {said.launch.title}"
         none = "placement does not matter" if p.all_alike else "no file is needed"
-        yield joined(f"Use {', '.join(words)}, {none}: {time}{among} (predicted).")
+        yield joined(f"Use {', '.join(words)}{order}, {none}: {time}{among} (predicted).")
     else:
         usual = next(iter(_usual(best, launches)), None)
         ratio = gain(p, usual, by)
@@ -319,8 +320,8 @@ def _command(found: Plan) -> str:
 def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str]]:
     """Lines about a faster schedule, a longer search, choices that are too near to tell."""
     best, lines = found.best, list[tuple[str, str]]()
-    if best.schedule == SEQUENCE and (other := faster_schedule(best.where, best.prediction)):
-        lines.append(("faster", f"{about(other)} if your code sends {exchanges_beside(other)}: --schedule best"))
+    if best.schedule == SEQUENCE:
+        lines += schedule_line(faster_choice(best.where, best.prediction, any_schedule=True))
     lines += said.idle + said.search
     rivals = found.rivals
     if rivals and best.seconds is not None:

@@ -8,7 +8,7 @@ import click
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import search_of
-from pencilmap.mapper.choose import ALL_ROUTINGS, faster_schedule, predictions
+from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, predictions
 from pencilmap.mapper.placements import BEST, check_names, placement_name
 from pencilmap.model.base.errors import FigureError, MachineError
 from pencilmap.model.base.units import parse
@@ -21,11 +21,12 @@ from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
     by_routing,
-    exchanges_beside,
     launch_notes,
     launched,
     library_in,
+    schedule_line,
     static_lines,
+    turned_grids,
     turned_lines,
     wrapped,
 )
@@ -52,7 +53,6 @@ from pencilmap.scripts.command_line.prediction_page import write_page
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
-    about,
     halo_table,
     prediction_table,
     show_notes,
@@ -152,12 +152,12 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
     is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
-    turned = turned_lines(question, best, said.library) if is_bare else []
+    turned = turned_lines(question, best, faster_choice(question, best, turned_grids(best), least=0.0), said.library) \
+        if is_bare else []
     static = static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
-    for label, text in said.idle + static + said.search + turned:
+    scheduled = schedule == SEQUENCE and routing != ALL_ROUTINGS and faster_choice(question, best, any_schedule=True)
+    for label, text in said.idle + static + said.search + turned + schedule_line(scheduled or None):
         labelled(label, text)
-    if schedule == SEQUENCE and routing != ALL_ROUTINGS and (other := faster_schedule(question, best)):
-        labelled("faster", f"{about(other)} if your code sends {exchanges_beside(other)}: --schedule best")
     if page:
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),

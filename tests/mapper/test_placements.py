@@ -1,22 +1,115 @@
-"""Placements on twisted tori: what they reach, that they are what their text says, and that they never lose."""
+"""Placements by name: places of every group on jobs with holes and on twisted tori, and the words of refusals."""
 
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.twisted_torus import best_basis, best_pair, best_twisted, generators, subgroups, work_of_basis
 from pencilmap.model.base.arrays import prime_factors
-from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.base.errors import AllocationError, PlacementError
 from pencilmap.model.kinds import routing
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import TwistedTorus, parse_twisted
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
+from tests.model.cases import repeatable
+
+
+def boxes_of(site, extents):
+    """Return the nodes of each box of these extents: a set of frozen sets."""
+    torus = site.network
+    where = torus.coordinates(np.arange(torus.n_nodes))
+    corners = product(*(range(0, n, e) for n, e in zip(torus.shape, extents)))
+    return {frozenset(np.flatnonzero(((where >= low) & (where < np.add(low, extents))).all(axis=1)).tolist())
+            for low in corners}
+
+
+@pytest.mark.parametrize("text, extents, shape, T, grid", [
+    ("line", (4, 1, 1), (4, 2, 6), 1, "4x12"), ("line:y", (1, 2, 1), (4, 2, 6), 1, "2x24"),
+    ("line:z", (1, 1, 6), (4, 2, 6), 3, "18x8"), ("plane", (4, 2, 1), (4, 2, 6), 2, "8x12"),
+    ("plane:zx", (4, 1, 6), (4, 2, 6), 1, "24x2"), ("plane:xz", (4, 1, 6), (4, 2, 6), 1, "24x2"),
+    ("box:2x1x3", (2, 1, 3), (4, 2, 6), 2, "12x8"), ("box:1x1x1", (1, 1, 1), (4, 2, 6), 4, "4x48"),
+    ("box:4x2x6", (4, 2, 6), (4, 2, 6), 1, "48x1")])
+def test_rows_fill_boxes_and_columns_their_complement(text, extents, shape, T, grid):
+    site, grid = Site(Torus(shape), T), parse_grid(grid)
+    mapping = place(text, site, grid).mapping()
+    rows = mapping.node_of_rank[grid.groups("r")]
+    assert {frozenset(row.tolist()) for row in rows} == boxes_of(site, extents)
+    each = grid.shape[0] // int(np.prod(extents))
+    assert all(np.bincount(row, minlength=site.network.n_nodes).max() == each for row in rows)
+    columns = site.network.coordinates(mapping.node_of_rank)[grid.groups("c")]
+    assert all(len(np.unique(column % extents, axis=0)) == 1 for column in columns), "the same place of every box"
+    assert sorted(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist())) == list(
+        product(range(site.network.n_nodes), range(T)))
+
+
+@pytest.mark.parametrize("text, shape, T, grid, words", [
+    ("box:2x2", (4, 4, 4), 1, "4x16", "box '2x2' is not understood; torus 4x4x4 needs 3 extents, e.g. box:2x2x2"),
+    ("box:2x0x2", (4, 4, 4), 1, "4x16", "box '2x0x2' is not understood"),
+    ("box:2x-2x2", (4, 4, 4), 1, "4x16", "box '2x-2x2' is not understood"),
+    ("box:2x²x2", (4, 4, 4), 1, "4x16", "is not understood"),
+    ("box:2xtwox2", (4, 4, 4), 1, "4x16", "is not understood"),
+    ("box:3x1x1", (4, 4, 6), 1, "3x32", "box:3x1x1: extent 3 does not divide the 4 nodes of dimension x of torus 4x4x6; "
+                                       "take a divisor of 4"),
+    ("box:1x1x4", (4, 4, 6), 1, "4x24", "extent 4 does not divide the 6 nodes of dimension z"),
+    ("line:xy", (4, 4, 4), 1, "4x16", "line:xy names 2 axes; a line has one of x, y, z"),
+    ("line:q", (4, 4, 4), 1, "4x16", "line:q: torus 4x4x4 has no axis 'q', only x, y, z"),
+    ("plane:x", (4, 4, 4), 1, "4x16", "plane:x is not understood; a plane has two of the axes x, y, z"),
+    ("plane:xx", (4, 4, 4), 1, "4x16", "plane:xx is not understood"),
+    ("plane:xyz", (4, 4, 4), 1, "4x16", "plane:xyz is not understood"),
+    ("plane:qx", (4, 4, 4), 1, "16x4", "plane:qx: torus 4x4x4 has no axis 'q'"),
+    ("plane", (4,), 1, "2x2", "plane: is not understood; a plane has two of the axes x"),
+    ("box:2x2x2", (4, 4, 4), 1, "4x16", "box:2x2x2 has 8 nodes, which rows of 4 tasks do not fill; with 1 task per node "
+                                       "rows must have 8 tasks"),
+    ("box:2x1x1", (4, 2, 3), 4, "6x16", "box:2x1x1 has 2 nodes, which rows of 6 tasks do not fill; with 4 tasks per node "
+                                       "rows must have 2, 4, 8 tasks"),
+    ("box:2x1x1", (4, 2, 3), 6, "9x16", "rows must have 2, 4, 6, 12 tasks")])
+def test_what_is_no_box_is_told_with_what_is(text, shape, T, grid, words):
+    with pytest.raises(PlacementError) as error:
+        place(text, Site(Torus(shape), T), parse_grid(grid))
+    assert words in str(error.value)
+
+
+TORUS = Torus((3, 2, 2))
+
+
+def places(mapping):
+    return list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
+
+
+@repeatable(60)
+@given(st.permutations(range(12)), st.integers(1, 12), st.integers(1, 3), st.integers(0, 5))
+def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept, tasks_per_node, n_idle):
+    nodes = order[:kept]
+    site = Site(TORUS, tasks_per_node, Allocation(TORUS, nodes), idle=True)
+    grid = ProcessGrid(max(1, site.n_slots - n_idle), 1)
+    slots = range(tasks_per_node)
+    assert places(place("default", site, grid)) == [(n, t) for n in nodes for t in slots][:grid.n_tasks]
+    assert places(place("default:nt", site, grid)) == [(n, t) for t in slots for n in nodes][:grid.n_tasks]
+    assert places(place("default:tn", site, grid)) == [(n, t) for n in nodes for t in slots][:grid.n_tasks]
+    assert places(place("default:txyz", site, grid)) == [(n, t) for n in sorted(nodes) for t in slots][:grid.n_tasks]
+    by_z = sorted(nodes, key=lambda n: TORUS.coordinates(n).tolist())       # x is the slowest
+    assert places(place("default:zyxt", site, grid)) == [(n, t) for t in slots for n in by_z][:grid.n_tasks]
+
+
+def test_files_may_use_only_usable_nodes(tmp_path):
+    path = tmp_path / "job.map"
+    path.write_text("0 0 0 0\n2 1 1 0\n")
+    assert places(place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [11, 0])), ProcessGrid(2, 1))) == [(0,
+                                                                                                                         0),
+                                                                                                                        (11,
+                                                                                                                         0)]
+    with pytest.raises(AllocationError, match=r"rank 1 is the first, on node \(2, 1, 1\)"):
+        place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [1, 0])), ProcessGrid(2, 1))
+
 
 REACHED = [("4x4x8", "2x64", 3.63), ("4x4x8", "4x32", 4.17), ("4x4x8", "8x16", 4.00), ("4x8x8", "2x128", 4.27),
            ("4x8x8", "4x64", 4.81), ("4x8x8", "8x32", 4.98), ("4x8x8", "16x16", 5.48), ("8x8x16", "8x128", 8.67),

@@ -1,0 +1,246 @@
+"""The traffic of a program on other process grids, predicted from traces on some: halos, and FFTs on R x C ranks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints, factorisations
+from pencilmap.model.base.errors import TrafficError
+from pencilmap.model.traffic.codes import Code
+from pencilmap.model.traffic.patterns import ENOUGH, FFT, HALO, SMALL, patterns
+from pencilmap.model.traffic.program import COLLECTIVE, POINT, Traffic, joined, pairs_of
+
+# Ranks that exchange in a grid differ along some axes, by one step in a halo, by any number of steps in an FFT. All pairs
+# that differ along the same axes get equal messages. So a grid has a size of message for each set of axes.
+#
+# FFT: what a rank sends to all others of a row does not depend on the grid; a message is 1 / R of it.
+# Halo: a message is a layer of constant depth, so its size goes with the extents of a subdomain along the other axes.
+# Codes that forward their halos (first x; then y with the halos of x; then z) send longer layers: along an axis with halos
+# from s sides already, the extent is 1 / p + s u of the domain, where u is depth over length of the domain. The u and the
+# common factor are fitted to all traces. A trace that splits all axes has an equation less than unknowns: the lengths of the
+# domain are needed then, unless it is a cube, for which the trace has an equation more than unknowns.
+
+MOST_OTHERS = 64  # grids of a code that are predicted
+NEAR_CUBE = 1e-2  # weight of the shape of the domain in the fit, beside log(bytes)
+NO_CUBE = 1.05  # ratio of the largest to the least fitted length from which on a domain cannot be a cube
+
+
+@dataclass(frozen=True)
+class Gridded:
+    """A trace of a code on a grid.
+
+    extents : extents of the grid in the code's order, for an FFT R and C
+    """
+
+    traffic: Traffic
+    code: Code
+    extents: tuple[int, ...]
+
+    @cached_property
+    def periodic(self) -> tuple[bool, ...]:
+        """For each axis of a halo, whether its ends are neighbours.
+
+        Ends of 2 ranks are known by their numbers of messages: twice those of other axes. If this does not tell, they are
+        taken as usual for the code.
+        """
+        pairs = self.traffic.pairs.of([POINT])
+        moved = _moved(self.code, self.extents, pairs.source, pairs.target)
+        alone = (moved != 0).sum(axis=0) == 1
+        sums = pairs.bytes[alone].sum()
+        counts = {i: pairs.messages[alone & (moved[i] != 0)].sum() / (2 * self.traffic.n_ranks * (p - 1) / p)
+                  for i, p in enumerate(self.extents) if p > 1}
+        wraps = {i: bool(pairs.bytes[alone & (np.abs(moved[i]) == p - 1)].sum() > SMALL * sums / p)
+                 for i, p in enumerate(self.extents) if p > 2}
+        usual = min((counts[i] * (p - 1) / p if wraps[i] else counts[i] for i, p in enumerate(self.extents) if p > 2),
+                    default=0.0)
+        others = self.code.periodic and all(wraps.values())
+        return tuple(wraps[i] if i in wraps else others or bool(usual and counts.get(i, 0) > 1.5 * usual)
+                     for i in range(len(self.extents)))
+
+    @cached_property
+    def axes(self) -> Ints:
+        """For each pair, a number whose bits are the axes along which its ranks differ; 0 outside the pattern."""
+        pairs = self.traffic.pairs
+        found = _axes(self.code, self.extents, pairs.source, pairs.target)
+        return np.where(np.isin(pairs.kind, COLLECTIVE), 0, found) if self.code.kind == HALO else found
+
+    @cached_property
+    def upwards(self) -> tuple[float, ...]:
+        """For each axis, the part of its bytes that goes to the next position; in rings of 2, as for the other axes."""
+        pairs = self.traffic.pairs
+        moved, known = _moved(self.code, self.extents, pairs.source, pairs.target), dict[int, float]()
+        for i, p in enumerate(self.extents):
+            own = (self.axes == 1 << i) if p > 2 else np.zeros(len(pairs), bool)
+            if total := pairs.bytes[own].sum():
+                known[i] = float(pairs.bytes[own & (moved[i] % p == 1)].sum() / total)
+        usual = sum(known.values()) / len(known) if known else 0.5
+        return tuple(known.get(i, usual) for i in range(len(self.extents)))
+
+    @property
+    def part(self) -> float:
+        """Part of the bytes that are in the pattern."""
+        total = int(self.traffic.pairs.bytes.sum())
+        return float(self.traffic.pairs.bytes[self.axes > 0].sum()) / total if total else 0.0
+
+    def message(self, axes: int) -> float:
+        """Return the bytes of a message to a rank that differs along these axes, in all phases."""
+        return float(self.traffic.pairs.bytes[self.axes == axes].sum()) / max(1.0, _number(self, self.extents, axes))
+
+
+def _moved(code, extents, source, target):
+    """Return the steps from source to target: int array, shape (axes, pairs), in a halo around the ends the short way."""
+    order = slice(None, None, -1) if code.first_fastest else slice(None)
+    a, b = (np.array(np.unravel_index(ranks, extents[order]))[order] for ranks in (source, target))
+    return b - a
+
+
+def _axes(code, extents, source, target):
+    moved, size = _moved(code, extents, source, target), np.array(extents)[:, None]
+    short = np.abs((moved + size // 2) % size - size // 2).max(axis=0) if code.kind == HALO else (moved != 0).sum(axis=0)
+    return np.where(short <= 1, ((moved != 0) * 2 ** np.arange(len(extents))[:, None]).sum(axis=0), 0)
+
+
+def _split(extents, axes):
+    """Yield the axes of a number with their extents."""
+    return [(i, p) for i, p in enumerate(extents) if axes >> i & 1]
+
+
+def _number(trace, extents, axes):
+    """Return the number of messages between ranks that differ along these axes."""
+    if trace.code.kind == FFT:
+        return prod(extents) * prod(p - 1 for _, p in _split(extents, axes))
+    return prod(extents) * prod(2 if trace.periodic[i] else 2 * (p - 1) / p for i, p in _split(extents, axes))
+
+
+def _targets(trace, extents, axes):
+    """Yield sources and targets of these messages for each step, and the step's bytes over the mean."""
+    n, split, order = prod(extents), _split(extents, axes), slice(None, None, -1 if trace.code.first_fastest else None)
+    at = np.array(np.unravel_index(np.arange(n), extents[order]))[order]
+    for step in product(*(range(1, p) if trace.code.kind == FFT else (-1, 1) for _, p in split)):
+        to, inside = at.copy(), np.ones(n, bool)
+        for (i, p), by in zip(split, step):
+            to[i] += by
+            inside &= (trace.code.kind == FFT or trace.periodic[i]) | ((to[i] >= 0) & (to[i] < p))
+            to[i] %= p
+        up = trace.upwards[split[0][0]] if trace.code.kind == HALO and len(split) == 1 else 0.5
+        yield (np.arange(n)[inside], np.ravel_multi_index(tuple(to[order]), extents[order])[inside],
+               2 * (up if step[0] > 0 else 1 - up))
+
+
+def _depths(traces: Sequence[Gridded], lengths: Sequence[float]) -> Any:
+    """Return depth of the halo over length of the domain along each axis: 0 if halos are not forwarded."""
+    code, d = traces[0].code, len(traces[0].extents)
+    if not code.forwards:
+        return np.zeros(d)
+    from scipy.optimize import least_squares  # slow to import
+
+    known = [(trace.extents, i, np.log(trace.message(1 << i))) for trace in traces
+             for i, p in enumerate(trace.extents) if p > 1 and trace.message(1 << i)]
+    shape = np.log(lengths or np.ones(d))
+
+    def errors(x):
+        sizes = [x[0] + x[1 + i] + np.log(_face(code, extents, i, np.exp(x[1:]))) - value for extents, i, value in known]
+        return np.array([*sizes, *(NEAR_CUBE * (x[1:] + shape - (x[1:] + shape).mean()))])
+
+    depths = np.exp(least_squares(errors, np.array([known[0][2], *[-3.0] * d])).x[1:])
+    is_cube = len(known) == d and depths.max() < NO_CUBE * depths.min()
+    if not lengths and len(known) <= d and not is_cube:
+        raise TrafficError("the trace does not tell the shape of the domain; name its lengths with `code`, such as "
+                           f"{code.title.lower()}:{'x'.join(['40', '20', '20'][:d])}, or add a trace on another grid")
+    return depths
+
+
+def _face(code, extents, axis, depths):
+    """Return the area of a layer across an axis, in areas of the domain; axes before it may have halos already."""
+    return prod(1 / p + (code.forwards * depths[j] if j < axis and (p > 1 or code.has_own_ends) else 0)
+                for j, p in enumerate(extents) if j != axis)
+
+
+def _ratio(trace, extents, axes, depths):
+    """Return a message's bytes on another grid over those in the trace."""
+    if trace.code.kind == FFT:
+        return prod(p / extents[i] for i, p in _split(trace.extents, axes))
+    if axes & (axes - 1) == 0:
+        axis = axes.bit_length() - 1
+        return _face(trace.code, extents, axis, depths) / _face(trace.code, trace.extents, axis, depths)
+    return prod(p / extents[i] for i, p in enumerate(trace.extents) if not axes >> i & 1)
+
+
+def gridded(traffic: Traffic, code: Code, name: str = "") -> Gridded:
+    """Return a trace with its grid: the numbers in its name, otherwise the recognised extents.
+
+    Raises
+    ------
+    TrafficError
+        If no grid with as many axes as the code's is named or recognised, or too few of the bytes are in its pattern.
+    """
+    named = code.numbers(name)
+    found = [named] if named and prod(named) == traffic.n_ranks else []
+    if not found:
+        shapes = [p.extents for p in patterns(traffic) if p.kind != FFT] if code.kind == HALO else \
+            [p.extents for p in patterns(traffic) if p.kind == FFT and not p.shuffled]
+        found = [shape[::-1] if code.first_fastest and code.kind == HALO else shape for shape in shapes
+                 if len(shape) == code.axes]
+    best = max((Gridded(traffic, code, extents) for extents in found), key=lambda trace: trace.part, default=None)
+    if best is None:
+        raise TrafficError(f"the trace shows no grid of {code.axes} axes; name the grid of {code.title} on which it was "
+                           f"made with `traffic`, such as '{code.said((2,) * code.axes)}=FILE'")
+    if best.part < ENOUGH:
+        raise TrafficError(f"only {best.part:.0%} of the bytes are in the {code.kind} of {code.said(best.extents)}; name "
+                           "the grid on which the trace was made, or trace each grid")
+    return best
+
+
+def others(traces: Sequence[Gridded], lengths: Sequence[float] = ()) -> Iterator[tuple[str, Traffic]]:
+    """Yield the name and the predicted traffic of other grids of as many ranks, at most `MOST_OTHERS`, least bytes first.
+
+    Phases, and all messages outside the pattern, are those of the trace that splits most axes. Only these are split.
+
+    Parameters
+    ----------
+    traces : sequence of Gridded
+        Of one code.
+    lengths : sequence of float
+        Lengths of the domain, in any unit. Only codes that forward halos need them.
+
+    Raises
+    ------
+    TrafficError
+        If such a code's domain is no cube, its lengths are not given, and the traces do not tell them.
+    """
+    first, depths = max(traces, key=lambda trace: sum(p > 1 for p in trace.extents)), _depths(traces, lengths)
+    done = {trace.extents for trace in traces}
+    found = [extents for extents in factorisations(first.traffic.n_ranks, len(first.extents)) if extents not in done
+             and all(p == 1 or first.extents[i] > 1 for i, p in enumerate(extents))]
+
+    def n_bytes(extents: tuple[int, ...]) -> float:
+        return sum(_number(first, extents, axes) * first.message(axes) * _ratio(first, extents, axes, depths)
+                   for axes in _patterns(first, extents))
+
+    for extents in sorted(found, key=n_bytes)[:MOST_OTHERS]:
+        yield first.code.said(extents), _predicted(first, extents, depths)
+
+
+def _patterns(trace, extents):
+    """Return the sets of axes along which ranks exchange on a grid."""
+    return [axes for axes in np.unique(trace.axes).tolist() if axes and all(p > 1 for _, p in _split(extents, axes))]
+
+
+def _predicted(trace, extents, depths):
+    """Return the traffic on another grid."""
+    ends, phases = np.cumsum([0, *(len(phase.pairs) for phase in trace.traffic.phases)]), []
+    for phase, begin in zip(trace.traffic.phases, ends):
+        of_row = trace.axes[begin:begin + len(phase.pairs)]
+        parts = [phase.pairs.where(of_row == 0)]
+        for axes in _patterns(trace, extents):
+            rows, number = phase.pairs.where(of_row == axes), _number(trace, trace.extents, axes)
+            n_bytes = rows.bytes.sum() / number * _ratio(trace, extents, axes, depths)
+            parts += [pairs_of(source, target, round(n_bytes * share), round(rows.messages.sum() / number))
+                      for source, target, share in _targets(trace, extents, axes)]
+        phases.append(replace(phase, pairs=joined(parts)))
+    return replace(trace.traffic, phases=tuple(phases), communicators=())
