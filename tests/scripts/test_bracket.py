@@ -36,7 +36,8 @@ def test_the_lines_have_all_rules_unless_a_rule_was_named():
 def test_a_bound_is_of_one_routing_and_a_range_of_all():
     """The bound holds for any routing, so minimal routes may be far above it although the placement is good."""
     found = predict(launched(RATES), Transform(72, 72, 72))
-    assert Answer(found).first("x") == "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.1), by how the routers adapt (predicted)."
+    assert Answer(found).first("x") == \
+        "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.1), by how the routers adapt (predicted)."
     bounds = "at most 2.10x more is possible under minimal routing, nothing under ideal-adaptive (proved)."
     assert Answer(found).second().endswith(bounds)
     for routing, bound in (("minimal", "at most 2.10x more is possible"), ("ideal-adaptive", "no placement is faster")):
