@@ -8,6 +8,7 @@ the end. The names should match fft_runner/src/exchange/exchange_table.c.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -140,7 +141,8 @@ class _Box:
         return self.member[np.ravel_multi_index(moved, self.extent, order="F")]
 
 
-def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int, known: dict | None = None) -> list[Ints]:
+def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int,
+           known: dict[Any, list[list[int]]] | None = None) -> list[Ints]:
     """Return the messages of each phase: arrays of receiving members, shape (messages, p).
 
     Parameters
@@ -172,7 +174,7 @@ def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int, known: dict 
     return [np.array([box.moved(offset) for offset in some]) for some in known[box.extent, loads]]
 
 
-def _box(at):
+def _box(at: Ints) -> _Box | None:
     """Return the box that the members fill, or None."""
     index, extent = [], []
     for column in at.T:
@@ -194,7 +196,8 @@ def _box(at):
     return _Box((slots, *extent), member, cell)
 
 
-def _line_loads(torus, i, coordinates, group, origin, extent):
+def _line_loads(torus: Torus, i: int, coordinates: Ints, group: Ints, origin: Ints,
+                extent: int) -> tuple[tuple[int, int], ...]:
     """Return the loads of the busiest link up and down, by shift: twice the messages on the line through `origin`."""
     beside = np.delete(np.arange(torus.n_dimensions), i)
     on_line = np.flatnonzero(np.all(coordinates[:, beside] == origin[beside], axis=1))
@@ -203,7 +206,7 @@ def _line_loads(torus, i, coordinates, group, origin, extent):
     return tuple((0, 0) if shift == 0 else _shift_load(users, shift, n, torus.is_ring(i)) for shift in range(extent))
 
 
-def _shift_load(users, shift, n, ring):
+def _shift_load(users: list[Ints], shift: int, n: int, ring: bool) -> tuple[int, int]:
     up, down = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for positions in users:
         slots = np.count_nonzero(positions == positions[0])
@@ -218,7 +221,7 @@ def _shift_load(users, shift, n, ring):
     return int(up.max()), int(down.max())
 
 
-def _offsets_of_phases(extent, loads):
+def _offsets_of_phases(extent: tuple[int, ...], loads: tuple[tuple[tuple[int, int], ...], ...]) -> list[list[int]]:
     offsets, load = _offsets(extent, loads)
     left, found = load.sum(axis=0), []
     while offsets:
@@ -239,7 +242,7 @@ def _offsets_of_phases(extent, loads):
     return found
 
 
-def _offsets(extent, loads):
+def _offsets(extent: tuple[int, ...], loads: tuple[tuple[tuple[int, int], ...], ...]) -> tuple[list[tuple[int, ...]], Ints]:
     """Return each offset with its opposite, and the loads of both: the largest first."""
     found, loads_of = [], []
     for v in range(1, int(np.prod(extent))):
@@ -256,7 +259,7 @@ def _offsets(extent, loads):
     return [found[k] for k in order], load[order]
 
 
-def _distances(p) -> Iterator[Ints]:
+def _distances(p: int) -> Iterator[Ints]:
     me, messages = np.arange(p), []
     small, large = 1, p // 2
     while small <= large:
@@ -295,17 +298,17 @@ def p2p_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     return tuple(_round(exchange, [(everyone, target[None])]) for target in targets(exchange.size)) or (exchange,)
 
 
-def _on_torus(exchange, mapping, torus):
+def _on_torus(exchange: Exchange, mapping: Mapping, torus: Torus) -> tuple[Exchange, ...]:
     coordinates, group = torus.coordinates(mapping.node_of_rank), np.empty(exchange.members.size, dtype=np.int64)
     for number, ranks in enumerate(exchange.members):
         group[ranks] = number
-    known: dict = {}
+    known: dict[Any, list[list[int]]] = {}
     found = [phases(torus, coordinates, group, number, known) for number in range(len(exchange.members))]
     return tuple(_round(exchange, [(np.array([number]), some[i]) for number, some in enumerate(found) if i < len(some)])
                  for i in range(max(map(len, found), default=0)))
 
 
-def _round(exchange, parts):
+def _round(exchange: Exchange, parts: list[tuple[Ints, Ints]]) -> Exchange:
     """Return the messages of the groups in each part. Their members send to the given targets, shape (messages, p)."""
     source, target, units = [], [], []
     for groups, targets_ in parts:
@@ -369,7 +372,7 @@ def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
     return sums[0] * above + sums[1] * np.roll(receive, -far - whole * stride)
 
 
-def _below(send, n):
+def _below(send: Ints, n: int) -> Ints:
     """Return for every member the sum over itself and the n - 1 members below."""
     p = len(send)
     sums = np.concatenate([[0], np.tile(send, 2).cumsum()])
@@ -405,7 +408,7 @@ def node_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     return (single_messages(exchange, *(np.concatenate(some) for some in zip(*found))),)
 
 
-def _of_group(ranks, nodes, sent, received):
+def _of_group(ranks: Ints, nodes: Ints, sent: Ints, received: Ints) -> tuple[Ints, Ints, Ints]:
     """Return source, target and units of the messages of a group. `sent` and `received` are by member."""
     _, first, node = np.unique(nodes, return_index=True, return_inverse=True)
     node = np.argsort(np.argsort(first))[node]  # numbered in the order of their first members
@@ -419,12 +422,12 @@ def _of_group(ranks, nodes, sent, received):
     return members[start[here] + _turn(here, there, held)], members[start[there] + _turn(there, here, held)], units
 
 
-def _turn(node, other, held):
+def _turn(node: Ints, other: Ints, held: Ints) -> Ints:
     """Return the rank of the node that carries the messages between the node and the other node."""
     return ((other - node) % len(held) - 1) % held[node]
 
 
-def _by_node(node, units):
+def _by_node(node: Ints, units: Ints) -> Ints:
     sums = np.zeros(node.max() + 1, dtype=np.int64)
     np.add.at(sums, node, units)
     return sums

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GridError, near
 
 AXES = "xyz"
@@ -213,7 +214,7 @@ def least_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def _least_crossing(R, C):
+def _least_crossing(R: int, C: int) -> Ints:
     P = R * C
     half = P // 2  # the other tasks send as much
     squares = np.full((C + 1, half + 1), -1 << 62, dtype=np.int64)

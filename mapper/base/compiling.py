@@ -31,7 +31,7 @@ COMPILING = "compiling the searches, once: about ten seconds"
 _DIGEST_BYTES = 32
 
 
-class _Told(event.Listener):
+class _Told(event.Listener):  # type: ignore[misc]  # numba has no types
     """Report the first compilation of a process."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ def _tell_unstored(folder: str, why: object) -> None:
     say(f"every command will compile again, because {folder} cannot store the searches: {why}")
 
 
-class _Stored(IndexDataCacheFile):
+class _Stored(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
     """The stored code of a function: a file for each signature, without an index."""
 
     def __init__(self, numbered: IndexDataCacheFile) -> None:

@@ -143,7 +143,9 @@ def _on_whole_torus(site, grid, wanted, within, uneven, robust):
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
-    tried, cost = _tried(site, grid, wanted) if uneven is None else None, _cost(product, wanted)
+    tried = _tried(site, grid, wanted) if uneven is None else None
+    letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
+    cost = wanted.of_loads(routing(DEFAULT_ROUTING, torus).joint_of_product(product, letters))
     if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
     if not within.budget or not is_searched(site, grid, uneven):
@@ -220,11 +222,6 @@ def _tried(site, grid, wanted):
     nodes = np.array(rows).ravel()
     slots = np.array([np.count_nonzero(nodes[:rank] == node) for rank, node in enumerate(nodes)])
     return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
-
-
-def _cost(product, wanted):
-    letters = tuple(stage.letters for stage in product.decomposition.exchanges)
-    return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
 
 
 def _unsearched(site, grid, wanted, within):

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import isfinite
 from os import PathLike
+from types import FrameType
 from typing import Any
 from warnings import catch_warnings
 from xml.etree import ElementTree
@@ -92,7 +93,7 @@ def in_a_line(problem: Exception | str) -> str:
 
 
 @contextmanager
-def _limited(seconds):
+def _limited(seconds: float) -> Iterator[Any]:
     """Raise `_TooLong` in the block after `seconds` of computing, and again after each `seconds` more.
 
     Repeat because an exception in a finalizer or during garbage collection is lost. The limit has no effect in threads
@@ -102,10 +103,10 @@ def _limited(seconds):
         yield
         return
 
-    def too_long(number, frame):
+    def too_long(number: int, frame: FrameType | None) -> None:
         # Do not interrupt an import: its time does not depend on the file, and half a module stays broken. Do not interrupt
         # an error that leaves a block: nobody would catch an exception raised here, or the timer would go on.
-        leaves = frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here
+        leaves = frame is not None and (frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here)
         if not leaves and not _is_import(frame):
             raise _TooLong
 
@@ -119,7 +120,7 @@ def _limited(seconds):
         signal.signal(signal.SIGVTALRM, before if before is not None else signal.SIG_DFL)
 
 
-def _is_import(frame):
+def _is_import(frame: FrameType | None) -> bool:
     """Return whether a frame, or a frame that called it, loads a module."""
     while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
@@ -190,7 +191,7 @@ def read_whole(path: str | PathLike[str], error: type[PencilmapError], most: int
     return content
 
 
-def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
+def _read(handle: int, most: int, refusal: Callable[[str], PencilmapError]) -> bytes:
     about = os.fstat(handle)
     note_input(handle)
     too_long = f"it has more than {most >> 20} MB" if most >> 20 else f"it has more than {most} bytes"
@@ -213,12 +214,12 @@ def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
     return b"".join(parts)
 
 
-def _pipe_waiter(handle, refusal):
+def _pipe_waiter(handle: int, refusal: Callable[[str], PencilmapError]) -> Callable[[], bytes]:
     """Return a function that gives the next bytes of a pipe, and b"" at its end, without waiting forever."""
     poll, begin, last, written = select.poll(), time.monotonic(), time.monotonic(), False
     poll.register(handle, select.POLLIN)
 
-    def read():
+    def read() -> bytes:
         nonlocal last, written
         while True:
             ready = poll.poll(100)
@@ -250,7 +251,7 @@ def parse_json(text: str, **options: Any) -> Any:
     return json.loads(text, parse_int=_whole, parse_float=real, parse_constant=real, **options)
 
 
-def _whole(text):
+def _whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"the number {text[:MOST_DIGITS]}... has {len(text)} digits; at most {MOST_DIGITS} are read")
     return int(text)

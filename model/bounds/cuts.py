@@ -12,6 +12,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.graph_cuts import cables_of_runs, orders_of
 from pencilmap.model.decompositions import AXES
+from pencilmap.model.network.network import Arcs
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
 from pencilmap.model.traffic.product_blocks import stage_blocks
@@ -83,7 +84,7 @@ class Crossing:
         ends = [(_sum(shares, k), 1 - _sum(shares, P - k)) for shares in self._shares()]
         return min(m * (1 - m) for m in map(max, zip(*ends)))
 
-    def _ends(self, shares):
+    def _ends(self, shares: list[tuple[Fraction, int]]) -> tuple[Floats, Floats]:
         """Return the least and the largest sum of k shares for every k: two float arrays, shape (P + 1,)."""
         value, count = zip(*shares)
         sums = np.concatenate([[0.0], np.cumsum(np.repeat(np.array(value, dtype=float), count))])
@@ -105,7 +106,7 @@ class Crossing:
                          for some in cartesian(*(zip(*factor) for factor in factors)))
 
 
-def _sum(shares, k):
+def _sum(shares: list[tuple[Fraction, int]], k: int) -> Fraction:
     """Return the sum of the k smallest shares."""
     total = Fraction(0)
     for share, count in shares:
@@ -243,7 +244,7 @@ def cuts_of_graph(graph: Any, room: Room) -> Iterator[tuple[list[Cut], str]]:
                    f"one of {parts} parts with its share of the tasks")
 
 
-def _cables_of_parts(arcs, number):
+def _cables_of_parts(arcs: Arcs, number: Ints) -> Floats:
     """Return the cables that leave, or that enter, each part, whichever are more: float array."""
     out = number[arcs.source] != number[arcs.target]
     parts = int(number.max()) + 1
@@ -374,7 +375,7 @@ def least_whole(capacity: float, share: float, floors: tuple[float, float], unit
     return float((some + across * np.ceil(least / across - 1e-9)).min())
 
 
-def _positive(capacity):
+def _positive(capacity: Floats | Fraction) -> Floats | Fraction:
     return np.where(capacity > 0, capacity, np.inf) if isinstance(capacity, np.ndarray) else capacity
 
 
@@ -423,7 +424,7 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
     return np.stack([rows[kept], columns[kept]], axis=1)
 
 
-def _of_few_lengths(R, C, k):
+def _of_few_lengths(R: int, C: int, k: int) -> Ints:
     """Return `_of_lengths` for R <= 3 from all numbers of rows of length 3 and 2; the others have length 1."""
     threes, twos = np.arange(k // 3 + 1 if R == 3 else 1)[:, None], np.arange(k // 2 + 1 if R > 1 else 1)
     every = k - 2 * threes - twos                                                   # rows
@@ -433,7 +434,7 @@ def _of_few_lengths(R, C, k):
     return squares
 
 
-def _of_lengths(R, C, k):
+def _of_lengths(R: int, C: int, k: int) -> Ints:
     """Return the largest sum of y^2 of k cells in at most C rows of at most R, for each (sum of l^2 - k) / 2; else 0."""
     kind = np.dtype(np.uint16 if 2 * k * C < (1 << 16) - 1 else np.int32)
     start = k * C + 1  # a value of 0 is unreached, also with additions; memory of zeros is taken when it is written

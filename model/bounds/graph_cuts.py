@@ -1,11 +1,13 @@
 """Cuts of graphs, for an all-to-all and for the traffic of any program."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Leaves, Network, host_hops, leaves
@@ -102,7 +104,7 @@ def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     return tuple(found)
 
 
-def _worst_runs(graph, traffic):
+def _worst_runs(graph: Network, traffic: Ints) -> list[Ints]:
     """Return the sets of vertices that need longest to send or receive their traffic, a set for each order: int arrays."""
     arcs = graph.arcs()
     whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
@@ -112,12 +114,12 @@ def _worst_runs(graph, traffic):
 
 
 @lru_cache(maxsize=8)
-def _all_to_all_runs(graph):
+def _all_to_all_runs(graph: Network) -> tuple[Ints, ...]:
     """Return `_worst_runs` of an all-to-all of the hosts, without its matrix."""
     return tuple(order[slice(*_longest(graph, order))] for order in orders_of(graph))
 
 
-def _longest(graph, order):
+def _longest(graph: Network, order: Ints) -> tuple[int, int]:
     """Return low and high of the run whose hosts need longest for an all-to-all, rows of `low` at a time."""
     box, inside = _box(_matrix(graph.arcs())[np.ix_(order, order)]), np.concatenate([[0], np.cumsum(order < graph.n_nodes)])
     corner, ends = box.diagonal(), (box[:, -1], box[-1]) if not np.array_equal(box[:, -1], box[-1]) else (box[:, -1],)
@@ -157,7 +159,7 @@ def cables_of_runs(graph: Network, order: Ints) -> Floats:
     return np.asarray(np.maximum(*_cables_of_runs(graph, order)))
 
 
-def _cables_of_runs(graph, order):
+def _cables_of_runs(graph: Network, order: Ints) -> tuple[Floats, Floats]:
     """Return the cables that leave each run low..high-1 of an order, and those that enter: float arrays."""
     matrix = _matrix(graph.arcs())[np.ix_(order, order)]
     out = _leaving(matrix)
@@ -170,11 +172,11 @@ def _parts(graph: Any) -> Leaves:
     return leaves(graph.arcs(), graph.n_nodes)
 
 
-def _is_small(parts):
+def _is_small(parts: Leaves) -> bool:
     return parts.inner.n_vertices <= MAX_VERTICES
 
 
-def _all_to_all_of_parts(graph):
+def _all_to_all_of_parts(graph: Network) -> tuple[Ints, Ints, Ints | None]:
     """Return an all-to-all of the hosts as `_bound_of_parts` takes traffic."""
     parts, each = _parts(graph), np.full(graph.n_nodes, graph.n_nodes - 1)
     if not _is_small(parts):
@@ -185,7 +187,7 @@ def _all_to_all_of_parts(graph):
     return each, each, between
 
 
-def _bound_of_parts(graph, out, into, between):
+def _bound_of_parts(graph: Network, out: Ints, into: Ints, between: Any) -> Fraction:
     """Return the bound from the bytes that each host sends and receives, and the bytes between the parts, if they are few.
 
     between : int array, shape (K, K), or None
@@ -203,7 +205,7 @@ def _bound_of_parts(graph, out, into, between):
     return max(*loads, _hops_of_parts(graph, out, into, between))
 
 
-def _runs_of_parts(graph, out, into, between):
+def _runs_of_parts(graph: Network, out: Ints, into: Ints, between: Ints | None) -> list[Ints]:
     """Return the host that needs longest, and the sets of parts that need longest: int arrays of vertices."""
     arcs, parts = graph.arcs(), _parts(graph)
     cables = [np.bincount(ends, arcs.capacity, arcs.n_vertices)[:graph.n_nodes] for ends in (arcs.source, arcs.target)]
@@ -218,11 +220,11 @@ def _runs_of_parts(graph, out, into, between):
 
 
 @lru_cache(maxsize=8)
-def _orders_of_parts(graph):
+def _orders_of_parts(graph: Network) -> tuple[Ints, ...]:
     return tuple(_orders(_parts(graph).inner))
 
 
-def _hops_of_parts(graph, out, into, between):
+def _hops_of_parts(graph: Network, out: Ints, into: Ints, between: Ints | None) -> Fraction:
     """Return bytes times least hops, divided by all cables; of the leaves' own links alone if the parts are many."""
     parts = _parts(graph)
     leaf = parts.is_leaf[:graph.n_nodes]
@@ -234,13 +236,13 @@ def _hops_of_parts(graph, out, into, between):
 
 
 @lru_cache(maxsize=2)
-def _matrix(arcs):
+def _matrix(arcs: Arcs) -> NDArray[Any]:
     """Return the cables from vertex to vertex: float array, shape (V, V)."""
     V = arcs.n_vertices
     return np.bincount(arcs.source * V + arcs.target, arcs.capacity, V * V).reshape(V, V)
 
 
-def _orders(arcs):
+def _orders(arcs: Arcs) -> Iterator[Ints]:
     """Return the orders of the vertices whose runs are tried: int arrays, shape (V,)."""
     V = arcs.n_vertices
     yield np.arange(V)
@@ -251,7 +253,7 @@ def _orders(arcs):
         yield from (np.argsort(shape[home], kind="stable") for shape in _vibrations(_matrix(inner), last).T)
 
 
-def _depth_first(arcs):
+def _depth_first(arcs: Arcs) -> Ints:
     """Return the vertices in depth-first order: int array, shape (V,)."""
     joined: list[dict[int, None]] = [{} for _ in range(arcs.n_vertices)]
     for a, b in zip(arcs.source.tolist(), arcs.target.tolist()):
@@ -269,7 +271,7 @@ def _depth_first(arcs):
     return np.array(list(found))
 
 
-def _vibrations(capacity, last):
+def _vibrations(capacity: Floats, last: int) -> Floats:
     """Return the slowest vibrations 1 to `last`; of many vertices about, because any order gives a bound."""
     cables = capacity + capacity.T
     strength = np.diag(cables.sum(axis=1)) - cables
@@ -283,7 +285,7 @@ def _vibrations(capacity, last):
     return shapes[:, np.argsort(values)[1:]]
 
 
-def _worst_run(order, traffic, capacity):
+def _worst_run(order: Ints, traffic: NDArray[Any], capacity: NDArray[Any]) -> Ints:
     """Return the run of an order that needs longest to send or receive its traffic: int array of vertices."""
     traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -293,7 +295,7 @@ def _worst_run(order, traffic, capacity):
     return order[low:high]
 
 
-def _leaving(matrix):
+def _leaving(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return the bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 for empty runs."""
     box = _box(matrix)
     sent, corner = box[:, -1], box.diagonal()
@@ -301,14 +303,14 @@ def _leaving(matrix):
     return np.triu(sent[None, :] - sent[:, None] - inside, 1)
 
 
-def _box(matrix):
+def _box(matrix: NDArray[Any]) -> NDArray[Any]:
     """Return the sums of the first rows and columns: array, shape (V+1, V+1)."""
     box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
     np.cumsum(np.cumsum(matrix, axis=0), axis=1, out=box[1:, 1:])
     return box
 
 
-def _load(graph, traffic, run):
+def _load(graph: Network, traffic: Ints, run: Ints) -> Fraction:
     """Return the bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
     hosts = np.zeros(graph.n_nodes, dtype=bool)
     hosts[run[run < graph.n_nodes]] = True
@@ -317,7 +319,7 @@ def _load(graph, traffic, run):
     return max(loads, default=Fraction(0))
 
 
-def _cables(graph, run):
+def _cables(graph: Network, run: Ints) -> list[Fraction]:
     """Return the cables that leave a set of vertices, and the cables that enter the set: exact."""
     arcs = graph.arcs()
     inside = np.zeros(arcs.n_vertices, dtype=bool)
@@ -332,12 +334,12 @@ def cables_of(graph: Network) -> Fraction:
     return _sum(graph.capacities)
 
 
-def _sum(capacities):
+def _sum(capacities: Iterable[Fraction]) -> Fraction:
     """Return the sum of fractions of which most are equal."""
     return sum((number * capacity for capacity, number in Counter(capacities).items()), Fraction(0))
 
 
-def _hop_bound(graph, traffic):
+def _hop_bound(graph: Network, traffic: Ints) -> Fraction:
     """Return bytes times least hops, divided by all cables: an exact fraction."""
     hops = host_hops(graph).astype(np.int64)
     return int((hops * traffic).sum()) / cables_of(graph) if graph.capacities else Fraction(0)
@@ -388,7 +390,7 @@ def program_bound(site: Site, traffic: Traffic) -> float:
     return float(sum(_phase_bound(site, arcs, phase, cuts, near) for phase in traffic.phases if phase.bytes.nnz))
 
 
-def _phase_bound(site, arcs, phase: Phase, cuts, near) -> float:
+def _phase_bound(site: Site, arcs: Arcs, phase: Phase, cuts: list[tuple[int, float]], near: Any) -> float:
     out = [_kept_inside(matrix, site, near) for matrix in (phase.bytes, phase.bytes.T.tocsr())]
     nodes = site.allocation.nodes
     found = [0.0]
@@ -410,7 +412,7 @@ def _phase_bound(site, arcs, phase: Phase, cuts, near) -> float:
     return best if best == int(best) else best * (1 - ROUNDING)
 
 
-def _kept_inside(matrix, site, near) -> tuple[Floats, float]:
+def _kept_inside(matrix: Any, site: Site, near: Floats) -> tuple[Floats, float]:
     """Return for each rank the bytes that must leave its host, and the least sum of bytes times hops."""
     T = site.tasks_per_node
     leaving, hop_bytes = np.zeros(matrix.shape[0]), 0.0

@@ -93,7 +93,7 @@ def kind_of(network: Network) -> Kind:
 
 
 @cache
-def _in_files(kind):
+def _in_files(kind: Kind) -> Kind:
     """Return a kind for files that were recognised: first the rules of any graph, then the others; routers do not adapt."""
     own, usual = {rule.name: rule for rule in kind.rules}, {rule.name: rule for rule in KINDS["graph"].rules}
     return replace(kind, rules=tuple({**usual, **own}.values()), bracket=())

@@ -20,10 +20,11 @@ a - 2 or more neighbours in common with it. Each a is tried that this allows at 
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
@@ -77,7 +78,7 @@ def parse_plus(text: str, bandwidth: Rates | None = None) -> Dragonfly:
     return dragonfly(f"{kind}:{text}", hosts, groups, per_group, ends, spines, bandwidth)
 
 
-def _check_rails(kind, values, switches):
+def _check_rails(kind: str, values: dict[str, int], switches: int) -> None:
     rails = whole(kind, values, "rails", 1)
     if switches % rails:
         raise NetworkError(f"network {kind}: {switches} switches of a group with hosts are no multiple of rails={rails}; "
@@ -107,7 +108,7 @@ MOST_SIZES = 4   # sizes of groups to try
 MOST_WORK = 256  # neighbours of neighbours to read, for each cable
 
 
-def recognise(cabling: Cabling) -> Dragonfly:
+def recognise(cabling: Cabling) -> Dragonfly | None:
     """Return the dragonfly of a cabling.
 
     Raises
@@ -126,7 +127,7 @@ def recognise(cabling: Cabling) -> Dragonfly:
     raise NotThisKind
 
 
-def recognise_plus(cabling: Cabling) -> Dragonfly:
+def recognise_plus(cabling: Cabling) -> Dragonfly | None:
     """Return the Dragonfly+ of a cabling.
 
     Raises
@@ -156,7 +157,7 @@ def described(network: Dragonfly) -> str:
     return f"dragonfly, {network.groups} groups of {leaves} switches"
 
 
-def _built(cabling, links, group, spine):
+def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfly | None:
     """Return the dragonfly with these groups, given the group of each switch and whether the switch is a spine."""
     groups = int(group.max()) + 1
     size = int(cabling.of_all(np.bincount(group)))
@@ -177,7 +178,8 @@ def _built(cabling, links, group, spine):
         raise NotThisKind
     classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
-    found = dragonfly(cabling.name, hosts, groups, size, over, spines, cabling.rates(classes), cabling.switch_names(order))
+    rates: Any = cabling.rates(classes)
+    found = dragonfly(cabling.name, hosts, groups, size, over, spines, rates, cabling.switch_names(order))
     cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
     return found
 
@@ -196,7 +198,7 @@ def _groupings(cabling: Cabling) -> Iterator[Ints]:
             yield group
 
 
-def _parts(n, ends):
+def _parts(n: int, ends: Ints) -> Ints:
     """Return the part of each of n vertices that pairs join, numbered from 0 in the order of the vertices."""
     near, found, number = Neighbours(n, ends), np.full(n, -1), 0
     targets, start, part = near.target.tolist(), near.start.tolist(), found.tolist()
@@ -214,7 +216,7 @@ def _parts(n, ends):
     return np.array(part)
 
 
-def _shared(near, vertex):
+def _shared(near: Neighbours, vertex: int) -> tuple[Ints, Ints]:
     """Return the neighbours of a vertex, and for each the number of its neighbours that are neighbours of the vertex."""
     mine = near.of(vertex)
     is_mine = np.zeros(near.n, dtype=bool)
@@ -222,7 +224,7 @@ def _shared(near, vertex):
     return mine, np.array([int(is_mine[near.of(other)].sum()) for other in mine.tolist()])
 
 
-def _sizes(near):
+def _sizes(near: Neighbours) -> list[Any]:
     """Return the sizes of groups that are possible at vertex 0, the largest first."""
     degree = near.degree
     if degree[near.of(0)].sum() > MOST_WORK * len(near.target):
@@ -233,7 +235,7 @@ def _sizes(near):
             and shared[size - 2] >= size - 2 and (size - 1 == len(shared) or shared[size - 1] < size - 2)][:MOST_SIZES]
 
 
-def _by_size(near, size):
+def _by_size(near: Neighbours, size: int) -> Ints | None:
     """Return the group of each switch for a size of groups, or None if a switch has no group of this size."""
     group, number, left = np.full(near.n, -1), 0, MOST_WORK * len(near.target)
     for vertex in range(near.n):

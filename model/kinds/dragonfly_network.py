@@ -125,7 +125,7 @@ def dragonfly(name: str, hosts: Hosts, groups: int, per_group: int, global_ends:
                 global_ends=ends)
 
 
-def _local_ends(groups, per_group, spines):
+def _local_ends(groups: int, per_group: int, spines: int) -> Ints:
     leaves = per_group - spines
     if spines:
         pairs = [(leaf, spine) for leaf in range(leaves) for spine in range(leaves, per_group)]
@@ -135,7 +135,7 @@ def _local_ends(groups, per_group, spines):
     return (np.arange(groups)[:, None, None] * per_group + inside).reshape(-1, 2)
 
 
-def _name(switch, per_group, spines):
+def _name(switch: int, per_group: int, spines: int) -> str:
     group, inside = divmod(switch, per_group)
     leaves = per_group - spines
     if not spines:

@@ -71,7 +71,7 @@ def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple
     return kept(("groups", exchange.unit_bytes), network, exchange, ends, lambda: _by_groups(network, exchange, ends))
 
 
-def _by_groups(network, exchange, ends):
+def _by_groups(network: Dragonfly, exchange: Exchange, ends: Ints) -> tuple[Ints, Floats]:
     traffic, n = between_switches(network, exchange, ends), network.per_group
     is_used = np.zeros((network.groups, n), dtype=bool)
     for some in (traffic.row, traffic.col):
@@ -120,7 +120,7 @@ class GroupLoads:
             some = slice(first, first + step)
             self._add_minimal(sources[some], targets, traffic[some])
 
-    def _add_minimal(self, sources, targets, traffic):
+    def _add_minimal(self, sources: Ints, targets: Ints, traffic: Floats) -> None:
         links, inside = self.network.cables_of_pair
         sent = traffic @ np.ones(traffic.shape[3])  # (S, n, T); faster than a sum
         s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
@@ -156,14 +156,14 @@ class GroupLoads:
         self._add(sources[:, None, None], inside[sources], links[sources], flow)
         return shares
 
-    def _add(self, source, leave, cable, flow):
+    def _add(self, source: Ints, leave: Ints, cable: Ints, flow: Floats) -> None:
         """Add flow of shape (..., n) from the switches of groups to their cables; cables below 0 do not exist."""
         real = cable >= 0
         self.global_links += np.bincount(cable[real], flow.sum(axis=-1)[real], len(self.global_links))
         self._add_local(np.broadcast_to(source, cable.shape)[real][:, None], np.arange(self.network.per_group),
                         leave[real][:, None], flow[real])
 
-    def _add_local(self, group, switch, other, flow):
+    def _add_local(self, group: Ints, switch: Ints, other: Ints, flow: Floats) -> None:
         n = self.network.per_group
         place = (group * n + switch) * n + other
         self.local += np.bincount(place.ravel(), flow.ravel(), self.local.size).reshape(self.local.shape)
@@ -172,7 +172,7 @@ class GroupLoads:
         """Return the bytes on the links of the classes of local and global cables."""
         return [self._local_links(), self.global_links]
 
-    def _local_links(self):
+    def _local_links(self) -> Floats:
         direct = self.local.copy()
         group = np.arange(self.network.per_group)
         direct[:, group, group] = 0
@@ -189,14 +189,14 @@ class GroupLoads:
 
 
 @lru_cache(maxsize=8)
-def _places(network):
+def _places(network: Dragonfly) -> Ints:
     """Return the place of each local link among all pairs of switches of the groups."""
     n, (low, high) = network.per_group, network.local_ends.T
     return np.concatenate([low * n + high % n, high * n + low % n])
 
 
 @lru_cache(maxsize=16)
-def _shares(network, sources, targets):
+def _shares(network: Dragonfly, sources: bytes, targets: bytes) -> tuple[Floats, ...]:
     """Return the share of each cable of the traffic between two groups, by switch and kind, and the kinds of all switches.
 
     Float arrays, shapes (pairs, K, n, kinds) from switches to kinds, (pairs, K, kinds, n) from kinds to switches, and twice
@@ -217,7 +217,7 @@ def _shares(network, sources, targets):
     return shares[pair, cable, kind[:, None]], by_target, of_source, of_target
 
 
-def _kinds(far):
+def _kinds(far: Ints) -> tuple[Ints, Ints]:
     """Return the kind of each switch, and a switch of each kind: int arrays, shapes (pairs, n), (pairs, kinds).
 
     far : int array, shape (pairs, K, n), hops from each switch to each cable
@@ -282,7 +282,7 @@ def minimal_legs(network: Dragonfly, switches: Ints) -> Legs:
     return joined([_local_legs(network, joined(near, 0), local), *over], n_local + n_global)
 
 
-def _local_legs(network, legs, weight):
+def _local_legs(network: Dragonfly, legs: Legs, weight: float) -> tuple[Ints, Ints, Floats]:
     """Return local links for shares of legs ``switch * per_group + switch inside``."""
     from scipy.sparse import coo_array
 
@@ -325,7 +325,7 @@ class Valiant(Minimal):
         return loads_with_hosts(network, exchange, node_of_rank, found.classes())
 
 
-def _through_groups(network, found, used, traffic):
+def _through_groups(network: Dragonfly, found: GroupLoads, used: Ints, traffic: Floats) -> Floats:
     """Add the first legs to the loads, and return the traffic of the second legs, from the switches where they begin."""
     G, U, n = network.groups, len(used), network.per_group
     part = 1 / (G - 2)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import NetworkError, RoutingError
@@ -130,7 +131,7 @@ def cable_ends(cables: Ints, switches: int) -> tuple[Ints, Ints, Ints]:
     return number // per_switch, number % per_switch, unit
 
 
-def _parents(above):
+def _parents(above: Sequence[Ints]) -> list[Ints]:
     """Return for each level the unit above of each unit: list of int arrays."""
     found = []
     for i, unit in enumerate(above):
@@ -141,13 +142,13 @@ def _parents(above):
     return found
 
 
-def _names(units, switches):
+def _names(units: list[int], switches: Sequence[int]) -> list[list[str]]:
     kinds = ["leaf", *(["spine"] if len(units) == 2 else ["spine", "core", *(f"core{i}-" for i in range(2, len(units)))])]
     return [[f"{kind}{u}-{s}" if n > 1 and each > 1 else f"{kind}{u * each + s}" for u in range(n) for s in range(each)]
             for kind, n, each in zip(kinds, units, switches)]
 
 
-def _units(hosts, above, units, switches, level):
+def _units(hosts: Hosts, above: Sequence[Ints], units: list[int], switches: Sequence[int], level: int) -> Ints:
     """Return the unit of a level of each switch, -1 above the level. Leaves that share their hosts are one unit."""
     own = above[level]
     if level == 0:
@@ -447,7 +448,7 @@ def _span(numbers: Ints) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _levels(cabling, links):
+def _levels(cabling: Cabling, links: Ints) -> tuple[Ints, Ints]:
     """Return hops from each switch to its nearest leaf, and its place when switches are found from the hosts upwards."""
     n = cabling.n_switches
     level, place = np.full(n, -1), np.full(n, -1)
@@ -468,12 +469,12 @@ def _levels(cabling, links):
     return level, place
 
 
-def _first(values):
+def _first(values: NDArray[Any]) -> Ints:
     """Return different values in the order in which they come."""
     return values[np.sort(np.unique(values, return_index=True)[1])]
 
 
-def _upwards(cabling, level):
+def _upwards(cabling: Cabling, level: Ints) -> tuple[Ints, Ints]:
     """Return the lower and the upper switch of each pair; all cables lead one level up."""
     a, b = cabling.switches.T
     if (abs(level[a] - level[b]) != 1).any():
@@ -481,7 +482,7 @@ def _upwards(cabling, level):
     return np.where(level[a] < level[b], a, b), np.where(level[a] < level[b], b, a)
 
 
-def _units_of(lower, upper, level, place):
+def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints) -> list[Ints]:
     """Return for each level the unit of each switch of the levels up to it, numbered from the hosts: list of int arrays."""
     found, root = [], np.arange(len(level))
     for i in range(int(level.max()) + 1):
@@ -496,11 +497,11 @@ def _units_of(lower, upper, level, place):
     return found
 
 
-def _joined(root, a, b):
+def _joined(root: Ints, a: Ints, b: Ints) -> Ints:
     """Return the root of each part if pairs join parts; `root` has the root of each so far."""
     up = root.tolist()
 
-    def top(x):
+    def top(x: int) -> int:
         while up[x] != x:
             up[x] = up[up[x]]
             x = up[x]
@@ -513,7 +514,7 @@ def _joined(root, a, b):
     return np.array([top(x) for x in range(len(up))])
 
 
-def _in_order(lower, upper, level, place, units):
+def _in_order(lower: Ints, upper: Ints, level: Ints, place: Ints, units: list[Ints]) -> list[Ints]:
     """Return the switches of each level, unit by unit. The switches of a unit are in the order of the switches above."""
     found: list[Ints] = []
     for i in range(len(units) - 1, -1, -1):
@@ -530,14 +531,14 @@ def _in_order(lower, upper, level, place, units):
     return found
 
 
-def _check_evenness(up, switches):
+def _check_evenness(up: list[Ints], switches: Sequence[int]) -> None:
     """Raise NotThisKind unless each switch has equally many cables to each switch above it."""
     for cables, number, above in zip(up, switches, switches[1:]):
         if above % number or (cables % above).any():
             raise NotThisKind
 
 
-def _check_same_units(links, above, up):
+def _check_same_units(links: Ints, above: Sequence[Ints], up: Ints) -> None:
     """Raise NotThisKind unless leaves that share hosts share all, have as many cables upwards, and are in one unit."""
     first = links[:, :1]
     if (links == first).all():

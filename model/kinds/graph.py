@@ -13,7 +13,7 @@ Source: W. Imrich, I. Peterin, "Recognizing Cartesian products in linear time", 
 are rings and lines alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -21,6 +21,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GraphError, TorusError
 from pencilmap.model.kinds import torus
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
@@ -32,7 +33,7 @@ from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
-from pencilmap.model.routing.rule import Rule
+from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
@@ -62,7 +63,7 @@ def in_order(site: Site) -> Site:
     return _moved(site, graph, graph.in_order)
 
 
-def _moved(site, graph, network):
+def _moved(site: Site, graph: TorusGraph, network: Torus | TorusGraph) -> Site:
     allocation = site.allocation
     whole = allocation.order is None and (graph.node_of_host == np.arange(graph.n_nodes)).all()
     hosts = None if allocation.hosts is None else graph.node_of_host[allocation.hosts]
@@ -134,12 +135,12 @@ class TorusGraphKind(Kind):
         return torus.KIND.spectral(of_torus(site), sizes, routing_name if is_known else "", known)
 
 
-def _of_torus(network, bound):
+def _of_torus(network: Torus, bound: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Return the bound of the class whose links take longest, for all links in one class."""
     return (max(load * weight for load, weight in zip(bound, link_weights(network))),)
 
 
-def _carried(rule):
+def _carried(rule: RoutingRule) -> RoutingRule:
     return replace(rule, make=lambda argument: Carried(rule.make(argument)))
 
 MOST_FACTORS = 2 * MAX_DIMENSIONS
@@ -202,7 +203,7 @@ def described(network: TorusGraph) -> str:
     return f"{'torus' if any(torus.wrap) else 'mesh'} {str(torus).removesuffix(':mesh')}"
 
 
-def _factors(near, origin):
+def _factors(near: Neighbours, origin: int) -> list[list[int]]:
     """Return the neighbours of a host by factor: one at an end of a line, two of a ring."""
     left, found = near.of(origin).tolist(), []
     while left:
@@ -215,13 +216,13 @@ def _factors(near, origin):
     return found
 
 
-def _is_straight(near, before, middle, after):
+def _is_straight(near: Neighbours, before: int, middle: int, after: int) -> bool:
     """Return whether two cables of a host lie in one factor: they are sides of no square, or of a triangle."""
     mine = set(near.of(before).tolist())
     return after in mine or len(mine & set(near.of(after).tolist()) - {middle}) == 0
 
 
-def _straight(near, origin, ends, n):
+def _straight(near: Neighbours, origin: int, ends: list[int], n: int) -> tuple[list[int], bool]:
     """Return the hosts of the ring or line through a host, and whether it is a ring, whose first host is repeated."""
     line, straight = [origin, ends[0]], len(ends) > 1
     while len(line) <= n:
@@ -239,7 +240,7 @@ def _straight(near, origin, ends, n):
     return line, straight
 
 
-def _positions(near, factor, wraps):
+def _positions(near: Neighbours, factor: list[int], wraps: bool) -> Ints:
     """Return the position of each host on a ring or line: int array, shape (n,)."""
     if not wraps:
         n = len(factor)
@@ -254,7 +255,8 @@ def _positions(near, factor, wraps):
     return np.where((near.hops(factor[1]) < start) | (hops == 0), hops, n - hops)
 
 
-def _merged(cabling, where, wraps, extents):
+def _merged(cabling: Cabling, where: Ints, wraps: list[bool],
+            extents: Sequence[int]) -> tuple[tuple[int, ...], tuple[bool, ...], Ints, tuple[int, ...], Any]:
     """Return shape, wraps, coordinates of the hosts, cables and rates of a torus, the shortest dimensions first."""
     alike = []
     a, b = cabling.ends.T

@@ -150,7 +150,7 @@ def described(network: HyperX) -> str:
     return f"HyperX {'x'.join(map(str, network.extents))}, {some} on each switch"
 
 
-def _lines_of_first(near):
+def _lines_of_first(near: Neighbours) -> list[Ints]:
     """Return the other switches on each line of switch 0."""
     left, found = set(near.of(0).tolist()), []
     while left:
@@ -161,7 +161,7 @@ def _lines_of_first(near):
     return found
 
 
-def _coordinates(near, lines):
+def _coordinates(near: Neighbours, lines: list[Ints]) -> Ints:
     """Return the coordinates of each switch: int array, shape (switches, d)."""
     where, hops = np.zeros((near.n, len(lines)), dtype=np.int64), near.hops(0)
     for i, line in enumerate(lines):

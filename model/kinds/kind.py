@@ -20,6 +20,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_cuts, cuts_of_graph
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -249,7 +250,7 @@ def with_smallest(bound: Bound, crossing: Crossing) -> Bound:
     return value * crossing.smallest, argument + (", with the smallest messages" if crossing.smallest < 1 else "")
 
 
-def _of_fastest(network, bound):
+def _of_fastest(network: GraphNetwork, bound: Fraction) -> tuple[Fraction, ...]:
     """Return a bound in cables of the fastest class, for each class: 0 for all others, whose links may not be in the cut."""
     rates = network.bandwidth or (1.0,)
     fastest = rates.index(max(rates))
@@ -257,7 +258,7 @@ def _of_fastest(network, bound):
 
 
 @lru_cache(maxsize=2)
-def _sorted_hops(network, nodes):
+def _sorted_hops(network: Any, nodes: bytes) -> Ints:
     some = np.frombuffer(nodes, dtype=np.int64)
     return np.sort(host_hops(network)[np.ix_(some, some)].astype(np.int64), axis=1)
 

@@ -1,6 +1,6 @@
 """Kinds of hosts on switches: routing rules, and bounds by the levels that enclose hosts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -99,7 +99,7 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     return LinkLoads(network, values, exchange.total_bytes)
 
 
-def _of_hosts(network, exchange, ends, n):
+def _of_hosts(network: SwitchedNetwork, exchange: Exchange, ends: Ints, n: int) -> list[Ints]:
     """Return the bytes that leave each of n ends of a plane, and the bytes that enter the end, whatever the routing."""
     both = kept(("hosts", exchange.unit_bytes), network, exchange, ends,
                 lambda: crossing(exchange, ends, np.arange(n), n, host_of_end(network)))
@@ -113,7 +113,7 @@ def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
         (between(exchange, ends, plane.switch, n, host), float(plane.share)) for plane in network.planes()))
 
 
-def _of_plane(rule, network, switches, share):
+def _of_plane(rule: Rule, network: SwitchedNetwork, switches: Ints, share: float) -> Legs:
     """Return the legs between switches, which may occur several times, for a share of each message."""
     from scipy.sparse import coo_array  # slow to import
 
@@ -233,7 +233,7 @@ def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
     return tuple(found)
 
 
-def _by_cables(network, leaving):
+def _by_cables(network: SwitchedNetwork, leaving: Ints) -> Iterator[tuple[int, Fraction, Ints]]:
     """Yield class, capacity in its cables, and the units with such cables."""
     weights = link_weights(network)
     fastest = weights.index(min(weights))
@@ -254,7 +254,7 @@ def divisions(site: Site, room: Room) -> Iterator[tuple[list[cuts.Cut], str]]:
             yield room.divided(slots, capacity), f"{name} with its share of the tasks"
 
 
-def _levels(site):
+def _levels(site: Site) -> Iterator[tuple[str, Ints, list[Fraction]]]:
     """Yield for each level the name of a unit, and the slots and the capacity of all units."""
     network, T = site.network, site.tasks_per_node
     used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
@@ -266,7 +266,7 @@ def _levels(site):
 
 
 @lru_cache(maxsize=64)
-def _in_turn_on_levels(site, *sizes):
+def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
     P = site.n_slots
     cuts = [cut for cut in cuts_of(site) if 0 < cut.slots < P]
     if sizes[0] * sizes[1] != P or not cuts:
@@ -280,7 +280,7 @@ def _in_turn_on_levels(site, *sizes):
     return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
-def _least_columns(curve, rows):
+def _least_columns(curve: Floats, rows: Floats) -> Floats:
     """Return the least length of the columns at each length of the rows."""
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
@@ -300,10 +300,11 @@ def cuts_of(site: Site) -> tuple[Cut, ...]:
     return tuple(found.values())
 
 
-def _unions(units, inside, weights):
+def _unions(units: Units, inside: Ints, weights: list[Fraction]) -> Iterator[tuple[int, Fraction, int]]:
     """Yield slots and capacity of the unions of the 2, 3, ... fullest units."""
     order = np.argsort(-inside, kind="stable")
     alone = (units.leaving @ np.array([float(1 / weight) for weight in weights]))[order]
+    assert units.between is not None  # if there are several units
     ordered = units.between[np.ix_(order, order)]
     joined = np.cumsum(np.tril(ordered, -1).sum(axis=1) + np.triu(ordered, 1).sum(axis=0))
     slots = np.cumsum(inside[order])
@@ -313,7 +314,7 @@ def _unions(units, inside, weights):
             yield int(slots[n - 1]), Fraction(capacity).limit_denominator(1 << 20), n
 
 
-def _curve(sizes, cut, N):
+def _curve(sizes: Sequence[int], cut: Cut, N: int) -> Floats:
     """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2)."""
     R, C = sizes
     P, k = R * C, cut.slots

@@ -56,7 +56,7 @@ def bandwidths(rates: Rates | Sequence[float] | None, classes: Sequence[str]) ->
     return tuple(float(rate) for rate in rates)
 
 
-def _pair(part, classes):
+def _pair(part: str, classes: Sequence[str]) -> tuple[str, str]:
     name, _, rate = (word.strip() for word in part.partition("="))
     if not rate:
         raise NetworkError(f"bandwidth {part.strip()[:40]!r} names no class; write {','.join(f'{c}=...' for c in classes)}")

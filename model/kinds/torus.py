@@ -6,7 +6,7 @@ Tori, meshes, tori folded into boxes, and hypercubes, whose nodes are their swit
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product as cartesian
@@ -62,7 +62,7 @@ def plane_traffic(n: int, exchange: Exchange, position: Ints) -> Ints:
     groups = len(position)
     cell = position + np.arange(groups)[:, None] * n
 
-    def by_plane(weight):
+    def by_plane(weight: Ints) -> Ints:
         found = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
         return found.astype(np.int64).reshape(groups, n)
 
@@ -119,7 +119,7 @@ def rows_and_columns(site: Site, grid: ProcessGrid, sizes: tuple[int, int], orde
         yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
 
 
-def _units(torus, capacity, sizes, n_tasks):
+def _units(torus: Torus, capacity: list[Fraction], sizes: tuple[int, int], n_tasks: int) -> tuple[Fraction, Fraction] | None:
     """Return the length that one message adds to a link of each exchange, or half of this length for divided messages.
 
     None if links differ.
@@ -127,12 +127,14 @@ def _units(torus, capacity, sizes, n_tasks):
     if len(set(capacity)) > 1:
         return None
     divided = any(torus.is_ring(i) and n % 2 == 0 for i, n in enumerate(torus.shape))
-    return tuple(Fraction(2 if divided else 4) * torus.n_nodes / (n_tasks * size) / capacity[0] for size in sizes)
+    rows, columns = (Fraction(2 if divided else 4) * torus.n_nodes / (n_tasks * size) / capacity[0] for size in sizes)
+    return rows, columns
 
 
-def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
+def _sums(site: Site, grid: ProcessGrid, sizes: tuple[int, int], capacity: list[Fraction], rows: Fraction, columns: Fraction,
+          units: tuple[Fraction, Fraction] | None, brief: bool) -> Iterator[tuple[Fraction, str]]:
     """Yield the bounds of `_in_turn` from the floors of both lengths."""
-    torus = site.network
+    torus = as_torus(site.network)
     yield rows + columns, "rows and columns, each alone"
     is_whole = is_full(site, grid)
     if not is_whole:
@@ -150,7 +152,8 @@ def _sums(site, grid, sizes, capacity, rows, columns, units, brief):
                "rows and columns across the middles, over all translations")
 
 
-def _pairs_of_cuts(part, sizes, rows, columns, units):
+def _pairs_of_cuts(part: "_Part", sizes: tuple[int, int], rows: Fraction, columns: Fraction,
+                   units: tuple[Fraction, Fraction] | None) -> Iterator[tuple[Fraction, str]]:
     """Yield bounds by the frontier: across the best box of each family, and across moving planes for the worst share."""
     torus, P = part.torus, part.P
     for which, arcs in _families(torus):
@@ -172,7 +175,7 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
                    f"rows and columns, {axis} plane that moves through the machine")
 
 
-def _fewest(P, S, inside):
+def _fewest(P: int, S: int, inside: Ints) -> Ints:
     """Return the fewest tasks on the emptier side of a cut with `inside` of the S slots: the tasks without room outside."""
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
@@ -186,8 +189,8 @@ class _Part:
     smallest : Fraction; no message is smaller than this part of the mean of its exchange
     """
 
-    def __init__(self, site, grid, transform):
-        self.torus, self.grid, self.T = site.network, grid, site.tasks_per_node
+    def __init__(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> None:
+        self.torus, self.grid, self.T = as_torus(site.network), grid, site.tasks_per_node
         self.P, self.S = grid.n_tasks, site.n_slots
         self.nodes = site.allocation.nodes
         self.capacity = capacity_of(self.torus)
@@ -196,16 +199,16 @@ class _Part:
         self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest
         self.window = Minimum(self.crossing)
 
-    def length(self, crossing, capacity):
+    def length(self, crossing: Any, capacity: Any) -> Fraction:
         """Return a lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * int(crossing), self.whole) / capacity if capacity else Fraction(0)
 
-    def hop_length(self, hops, capacity):
+    def hop_length(self, hops: int, capacity: Any) -> Fraction:
         """Return a lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
 
 
-def _fixed_cuts(part):
+def _fixed_cuts(part: _Part) -> Iterator[tuple[Fraction, str]]:
     """Yield every box of the torus against the rest, with every k that the slots inside and outside allow."""
     held = np.array([part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)])
     for which, arcs in _families(part.torus):
@@ -216,7 +219,7 @@ def _fixed_cuts(part):
         yield part.length(held[inside[best]], _capacity(part, arcs, best)), which
 
 
-def _inside(part, arcs):
+def _inside(part: _Part, arcs: list[tuple[Ints, Ints, Ints]]) -> Ints:
     """Return the slots in each box: int array, one axis for each dimension."""
     inside = part.slots
     for i, (member, _, _) in enumerate(arcs):
@@ -224,13 +227,13 @@ def _inside(part, arcs):
     return inside
 
 
-def _capacity(part, arcs, box):
+def _capacity(part: _Part, arcs: list[tuple[Ints, Ints, Ints]], box: Sequence[Any]) -> Any:
     """Return the exact capacity of the links that leave a box."""
     return sum(part.capacity[i] * int(arcs[i][2][box[i]]) * prod(
         int(arcs[j][1][box[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
 
 
-def _families(torus):
+def _families(torus: Torus) -> Iterator[tuple[str, list[tuple[Ints, Ints, Ints]]]]:
     """Yield sets of boxes: all boxes if there are not too many, otherwise boxes between two planes of each dimension."""
     every = [_arcs(torus, i) for i in range(torus.n_dimensions)]
     if prod(len(lengths) for _, lengths, _ in every) <= MOST_BOXES:
@@ -241,7 +244,7 @@ def _families(torus):
         yield f"planes across {axis}", [*whole[:i], every[i], *whole[i + 1:]]
 
 
-def _arcs(torus, i):
+def _arcs(torus: Torus, i: int) -> tuple[Ints, Ints, Ints]:
     """Return the arcs of dimension `i`, the whole dimension last: positions (0/1), lengths, and ends with leaving links."""
     n = torus.shape[i]
     if torus.is_ring(i):
@@ -255,11 +258,11 @@ def _arcs(torus, i):
     return member, length, sides
 
 
-def _capacities(part, arcs):
+def _capacities(part: _Part, arcs: list[tuple[Ints, Ints, Ints]]) -> Any:
     """Return the capacity of the links that leave each box: float array, one axis for each dimension."""
-    total = 0.0
+    total: Any = 0.0
     for i in range(len(arcs)):
-        term = float(part.capacity[i])
+        term: Any = float(part.capacity[i])
         for j, (_, length, sides) in enumerate(arcs):
             along = [-1 if axis == j else 1 for axis in range(len(arcs))]
             term = term * (sides if j == i else length).reshape(along)
@@ -267,7 +270,7 @@ def _capacities(part, arcs):
     return total
 
 
-def _moving_planes(part):
+def _moving_planes(part: _Part) -> Iterator[tuple[Fraction, str]]:
     """Yield bounds of a plane that moves through a dimension: nearly half of the tasks are behind some position."""
     torus = part.torus
     for i, axis in enumerate(torus.axes):
@@ -278,13 +281,13 @@ def _moving_planes(part):
                    f"{axis} plane that moves through the machine")
 
 
-def _largest_plane(part, i):
+def _largest_plane(part: _Part, i: int) -> int:
     """Return the most tasks that a plane across dimension `i` can hold."""
     others = tuple(j for j in range(part.torus.n_dimensions) if j != i)
     return min(part.P, int(part.slots.sum(axis=others).max()))
 
 
-def _blocks(part):
+def _blocks(part: _Part) -> Iterator[tuple[Fraction, str]]:
     """Yield bounds of divisions into equal blocks: some block has at least its share of the tasks."""
     torus = part.torus
     sides = [sorted({b for b in (1, 2, 4, 8, 16, 32, n // 2, n) if 1 <= b <= n}) for n in torus.shape]
@@ -294,20 +297,20 @@ def _blocks(part):
     for block in cartesian(*sides):
         number = np.ravel_multi_index((where // block).T, tuple(-(-n // b) for n, b in zip(torus.shape, block)))
         slots = np.bincount(number) * part.T
-        share, most = -(-part.P // np.count_nonzero(slots)), min(part.P, int(slots.max()))
+        share, most = -(-part.P // int(np.count_nonzero(slots))), min(part.P, int(slots.max()))
         capacity = sum(part.capacity[i] * _leaving(torus, i, b) * (prod(block) // b) for i, b in enumerate(block))
         name = "a single node" if max(block) == 1 else f"block of {'x'.join(map(str, block))}"
         yield part.length(part.window(share, most), capacity), f"{name} with its share of the tasks"
 
 
-def _leaving(torus, i, side):
+def _leaving(torus: Torus, i: int, side: int) -> int:
     """Return the largest number of ends at which links leave a block of that side."""
     if side == torus.shape[i]:
         return 0
     return 2 if torus.is_ring(i) or torus.shape[i] > 2 * side else 1
 
 
-def _distances(part):
+def _distances(part: _Part) -> Iterator[tuple[Fraction, str]]:
     """Yield the bound of bytes times hops divided by the capacity of all links."""
     torus = part.torus
     if len(part.nodes) > MOST_NODES:
@@ -405,13 +408,13 @@ def least_factor(torus: Torus, R: int, C: int) -> Fraction:
     return (least + least_other(least, share)) / (share * (1 - share))
 
 
-def _binding(torus):
+def _binding(torus: Torus) -> list[int]:
     """Return the dimensions in which the all-to-all takes longest."""
     lengths = [Fraction(length) * weight for length, weight in zip(KIND.machine_bound(torus), link_weights(torus))]
     return [i for i, length in enumerate(lengths) if length == max(lengths)]
 
 
-def _factors(torus, i):
+def _factors(torus: Torus, i: int) -> list[tuple[int, int]]:
     """Return the factors that dimension `i` may need in R and in C."""
     n = torus.shape[i]
     if not torus.is_ring(i) and n % 2 == 0:

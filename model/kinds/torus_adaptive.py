@@ -20,15 +20,18 @@ random choice in Poisson processes; the closed form is ours. Cost: O(n_i^2) for 
 each combination of distinct positions on the other axes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product as cartesian
 from math import lgamma
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus
@@ -153,20 +156,21 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
 class _Underway:
     """The bytes that each node holds for every offset, by remaining hops."""
 
-    def __init__(self, torus, exact):
+    def __init__(self, torus: Torus, exact: bool) -> None:
         self.torus, self.exact = torus, exact
-        self.levels = {}  # remaining hops -> {remaining offset: array of shape (N,)}
+        self.levels: dict[int, dict[tuple[int, ...], NDArray[Any]]] = {}
+        # remaining hops -> {remaining offset: array of shape (N,)}
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.levels)
 
-    def add(self, left, held):
+    def add(self, left: tuple[int, ...], held: NDArray[Any]) -> None:
         level = sum(map(abs, left))
         if level:
             level_bytes = self.levels.setdefault(level, {})
             level_bytes[left] = level_bytes[left] + held if left in level_bytes else held
 
-    def pop(self):
+    def pop(self) -> tuple[tuple[int, ...], NDArray[Any]]:
         """Remove and return one of the longest offsets."""
         level = max(self.levels)
         found = self.levels[level].popitem()
@@ -174,23 +178,23 @@ class _Underway:
             del self.levels[level]
         return found
 
-    def moved(self, held, i, step):
+    def moved(self, held: NDArray[Any], i: int, step: int) -> NDArray[Any]:
         """Return the bytes of the nodes, one hop further in dimension `i`."""
         grid = held.reshape(self.torus.shape[::-1])
         return np.roll(grid, step, axis=self.torus.n_dimensions - 1 - i).reshape(-1)
 
-    def add_all(self, exchange, node_of_rank):
+    def add_all(self, exchange: Exchange, node_of_rank: Ints) -> None:
         """Put every message at its start, with its offset."""
         shape = self.torus.shape
-        for difference, held in _bytes_by_difference(self.torus, exchange, node_of_rank):
+        for difference, sent in _bytes_by_difference(self.torus, exchange, node_of_rank):
             hops = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
             share = Fraction(1, int(np.prod([len(h) for h in hops])))
-            held = held.astype(object) * share if self.exact else held * float(share)
+            held = sent.astype(object) * share if self.exact else sent * float(share)
             for left in cartesian(*hops):
                 self.add(left, held)
 
 
-def _shortest(difference, n, ring):
+def _shortest(difference: int, n: int, ring: bool) -> tuple[int, ...]:
     """Return signed hops in the shortest direction; two values at half a ring.
 
     Differences are 0..n-1 on a ring, -(n-1)..n-1 on a line.
@@ -200,7 +204,7 @@ def _shortest(difference, n, ring):
     return (difference - n,) if 2 * difference > n else (difference, -difference)
 
 
-def _bytes_by_difference(torus, exchange, node_of_rank):
+def _bytes_by_difference(torus: Torus, exchange: Exchange, node_of_rank: Ints) -> Iterator[tuple[tuple[int, ...], Ints]]:
     """Yield each difference of coordinates that occurs, and the bytes with this difference that start at each node.
 
     Yields
@@ -228,7 +232,7 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
         yield tuple(_digits(torus, number, base)), bytes_of_node
 
 
-def _digits(torus, number, base):
+def _digits(torus: Torus, number: int, base: list[int]) -> Iterator[int]:
     """Return differences from their number: 0..n-1 on a ring, -(n-1)..n-1 on a line."""
     for i, b in enumerate(base):
         number, digit = divmod(number, b)
@@ -254,7 +258,7 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
 
 
-def _joint(axes, i, weights):
+def _joint(axes: "list[list[_Axis]]", i: int, weights: Floats) -> Floats:
     """Return the loads of each exchange on the different links of dimension i, on the m scale.
 
     Float array, shape (links, exchanges).
@@ -268,12 +272,12 @@ def _joint(axes, i, weights):
     return np.einsum("aew,bew->abe", links, lines).reshape(-1, len(axes[0]))
 
 
-def _longest(n, ring):
+def _longest(n: int, ring: bool) -> int:
     return n // 2 if ring else n - 1
 
 
 @lru_cache(maxsize=32)
-def _quadrature(hops):
+def _quadrature(hops: int) -> tuple[Floats, Floats]:
     """Return times and weights from 0 to the end of the slowest message of so many hops."""
     panels = int(np.ceil((hops + 8 * np.sqrt(hops) + _TAIL) / _PANEL))
     x, w = np.polynomial.legendre.leggauss(_NODES)
@@ -282,7 +286,7 @@ def _quadrature(hops):
 
 
 @lru_cache(maxsize=128)
-def _axis(pattern, letters, ring, hops):
+def _axis(pattern: Pattern | RingMap, letters: str, ring: bool, hops: int) -> "_Axis":
     """Return a dimension at the points in time for so many hops."""
     return _Axis(pattern, letters, ring, _quadrature(hops)[0])
 
@@ -313,7 +317,7 @@ class _Axis:
         return _different(self.crossings), _different(self.positions)
 
 
-def _legs(pattern, letters, ring):
+def _legs(pattern: Pattern | RingMap, letters: str, ring: bool) -> Floats:
     """Return the pairs that go k hops up or down from a position, ties half each way: shape (2, n, longest + 1)."""
     n = pattern.n
     group = pattern.group(letters)
@@ -329,21 +333,21 @@ def _legs(pattern, letters, ring):
     return legs
 
 
-def _carry(legs):
+def _carry(legs: Floats) -> Floats:
     """Return counts by start position, moved to the position k hops further: shape (2, n, hops + 1)."""
     n = legs.shape[1]
     position, k = np.ogrid[:n, :legs.shape[2]]
     return np.stack([legs[0][(position - k) % n, k], legs[1][(position + k) % n, k]])
 
 
-def _poisson(terms, times):
+def _poisson(terms: int, times: Floats) -> Floats:
     """Return the probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
     k = np.arange(terms)[:, None]
     factorials = np.array([lgamma(k + 1) for k in range(terms)])[:, None]  # their logarithms avoid the underflow of products
     return np.exp(k * np.log(times) - times - factorials)
 
 
-def _different(rows):
+def _different(rows: Floats) -> Floats:
     """Return the rows that differ by more than rounding errors, in their order."""
     seen: dict[bytes, int] = {}  # np.unique makes a field of each column: ten times as long
     for i, row in enumerate(np.round(rows, 10) + 0.0):  # + 0.0 turns -0.0 into 0.0
@@ -351,7 +355,7 @@ def _different(rows):
     return rows[list(seen.values())]
 
 
-def _largest(axes, i, weights):
+def _largest(axes: list[_Axis], i: int, weights: Floats) -> float:
     """Return the largest load of the links of dimension i over all its lines, on the m scale."""
     lines = np.ones((1, weights.size))
     for j, axis in enumerate(axes):

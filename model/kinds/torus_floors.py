@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds.cuts import rounded_down
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.kind import Bound, Optima, nearest
@@ -50,6 +50,7 @@ def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
         _placed(rows, node, R > C) for rows in (found.rows_sequence, found.rows_joint)))
 
 
+@lru_cache
 def reduced_torus(torus: Torus) -> Torus:
     """Return the torus or mesh that represents all with the same optima: without extents of 1, in one of the two orders.
 
@@ -61,7 +62,7 @@ def reduced_torus(torus: Torus) -> Torus:
     return Torus(tuple(n for n, _ in kept), tuple(wrap for _, wrap in kept)) if kept else Torus((1,))
 
 
-def _nodes(torus, small):
+def _nodes(torus: Torus, small: Torus) -> Ints:
     """Return the node of a torus that represents each node of the reduced torus: int array."""
     where = small.coordinates(np.arange(small.n_nodes))
     kept = [i for i, n in enumerate(torus.shape) if n > 1]
@@ -71,13 +72,13 @@ def _nodes(torus, small):
     return torus.node(full)
 
 
-def _placed(rows, node, turned):
+def _placed(rows: Sequence[Sequence[int]], node: Ints, turned: bool) -> tuple[tuple[int, ...], ...]:
     placed = tuple(tuple(int(node[at]) for at in row) for row in rows)
     return tuple(zip(*placed)) if turned else placed
 
 
 @lru_cache(maxsize=1)
-def _table_of_optima():
+def _table_of_optima() -> dict[tuple[str, int, int, int], Optima]:
     lines = (files("pencilmap.model.data") / "optima.csv").read_text(encoding="ascii").splitlines()
     found = {}
     for line in csv.DictReader(line for line in lines if not line.startswith("#")):
@@ -87,7 +88,7 @@ def _table_of_optima():
     return found
 
 
-def _rows(text):
+def _rows(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(map(int, row.split("."))) for row in text.split("/"))
 
 
@@ -176,7 +177,7 @@ def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, orde
                         found)
 
 
-def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
+def _floors(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool) -> Iterator[Fraction]:
     torus, T = as_torus(site.network), site.tasks_per_node
     if size <= 1 or torus.n_nodes == 1:
         return
@@ -194,14 +195,14 @@ def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
         yield Fraction(4 * torus.n_nodes * T * (size - T), n_tasks * size) / leaving
 
 
-def _dimensions(torus, capacity):
+def _dimensions(torus: Torus, capacity: list[Fraction]) -> tuple[tuple[int, bool, Fraction, Fraction], ...]:
     """Return the dimensions in the form that `spread_floor` takes."""
     return tuple((n, torus.is_ring(i), capacity[i],
                   2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] / (4 * torus.n_nodes))
                  for i, n in enumerate(torus.shape) if n > 1)
 
 
-def _first_hop(torus, i, least):
+def _first_hop(torus: Torus, i: int, least: int) -> Fraction:
     """Return the floor by first hops in dimension i, in units of N/P, if a group takes `least` coordinates or more."""
     if not torus.is_ring(i):
         return Fraction(2)
@@ -210,7 +211,7 @@ def _first_hop(torus, i, least):
     return 2 - Fraction(2, max(3, least))
 
 
-def _least_spread(torus, capacity, size, n_tasks, T):
+def _least_spread(torus: Torus, capacity: list[Fraction], size: int, n_tasks: int, T: int) -> Fraction:
     """Return the least length at which all groups find room, by first hops and distances, rounded down."""
     low, high = Fraction(0), 2 * Fraction(torus.n_nodes, n_tasks) / min(capacity)
     for _ in range(STEPS):
@@ -219,7 +220,7 @@ def _least_spread(torus, capacity, size, n_tasks, T):
     return low
 
 
-def _room(torus, capacity, size, n_tasks, T, length):
+def _room(torus: Torus, capacity: list[Fraction], size: int, n_tasks: int, T: int, length: Fraction) -> Fraction:
     """Return the largest share of all groups that has room if no length is above `length`."""
     room = Fraction(0)
     for i, n in enumerate(torus.shape):
@@ -229,19 +230,19 @@ def _room(torus, capacity, size, n_tasks, T, length):
         least = 1 - here * n_tasks / (2 * torus.n_nodes)               # of a group, on one coordinate
         if least > 0 and (not torus.is_ring(i) or least > Fraction(1, 2)):
             continue
-        two = _cost(n, max(least, 0)) / here
+        two = _cost(n, max(least, Fraction(0))) / here
         one = _cost(n, max(least, 1 - Fraction((n + 1) // 2 * T, size))) / here if size <= T * n else None
         room += _most_groups(one, two)
     return room
 
 
-def _cost(n, least):
+def _cost(n: int, least: Fraction) -> Fraction:
     """Return the length that all groups cause along a ring of n nodes if every half holds `least` of each group or more."""
     least = min(least, Fraction(1, 2))
     return 2 * n * least * (1 - least)
 
 
-def _most_groups(one, two):
+def _most_groups(one: Fraction | None, two: Fraction) -> Fraction:
     """Return the largest p + x/2 with one p + two x <= 1 and p + x <= 1; without p if `one` is None."""
     half = min(Fraction(1), 1 / two) / 2 if two else Fraction(1, 2)
     if one is None:
@@ -252,18 +253,18 @@ def _most_groups(one, two):
     return max(half, 1 / one, both)
 
 
-def _largest_slab(site, i):
+def _largest_slab(site: Site, i: int) -> int:
     """Return the most slots that share a coordinate."""
-    torus = site.network
+    torus = as_torus(site.network)
     if site.allocation.is_complete:
         return torus.lines(i) * site.tasks_per_node
     where = torus.coordinates(site.allocation.nodes)[:, i]
     return int(np.bincount(where).max()) * site.tasks_per_node
 
 
-def _least_ends(site, capacity):
+def _least_ends(site: Site, capacity: list[Fraction]) -> Fraction | int:
     """Return the least capacity of the links that leave a usable node."""
-    torus, nodes = site.network, site.allocation.nodes if not site.allocation.is_complete else None
+    torus, nodes = as_torus(site.network), site.allocation.nodes if not site.allocation.is_complete else None
     if nodes is None:
         return sum((1 if not torus.is_ring(i) else 2) * capacity[i] for i in range(torus.n_dimensions) if torus.shape[i] > 1)
     ends = [np.full(len(nodes), 2) if torus.is_ring(i) else (where > 0).astype(int) + (where < n - 1)
@@ -284,7 +285,7 @@ def _distances(site: Site, size: int, n_tasks: int) -> int:
     return nearest(hops, size, T, n_tasks)
 
 
-def _nearest_of_all(torus, size, T):
+def _nearest_of_all(torus: Torus, size: int, T: int) -> int:
     """Return the hops to the nearest `size` slots, from a node with the most nodes nearby."""
     at = np.ones(1, dtype=object)                            # nodes at each distance
     for n in torus.shape:
@@ -317,7 +318,7 @@ def proved_floor(torus: Torus, size: int) -> Fraction:
 
 
 @lru_cache
-def _table():
+def _table() -> dict[tuple[str, int], Fraction]:
     text = files("pencilmap.model").joinpath("data", "row_floors.csv").read_text(encoding="ascii")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {(row["torus"], int(row["size"])): Fraction(row["floor"]) for row in csv.DictReader(lines)}
@@ -397,7 +398,7 @@ def weighted_routes(torus: Torus, nodes: Ints, order: Sequence[int], tie: str = 
     return WeightedRoutes(torus, nodes, tuple(order), [_carried(torus, i, tie) for i in range(torus.n_dimensions)])
 
 
-def _carried(torus, i, tie):
+def _carried(torus: Torus, i: int, tie: str) -> Floats:
     """Return the share of a leg that each link of its line carries: shape (n^2 legs, 2 n links)."""
     n = torus.shape[i]
     legs = np.eye(n * n, dtype=np.int64).reshape(n * n, n, n)
@@ -438,17 +439,17 @@ class _Ascent:
         return max(first, float(self._last[k]))
 
     @cached_property
-    def _last(self):
+    def _last(self) -> Floats:
         return self._bounds(*self._best)
 
-    def _all(self):
+    def _all(self) -> Iterator[tuple[float, float]]:
         """The rounds that are done, then further ones."""
         yield from self._done
         for one in self._rounds:
             self._done.append(one)
             yield one
 
-    def _climb(self):
+    def _climb(self) -> Iterator[tuple[float, float]]:
         """Yield the share of the rounds that are done, and their gain as a factor, with eigenvectors in single precision."""
         n, unit, worth, routes = self._n, self._unit, self._worth, self._routes
         weights, spared = self._best
@@ -484,14 +485,14 @@ class _Ascent:
             weights = weights * np.exp(step)
             weights /= weights.sum()
 
-    def _inner(self, weights, spared):
+    def _inner(self, weights: Floats, spared: Floats) -> tuple[Floats, float]:
         """Return the distances less `spared` on the vectors of sum 0, and their mean."""
         distances = self._routes.distances(self._worth * weights)
         distances = (distances + distances.T) / 2 - spared
         mean, rows = distances.mean(), distances.mean(axis=1)
         return distances - (rows[:, None] + (rows - mean)[None, :]), mean
 
-    def _bounds(self, weights, spared):
+    def _bounds(self, weights: Floats, spared: Floats) -> Floats:
         """Return the bound for every R + C - 2, with all digits."""
         n, (inner, mean) = self._n, self._inner(weights, spared)
         values = np.linalg.eigvalsh(inner)
@@ -509,7 +510,7 @@ def _ascent(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
     return _Ascent(weighted_routes(torus, where, rule.dimensions(torus), rule.tie), len(where), tasks_per_node, aimed)
 
 
-def _lowest(inner, k):
+def _lowest(inner: Floats, k: int) -> tuple[Floats, Floats]:
     """Return at least the k smallest eigenvalues, and their vectors, in single precision."""
     if k * FEW > len(inner):
         values, vectors = np.linalg.eigh(inner)
@@ -518,7 +519,7 @@ def _lowest(inner, k):
     return eigh(inner.astype(np.float32), subset_by_index=(0, k - 1), check_finite=False, overwrite_a=True)
 
 
-def _near(k):
+def _near(k: int) -> int:
     """Return the power of two near a number.
 
     >>> [_near(k) for k in (2, 5, 6, 108, 180)]

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.network.network import CoordinateNetwork, Network, TorusLink
 from pencilmap.model.network.torus import MAX_DIMENSIONS, TIES, Torus, check_lines, ring_link_loads
-from pencilmap.model.placement.product import Product, ring_load
+from pencilmap.model.placement.product import Product, RingLoad, ring_load
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL, OptimalMinimal
 from pencilmap.model.routing.routes import Routes, rates
 from pencilmap.model.routing.rule import ProductLoad, RoutingRule, Rule
@@ -79,7 +79,7 @@ def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, r
     return now
 
 
-def _seconds_a_byte(ends, exchange, torus, rule):
+def _seconds_a_byte(ends: Ints, exchange: Exchange, torus: Torus, rule: "DimensionOrder") -> Any:
     """Return seconds of every link per byte of every message, as a sparse matrix; `ends` are the messages' nodes."""
     from scipy.sparse import csr_array  # slow to import
 
@@ -96,7 +96,7 @@ def _seconds_a_byte(ends, exchange, torus, rule):
     return csr_array((of_link / rates[:, None, None, None]).transpose(2, 0, 1, 3).reshape(n, -1))
 
 
-def _fair_rates(takes, given, free):
+def _fair_rates(takes: Any, given: Any, free: Bools) -> Floats:
     """Return bytes per second of the moving messages, from the seconds per byte that each message takes of every link.
 
     `given` is the transpose of `takes`.
@@ -288,7 +288,7 @@ class _Place(NamedTuple):
         return -1 if self.downwards else 1
 
 
-def _busiest(torus, lines, load):
+def _busiest(torus: Torus, lines: Sequence[RingLoad | _Place], load: tuple[Fraction, ...]) -> TorusLink | None:
     rates = torus.bandwidth or (1.0,) * torus.n_dimensions
     times = [m / Fraction(rate) for m, rate in zip(load, rates)]
     i = max(range(len(times)), key=times.__getitem__)
@@ -327,7 +327,7 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
     return LinkLoads(torus, halves, exchange.total_bytes, 2)
 
 
-def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
+def _loads_of_dimension(torus: Torus, exchange: Exchange, coordinates: Ints, i: int, order: Sequence[int], tie: str) -> Ints:
     """Return halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
     n = torus.shape[i]
     before, after = (sorted(order[some]) for some in (slice(order.index(i)), slice(order.index(i) + 1, None)))
@@ -346,7 +346,7 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
     return _by_node(torus, loads, i, before, after)
 
 
-def _bytes_by_place(torus, coordinates, dimensions, weights, dense):
+def _bytes_by_place(torus: Torus, coordinates: Ints, dimensions: list[int], weights: Ints | None, dense: bool) -> Any:
     """Return the weight of the ranks of each group at each position in some dimensions, the first of them fastest.
 
     `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is a float
@@ -365,7 +365,7 @@ def _bytes_by_place(torus, coordinates, dimensions, weights, dense):
     return coo_array((held.ravel(), (group.ravel(), place.ravel())), shape=(len(place), stride)).tocsc()
 
 
-def _blocks(n_after, n_before, n):
+def _blocks(n_after: int, n_before: int, n: int) -> Iterator[Any]:
     """Yield slices of the two parts of a line's number, so that the legs of a block of lines need little memory."""
     room = max(1, _LEGS_AT_ONCE // (n * n))
     step_before = max(1, min(n_before, room))
@@ -374,11 +374,11 @@ def _blocks(n_after, n_before, n):
             for a in range(0, n_after, step_after) for b in range(0, n_before, step_before))
 
 
-def _columns(matrix, lines, n):
+def _columns(matrix: Any, lines: slice, n: int) -> Any:
     return matrix[:, lines.start * n:lines.stop * n]
 
 
-def _by_node(torus, loads, i, before, after):
+def _by_node(torus: Torus, loads: Ints, i: int, before: list[int], after: list[int]) -> Ints:
     """Return loads by (line after, line before, direction, position) as loads by (direction, node)."""
     axes = [*after[::-1], *before[::-1], -1, i]
     extents = [2 if j < 0 else torus.shape[j] for j in axes]

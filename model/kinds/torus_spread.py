@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 
@@ -118,7 +119,8 @@ def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: i
 
 
 @lru_cache(maxsize=256)
-def _floor(dimensions, size, T, relative, split, least):
+def _floor(dimensions: tuple[tuple[int, bool, Fraction, Fraction], ...], size: int, T: int, relative: Fraction, split: bool,
+           least: Fraction) -> Fraction:
     if any(comb(size + n - 1, n - 1) // n > MOST_KINDS for n, *_ in dimensions):
         return least
     if max(len(_kinds(n, ring, size, T, split).shapes) for n, ring, *_ in set(dimensions)) > MOST_SHAPES:
@@ -136,7 +138,8 @@ def _floor(dimensions, size, T, relative, split, least):
 class _Program:
     """The program that excludes lengths for groups of equal size on one torus."""
 
-    def __init__(self, dimensions, size, T, relative, split):
+    def __init__(self, dimensions: tuple[tuple[int, bool, Fraction, Fraction], ...], size: int, T: int, relative: float,
+                 split: bool) -> None:
         self.relative = relative
         self.classes = sorted(set(dimensions))
         self.count = [dimensions.count(each) for each in self.classes]
@@ -146,7 +149,7 @@ class _Program:
         self.between = {(k, m): _Between(self.kinds[k].shapes, self.kinds[m].shapes, size, T)
                         for m in range(len(self.classes)) for k in range(m + 1) if k < m or self.count[k] > 1}
 
-    def excluded(self, length):
+    def excluded(self, length: float) -> bool:
         """Return whether no placement has a length of at most `length`."""
         ends, alone, needs = self._limits(length)
         room = self.room * length * (1 + TOLERANCE) + TOLERANCE
@@ -158,13 +161,13 @@ class _Program:
             found.append(hops / room)
             if len(room) == 1:
                 return False
-            prices = _prices(np.array(found))
-            if prices is None:
+            new = _prices(np.array(found))
+            if new is None:
                 return False
-            prices = np.maximum(prices, LEAST) / room
+            prices = np.maximum(new, LEAST) / room
         return False
 
-    def _limits(self, length):
+    def _limits(self, length: float) -> tuple[list[Floats], tuple[float, ...], dict[tuple[int, int], Ints]]:
         """Return the least hops of each shape that an end may have, of a group on one line, and the needs between ends."""
         ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
                                    for kinds, capacity in zip(self.kinds, self.capacity)))
@@ -173,12 +176,13 @@ class _Program:
                  if len(able[k]) and len(able[m])}
         return [each[some] for each, some in zip(ends, able)], alone, needs
 
-    def _cheapest(self, ends, alone, needs, prices):
+    def _cheapest(self, ends: list[Floats], alone: tuple[float, ...], needs: dict[tuple[int, int], Ints],
+                  prices: Floats) -> Floats | None:
         """Return the hops by classes of dimensions of the possible group with the least sum at these prices, or None."""
         best, hops, tables = np.inf, None, {(): _Table()}
-        for k, least in enumerate(alone):
-            if prices[k] * least < best:
-                best, hops = prices[k] * least, least * _unit(k, prices)
+        for k, apart in enumerate(alone):
+            if prices[k] * apart < best:
+                best, hops = prices[k] * apart, apart * _unit(k, prices)
         for (k, m), least in needs.items():
             between = self._others(k, m, prices, tables)
             cost = prices[k] * ends[k][:, None] + prices[m] * ends[m] + np.append(between.cost, np.inf)[least]
@@ -188,7 +192,7 @@ class _Program:
                 hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops(least[p, q], len(prices))
         return hops
 
-    def _others(self, k, m, prices, tables):
+    def _others(self, k: int, m: int, prices: Floats, tables: "dict[Any, _Table]") -> "_Table":
         """Return the least hops in all dimensions but one of class k and one of class m, by their entropy.
 
         `tables` holds the tables of these prices so far, by the classes of their dimensions.
@@ -201,11 +205,11 @@ class _Program:
         return tables[others]
 
 
-def _unit(k, like):
+def _unit(k: int, like: Floats) -> Floats:
     return np.where(np.arange(len(like)) == k, 1.0, 0.0)
 
 
-def _prices(found):
+def _prices(found: Floats) -> Floats | None:
     """Return the prices that maximise the least cost of the groups found so far, or None if these groups find room."""
     answer = _game(found)
     return None if answer is None or (found @ answer).min() <= 1 else answer
@@ -250,7 +254,8 @@ class _Table:
     weighted and not.
     """
 
-    def __init__(self, cost: Floats = np.append(0.0, np.full(BINS, np.inf)), before: Any = None, last: tuple = ()) -> None:
+    def __init__(self, cost: Floats = np.append(0.0, np.full(BINS, np.inf)), before: Any = None,
+                 last: tuple[Any, ...] = ()) -> None:
         self.cost, self.before, self.last = cost, before, last
 
     def with_one(self, k: int, price: float, bins: Ints, hops: Floats) -> "_Table":
@@ -260,20 +265,20 @@ class _Table:
         shifted += price * hops[:, None]
         return _Table(shifted.min(axis=0), self, (k, bins, price * hops, hops))
 
-    def hops(self, bin: int, classes: int) -> Floats:
+    def hops(self, bin: Any, classes: int) -> Floats:
         """Return the hops of each class that make the least cost of a bin."""
         if self.before is None:
             return np.zeros(classes)
         k, bins, cost, hops = self.last
         rest = np.maximum(bin - bins, 0)
         taken = (self.before.cost[rest] + cost).argmin()
-        found = self.before.hops(rest[taken], classes)
+        found: Floats = self.before.hops(rest[taken], classes)
         found[k] += hops[taken]
         return found
 
 
 @lru_cache(maxsize=64)
-def _kinds(n, ring, size, T, split):
+def _kinds(n: int, ring: bool, size: int, T: int, split: bool) -> _Kinds:
     """Return all distributions of `size` tasks over a dimension of n nodes."""
     tasks, apart = _distributions(n, size, ring), np.abs(np.arange(n)[:, None] - np.arange(n))
     apart = np.minimum(apart, n - apart).astype(float) if ring else apart.astype(float)
@@ -287,7 +292,7 @@ def _kinds(n, ring, size, T, split):
                   links=2 * n if ring else 2 * (n - 1))
 
 
-def _limits(tasks, apart, n, ring, size, T, split):
+def _limits(tasks: Ints, apart: Floats, n: int, ring: bool, size: int, T: int, split: bool) -> tuple[Floats, ...]:
     """Return the arrays hops, end, alone and source of `_Kinds` for some distributions."""
     where, share = np.arange(n), tasks / size
     hops = ((share @ apart) * share).sum(axis=1)
@@ -303,7 +308,7 @@ def _limits(tasks, apart, n, ring, size, T, split):
     return hops, end, alone, np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
 
 
-def _unique(rows, base):
+def _unique(rows: Ints, base: int) -> tuple[Ints, Ints]:
     """Return the different rows of numbers below `base`, and the index of each row."""
     halves = [half @ base ** np.arange(half.shape[1]) for half in (rows[:, ::2], rows[:, 1::2])]
     order = np.lexsort(halves)
@@ -313,7 +318,7 @@ def _unique(rows, base):
     return rows[order[new]], which
 
 
-def _entropy(share):
+def _entropy(share: Floats) -> Floats:
     """Return the entropy in natural units, along the last axis."""
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
 
@@ -324,7 +329,7 @@ class _Between:
     The first and last coordinates, and the lines, limit the tasks on k places of the other dimensions.
     """
 
-    def __init__(self, some, others, size, T):
+    def __init__(self, some: Ints, others: Ints, size: int, T: int) -> None:
         self.size, most = size, -(-size // T)
         self.whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
         self.known: dict[tuple[bytes, ...], Ints] = {}  # results: many lengths allow the same
@@ -334,7 +339,7 @@ class _Between:
         n = max(some.shape[1], others.shape[1])
         kind = np.int16 if n * n * max(size, T) * most + 2 * size < 1 << 15 else np.int64  # of the sums below
         self.outside = [(size - np.cumsum(each, axis=1)).astype(kind) for each in (some, others)]
-        self.places = np.arange(1, most + 1, dtype=kind)
+        self.places: NDArray[Any] = np.arange(1, most + 1, dtype=kind)
         self.within = np.full((len(some), len(others), most), size, kind)  # tasks on the fullest 1, 2, ... places: at most
         share = np.arange(size + 1) / size
         self.part = share * np.log(np.where(share > 0, share, 1.0))        # of the entropy
@@ -342,7 +347,7 @@ class _Between:
             for b, last in enumerate(self.outside[1].T, 1):
                 np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
 
-    def needs(self, firsts, lasts, some, others):
+    def needs(self, firsts: Ints, lasts: Ints, some: Ints, others: Ints) -> Ints:
         """Return the least entropy, in bins, for some shapes of the first dimension and some of the last one.
 
         `firsts` and `lasts` are the most tasks on a line of these dimensions, for each shape.
@@ -353,7 +358,7 @@ class _Between:
             self.known[key] = self._needs(firsts, lasts, some, others)
         return self.known[key]
 
-    def _needs(self, firsts, lasts, some, others):
+    def _needs(self, firsts: Ints, lasts: Ints, some: Ints, others: Ints) -> Ints:
         whole = self.whole[np.ix_(some, others)]
         if self.counts:
             within = self.within[np.ix_(some, others)]
@@ -367,7 +372,7 @@ class _Between:
         return np.clip(np.floor(whole / log(self.size) * BINS + TOLERANCE), 0, BINS + 1).astype(np.int64)
 
 
-def _distributions(n, size, ring):
+def _distributions(n: int, size: int, ring: bool) -> Ints:
     """Return the numbers of tasks at each coordinate: int array of few bytes, shape (kinds, n).
 
     On a ring the first coordinate has the most tasks. On a line the first coordinate has tasks, because a shift changes

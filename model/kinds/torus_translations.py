@@ -30,8 +30,9 @@ from math import atan2, ceil, floor, prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pencilmap.model.base.arrays import Bools, Floats
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 from pencilmap.model.bounds.cuts import MOST_STEPS, exact_frontier, least_other, steps
 from pencilmap.model.network.torus import Torus
 
@@ -82,7 +83,7 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
                   usable=places.reshape(torus.shape, order="F").tobytes())
 
 
-def _kinds(torus, capacity):
+def _kinds(torus: Torus, capacity: tuple[Fraction, ...]) -> int:
     """Return the number of different displacements."""
     found = 1
     for (n, _), size in _classes(torus.shape, capacity).items():
@@ -92,7 +93,7 @@ def _kinds(torus, capacity):
     return found
 
 
-def _classes(shape, kinds):
+def _classes(shape: tuple[int, ...], kinds: tuple[Fraction, ...]) -> dict[tuple[int, Fraction], list[int]]:
     """Return the classes of like dimensions."""
     found: dict[Any, list[int]] = {}
     for i, (n, kind) in enumerate(zip(shape, kinds)):
@@ -102,7 +103,8 @@ def _classes(shape, kinds):
 
 
 @lru_cache(maxsize=256)
-def _bound(shape, capacity, T, R, C, least, units, usable):
+def _bound(shape: tuple[int, ...], capacity: tuple[Fraction, ...], T: int, R: int, C: int, least: tuple[Fraction, Fraction],
+           units: Any, usable: bytes) -> Any:
     program = _Program(shape, capacity, T, R, C, np.frombuffer(usable, dtype=bool).reshape(shape))
     most = 1.5 * program.together + 1
     units = units and tuple(map(float, units))
@@ -127,7 +129,8 @@ def _bound(shape, capacity, T, R, C, least, units, usable):
 class _Program:
     """The linear program of a machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
 
-    def __init__(self, shape, capacity, T, R, C, usable):
+    def __init__(self, shape: tuple[int, ...], capacity: tuple[Fraction, ...], T: int, R: int, C: int,
+                 usable: Bools) -> None:
         self.R, self.C, N, P = R, C, prod(shape), R * C
         classes = _classes(shape, capacity)
         z = np.array(list(cartesian(*map(range, shape))))
@@ -139,7 +142,7 @@ class _Program:
         kind, m = kind.ravel(), len(kinds)
         self.m = m
 
-        def by_kind(values):
+        def by_kind(values: Ints | Floats) -> NDArray[Any]:
             """Sums of something known for every displacement, over each kind."""
             return np.bincount(kind, weights=values, minlength=m)
 
@@ -204,14 +207,14 @@ class _Program:
         return float(found.fun) if found.status == 0 else box[0] + box[2]
 
 
-def _arcs(usable, i, k):
+def _arcs(usable: Bools, i: int, k: int) -> Ints:
     """Return the usable nodes within k planes of dimension i, for every first plane: int array, shape (n,)."""
     planes = usable.sum(axis=tuple(j for j in range(usable.ndim) if j != i))
     around = np.concatenate([[0], np.cumsum(np.concatenate([planes, planes]))])
     return around[k:k + len(planes)] - around[:len(planes)]
 
 
-def _regions(R, C, inside, slots):
+def _regions(R: int, C: int, inside: Ints, slots: Any) -> list[tuple[float, Fraction, Floats | None]]:
     """Return, for cuts with these numbers of slots on one side, their part of all cuts, the least share, and the frontiers.
 
     The least share of the tasks is on one side. Exact frontiers with all their points are None if they would take too long.
@@ -229,7 +232,7 @@ def _regions(R, C, inside, slots):
             for sides, cuts in found.items()]
 
 
-def _halves(box, units):
+def _halves(box: Box, units: tuple[float, float] | None) -> list[Box]:
     """Return the two parts of a box, divided along its longer side, nearer to the lower end.
 
     The parts leave out the gaps between multiples of the units.
@@ -247,12 +250,13 @@ def _halves(box, units):
     return [part for part in parts if part[0] <= part[1] and part[2] <= part[3]]
 
 
-def _multiples(low, high, unit):
+def _multiples(low: float, high: float, unit: float) -> tuple[float, float]:
     """Return the first and the last multiple of a unit in an interval; if there is none, the first is above the last."""
     return unit * ceil(low / unit - 1e-6), unit * floor(high / unit + 1e-6)
 
 
-def _facets(regions, rows, columns):
+def _facets(regions: list[tuple[float, Fraction, Floats | None]], rows: float,
+            columns: float) -> list[tuple[float, float, float]] | None:
     """Return facets (p, q, least) with p rows + q columns >= least of the mean traffic of cuts that carry no more.
 
     None if no traffic is possible.
@@ -297,5 +301,5 @@ def _chain(share: Fraction, frontier: Floats | None, rows: float, columns: float
     return np.array(chain)
 
 
-def _turns(a, b, c):
+def _turns(a: Floats, b: Floats, c: Floats) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -108,7 +109,7 @@ def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndar
     return LinkLoads(torus, values.reshape(torus.link_shape), exchange.total_bytes)
 
 
-def _classes(torus, traffic, displacement):
+def _classes(torus: TwistedTorus, traffic: Traffic, displacement: Ints) -> Ints:
     """Return for each node the first of the nodes that shifts lead to under which the traffic stays the same: shape (N,)."""
     rows, begin = np.unique(traffic.row, return_index=True)
     mixed = np.random.default_rng(1).integers(1 << 62, size=torus.n_nodes) * 2 + 1
@@ -130,14 +131,14 @@ class _Messages(NamedTuple):
     sent: Ints  #: bytes
 
 
-def _even(torus, messages):
+def _even(torus: TwistedTorus, messages: _Messages) -> Iterator[tuple[Ints, int, Floats]]:
     """Yield nodes, channel and loads of links: of each message split evenly over all shortest paths.
 
     The bytes over all displacements from a source flow back towards it, level by level, as in `model/routing/even_ways.py`.
     """
     N = torus.n_nodes
     sources, number = np.unique(messages.source, return_inverse=True)
-    held = np.bincount(number * N + messages.displacement, messages.sent, len(sources) * N).reshape(-1, N)
+    held: NDArray[Any] = np.bincount(number * N + messages.displacement, messages.sent, len(sources) * N).reshape(-1, N)
     for channel, near, far, share in _inwards(torus):
         moved = held[:, far] * share
         held[:, near] += moved
@@ -145,7 +146,7 @@ def _even(torus, messages):
 
 
 @lru_cache(maxsize=8)
-def _inwards(torus):
+def _inwards(torus: TwistedTorus) -> list[tuple[int, Ints, Ints, Floats]]:
     """Return channel, nearer and farther node, and the share that it takes of what the farther one holds, farthest first."""
     hops, paths, found = torus.hops, _paths(torus), []
     for level in range(int(hops.max()), 0, -1):
@@ -158,7 +159,7 @@ def _inwards(torus):
     return found
 
 
-def _by_order(torus, messages, order):
+def _by_order(torus: TwistedTorus, messages: _Messages, order: tuple[int, ...]) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield nodes, channels and loads of links: of each message in an order of the dimensions."""
     routes = routes_of(torus, order)
     links = np.diff(routes.start)[messages.displacement]
@@ -197,7 +198,7 @@ def _even_routes(torus: TwistedTorus) -> Iterator[tuple[Ints, Ints, Floats]]:
         yield channels[which], node, share
 
 
-def _paths(torus):
+def _paths(torus: TwistedTorus) -> Floats:
     """Return the number of shortest paths from node 0 to every node."""
     arcs, hops = torus.arcs(), torus.hops
     found = np.zeros(torus.n_nodes)
@@ -208,7 +209,7 @@ def _paths(torus):
     return found
 
 
-def _ordered_routes(torus, order):
+def _ordered_routes(torus: TwistedTorus, order: tuple[int, ...]) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield channel, node and share of the links on the way to each node, one dimension after the other."""
     d = torus.n_dimensions
     for vectors in _shortest_vectors(torus):
@@ -280,7 +281,7 @@ class TwistedOptimum(OptimalMinimal):
         return (network.sums(nodes[[shift]], nodes)[0] for shift in nodes)
 
 
-def _ordered(argument):
+def _ordered(argument: str) -> TwistedOrder:
     plain = parse(argument)
     return TwistedOrder(plain.order, plain.tie)
 
@@ -323,7 +324,7 @@ def all_to_all_bound(torus: TwistedTorus) -> Fraction:
                  [(n // side) ** 2 * (1 - np.eye(side, dtype=np.int64)) for side in torus.shape])
 
 
-def _most(torus, hops, between):
+def _most(torus: TwistedTorus, hops: int, between: list[Ints]) -> Fraction:
     """Return the best bound from the bytes times hops, and the bytes from plane to plane of each dimension."""
     cables = all_cables(torus)
     if not cables:
@@ -331,7 +332,7 @@ def _most(torus, hops, between):
     return max([hops / cables, *(load for i, bytes_ in enumerate(between) for load in _runs(torus, i, bytes_))])
 
 
-def _runs(torus, i, between):
+def _runs(torus: TwistedTorus, i: int, between: Ints) -> Iterator[Fraction]:
     """Yield the load of the links out of the run of planes of dimension `i` that needs longest."""
     n, plane = torus.shape[i], torus.coordinates(np.arange(torus.n_nodes))[:, i]
     leaving = np.triu(_leaving(between), 1)
@@ -344,12 +345,12 @@ def _runs(torus, i, between):
         yield int(leaving[low, high]) / sum((strength * int(links[low, high]) for strength, links in cables), Fraction(0))
 
 
-def _links(torus, j, direction, plane, n):
+def _links(torus: TwistedTorus, j: int, direction: int, plane: Ints, n: int) -> Ints:
     """Return the number of links of a direction from plane to plane: int array, shape (n, n)."""
     return np.bincount(plane * n + plane[torus.neighbours[j, direction]], minlength=n * n).reshape(n, n)
 
 
-def _leaving(matrix):
+def _leaving(matrix: Ints) -> Ints:
     """Return what leaves each run of planes low..high-1: int array, shape (n + 1, n + 1)."""
     box = np.zeros((len(matrix) + 1,) * 2, dtype=np.int64)
     box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
@@ -411,7 +412,7 @@ class TwistedKind(Kind):
         return np.broadcast_to(np.sort(network.hops), (network.n_nodes,) * 2)
 
 
-def _in_every_class(torus, load):
+def _in_every_class(torus: TwistedTorus, load: Fraction) -> tuple[Fraction, ...]:
     """Return a bound for the links of all classes together as a load of each class that takes the same time."""
     return tuple(load / weight for weight in link_weights(torus))
 

@@ -240,13 +240,13 @@ def _exchange(members: np.ndarray, points: int, element_bytes: int) -> Exchange:
                     receive_weight=one[:size], unit_bytes=element_bytes, total_bytes=members.size ** 2 * element_bytes)
 
 
-def _check(all_to_alls, ports):
+def _check(all_to_alls: int, ports: int) -> None:
     for name, number in (("all-to-alls", all_to_alls), ("ports", ports)):
         if number < 1:
             raise GridError(f"{number} {name} move nothing; give 1 or more")
 
 
-def _equal(more_starts_s, more_point_s):
+def _equal(more_starts_s: float, more_point_s: float) -> float:
     if more_point_s <= 0:
         return inf if more_starts_s >= 0 else 0.0
     return max(0.0, more_starts_s / more_point_s)

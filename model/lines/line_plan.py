@@ -10,6 +10,7 @@ Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -101,12 +102,12 @@ def block_sizes(n: int, parts: int) -> Ints:
     return n // parts + (np.arange(parts) < n % parts)
 
 
-def _block_of(n, parts):
+def _block_of(n: int, parts: int) -> Callable[..., Any]:
     ends = np.cumsum(block_sizes(n, parts))
     return lambda index: np.searchsorted(ends, index, side="right")
 
 
-def _most(matrix, ranks):
+def _most(matrix: tuple[int, int], ranks: int) -> int:
     n1, n2 = matrix
     return max(-(-n2 // ranks) * n1, -(-n1 // ranks) * n2)
 
@@ -186,7 +187,7 @@ def line_stages(n: int, ranks: int, algorithm: str = "transpose", order: str = "
     return (LineStage(name, ranks, 1, n / ranks, scattered=scattered),)
 
 
-def _binary(n, ranks, radix, order):
+def _binary(n: int, ranks: int, radix: int, order: str) -> tuple[LineStage, ...]:
     if n % ranks:
         raise GridError(f"a binary exchange needs points that divide evenly: {n} points are not a multiple of {ranks} "
                         f"ranks; take {(n // ranks + 1) * ranks} points, or algorithm transpose or dft")
@@ -206,19 +207,20 @@ def _binary(n, ranks, radix, order):
     return tuple(found)
 
 
-def _all_to_all(name, n, ranks, labels, before, after):
+def _all_to_all(name: str, n: int, ranks: int, labels: int, before: Callable[..., Any],
+                after: Callable[..., Any]) -> LineStage:
     return LineStage(name, size=ranks, apart=1, points=n / ranks, labels=labels, before=before, after=after)
 
 
-def _transposes(n, ranks, order):
+def _transposes(n: int, ranks: int, order: str) -> tuple[LineStage, ...]:
     chirp = convolution_of(n, ranks)
     n1, n2 = chirp or matrix_of(n, ranks)
     m, blocks, columns, rows = n1 * n2, _block_of(n, ranks), _block_of(n2, ranks), _block_of(n1, ranks)
 
-    def by_column(label):
+    def by_column(label: Ints) -> Ints:
         return columns(label % n2)
 
-    def by_row(label):
+    def by_row(label: Ints) -> Ints:
         return rows(label // n2)
 
     forth = _all_to_all("to_columns", n, ranks, n, blocks, by_column)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -202,12 +203,12 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
     return tuple(found)
 
 
-def _held(stages, n, ranks, after):
+def _held(stages: tuple[LineStage, ...], n: int, ranks: int, after: bool) -> Ints:
     """Return the points of a line that each of its ranks has before or after a forward transform."""
     stage = stages[-1 if after else 0] if stages else None
     if stage is None or not stage.is_all_to_all:
         return block_sizes(n, ranks)
-    owner = stage.after if after else stage.before
+    owner: Any = stage.after if after else stage.before
     return np.bincount(owner(np.arange(stage.labels)), minlength=ranks)
 
 

@@ -283,7 +283,7 @@ def load_machine(name: str) -> Machine:
     return _of_package(name)
 
 
-def _of_slice(name):
+def _of_slice(name: str) -> str:
     """Return the advice for the name of a TPU slice, such as v4-2048, which counts the two cores of each chip; else ""."""
     found = re.fullmatch("(?:tpu-?)?(v[0-9]p?)(?:-([0-9]{1,6}))?", name.casefold())
     if found is None or (machine := f"tpu-{found[1]}") not in machine_names():
@@ -297,7 +297,7 @@ def _of_slice(name):
 
 
 @lru_cache
-def _of_package(name):
+def _of_package(name: str) -> Machine:
     return read_machine(package_file(name), name, own=True)
 
 
@@ -326,7 +326,7 @@ def read_machine(content: bytes, label: str, own: bool = False) -> Machine:
             raise MachineError(f"machine file {label}: {error}") from error
 
 
-def _check_schema(data, label):
+def _check_schema(data: dict[str, Any], label: str) -> None:
     import jsonschema
 
     schema = loads((files("pencilmap.model.machines") / "machine.schema.json").read_text("utf-8"))
@@ -337,7 +337,7 @@ def _check_schema(data, label):
         raise MachineError(f"machine file {label}, {where}: {message}")
 
 
-def _build(data):
+def _build(data: dict[str, Any]) -> Machine:
     figures = figures_of(data)
     network = _switches(figures) if "network" in figures else _torus(figures, data.get("axes"))
     _check_launch_order(figures.get(LAUNCH_ORDER), axes_of_jobs(figures, network))
@@ -346,12 +346,12 @@ def _build(data):
                    partitions=_partitions(figures.get("partition"), network))
 
 
-def _costs(figures):
+def _costs(figures: Mapping[str, Figure]) -> Costs:
     fitted = figures[FITTED_NODES].value if FITTED_NODES in figures else None
     return Costs(**costs_of({key: figure.value for key, figure in figures.items()}), fitted_nodes=fitted)
 
 
-def _switches(figures):
+def _switches(figures: Mapping[str, Figure]) -> Network:
     """Return the network of a text; links without a known bandwidth are refused."""
     text, rates = figures["network"].value, figures["link_bandwidth"].value
     if ":" not in text and not text[:1].isdigit():
@@ -366,17 +366,17 @@ def _switches(figures):
     return network
 
 
-def _parse_shape(text, **options):
+def _parse_shape(text: str, **options: str | None) -> Any:
     read = parse_twisted if is_twisted(text) else parse_folded if is_folded(text) else parse_torus
     return read(text, **options)
 
 
-def _is_same(torus, other):
+def _is_same(torus: Any, other: Any) -> bool:
     """Return whether two tori have the same nodes and the same twists."""
     return other is not None and (torus.shape, twists_of(torus)) == (other.shape, twists_of(other))
 
 
-def _torus(figures, axes):
+def _torus(figures: Mapping[str, Figure], axes: str | None) -> Any:
     shape = _twisted_by(_parse_shape(figures["shape"].value, axes=axes), figures.get("twists"))
     rate = figures["link_bandwidth"].value
     if isinstance(rate, dict):
@@ -387,7 +387,7 @@ def _torus(figures, axes):
                    cables=tuple(figures["cables"].value) if "cables" in figures else ())
 
 
-def _twisted_by(shape, twists):
+def _twisted_by(shape: Any, twists: Figure | None) -> Any:
     """Return the torus with the twist vectors of the file."""
     if twists is None:
         return shape
@@ -403,7 +403,7 @@ def axes_of_jobs(figures: Mapping[str, Figure], network: Any) -> tuple[str, ...]
     return (network.axes[:1 + logical.count("x")], network.axes) if logical else (network.axes,)
 
 
-def _check_launch_order(figure, axes):
+def _check_launch_order(figure: Figure | None, axes: tuple[str, ...]) -> None:
     """Raise an error for an order of other letters than the letters of the machine."""
     given = figure.value["order"] if figure else []
     for order in [given] if isinstance(given, str) else given:
@@ -459,14 +459,14 @@ def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _message_range(value):
+def _message_range(value: dict[str, Any]) -> MessageRange:
     """Read a range as the file writes it: up_to (missing in the last), start, ports, rate, together."""
     rates = {key: parse(value[key], "byte/s") for key in ("rate", "together") if key in value}
     return MessageRange(parse(value["up_to"], "byte") if "up_to" in value else float("inf"), parse(value["start"], "s"),
                         value.get("ports", 1), **rates)
 
 
-def _partitions(figure, torus):
+def _partitions(figure: Figure | None, torus: Any) -> Partitions | None:
     """Return the rule of a [partition] figure; without other figures the machine is as large as its usual shape."""
     if figure is None:
         return None

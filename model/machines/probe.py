@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, pairwise
 from math import inf, log, sqrt
+from typing import Any
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.network.torus import Torus
@@ -144,13 +146,13 @@ def fit_probe(probe: Probe) -> ProbeFit:
 class _Links:
     """Seconds per byte of single messages on every link, at some bandwidths of the dimensions. Without a torus, no links."""
 
-    def __init__(self, probe, bandwidth):
+    def __init__(self, probe: Probe, bandwidth: tuple[float, ...]) -> None:
         self.network = None if probe.torus is None or not bandwidth else replace(probe.torus, bandwidth=bandwidth)
         self.rule = self.network and routing(probe.routing or default_routing(self.network), self.network)
         self.vector = cache(self._vector)
 
-    def _vector(self, start, to):
-        assert self.network and self.rule  # only `busiest` asks
+    def _vector(self, start: int, to: int) -> Floats:
+        assert self.network and self.network.bandwidth and self.rule  # only `busiest` asks
         one = np.ones(1, dtype=np.int64)
         message = Exchange("probe", letters="", members=np.array([[start, to]]), group_weight=one,
                            send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=1)
@@ -158,11 +160,11 @@ class _Links:
         return np.concatenate([np.ravel(load) / (cables * rate) for load, cables, rate in zip(
             loads, self.network.cables, self.network.bandwidth)])
 
-    def busiest(self, messages):
+    def busiest(self, messages: list[tuple[int, int]]) -> float:
         """Return seconds of the busiest link for a byte of each of some messages: pairs of nodes."""
-        return float(sum(self.vector(*pair) for pair in messages).max()) if self.network and messages else 0.0
+        return float(np.sum([self.vector(*pair) for pair in messages], axis=0).max()) if self.network and messages else 0.0
 
-    def hops(self, start, to):
+    def hops(self, start: int, to: int) -> int:
         if self.network is None:
             return 0
         one, other = self.network.coordinates(np.array([start, to])).tolist()
@@ -171,15 +173,15 @@ class _Links:
         return sum(min(x, n - x) if self.network.is_ring(i) else x for i, (x, n) in extents)
 
 
-def _rates(probe, cuts):
+def _rates(probe: Probe, cuts: Sequence[Cut]) -> tuple[float, ...]:
     """Return the bandwidth of the links of each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in cuts if c.link_bandwidth}
     return tuple(known.get(axis) or max(known.values()) for axis in probe.torus.axes) if probe.torus and known else ()
 
 
-def _through_fast_links(probe, links):
+def _through_fast_links(probe: Probe, links: _Links) -> tuple[Trip, ...]:
     """Select the trips that pass no slower link if dimensions differ. The other trips take as long as these links."""
-    if links.network is None:
+    if links.network is None or links.network.bandwidth is None:
         return probe.trips
     fastest = (1 + ALIKE) / max(links.network.bandwidth)
     return tuple(t for t in probe.trips if links.busiest([(t.start, t.to)]) <= fastest)
@@ -188,9 +190,10 @@ def _through_fast_links(probe, links):
 # ---- messages alone --------------------------------------------------------------------------------------------------
 
 
-def _fit_trips(trips):
+def _fit_trips(trips: Sequence[Trip]) -> tuple[tuple[MessageRange, ...], float | None]:
     sizes = sorted({t.size for t in trips})
-    best, best_score = None, inf
+    best: Any = None
+    best_score = inf
     for n in range(1, MOST_RANGES + 1):
         for cuts in combinations(range(LEAST_SIZES, len(sizes) - LEAST_SIZES + 1), n - 1):
             if any(b - a < LEAST_SIZES for a, b in pairwise(cuts)):
@@ -203,7 +206,7 @@ def _fit_trips(trips):
     return best
 
 
-def _least_squares(trips, ends):
+def _least_squares(trips: Sequence[Trip], ends: list[float]) -> tuple[tuple[tuple[MessageRange, ...], float | None], float]:
     """Return ranges, latency of a hop (None if undetermined), and the mean squared relative error."""
     from scipy.optimize import nnls
 
@@ -223,17 +226,17 @@ def _least_squares(trips, ends):
     return (ranges, latency if far else None), distance**2 / len(trips)
 
 
-def _range(fit, size):
+def _range(fit: ProbeFit, size: int) -> MessageRange:
     return next(each for each in fit.messages if size <= each.up_to)
 
 
-def _alone_s(fit, size):
+def _alone_s(fit: ProbeFit, size: int) -> float:
     """Return seconds of the bytes of a single message."""
     rate = _range(fit, size).rate
     return size / rate if rate else 0.0
 
 
-def _trip_s(fit, trip, links):
+def _trip_s(fit: ProbeFit, trip: Trip, links: _Links) -> float:
     flow = max(_alone_s(fit, trip.size), links.busiest([(trip.start, trip.to)]) * trip.size)
     return _range(fit, trip.size).start_s + (fit.hop_latency_s or 0.0) * (trip.hops or 0) + flow
 
@@ -241,7 +244,7 @@ def _trip_s(fit, trip, links):
 # ---- streams across a cut --------------------------------------------------------------------------------------------
 
 
-def _fit_cut(probe, axis, fit, links):
+def _fit_cut(probe: Probe, axis: str | None, fit: ProbeFit, links: _Links) -> Cut:
     some = [s for s in probe.streams if s.axis == axis]
     alone, all_pairs = min(some, key=lambda s: len(s.pairs)), max(some, key=lambda s: len(s.pairs))
     last = [s for s in some if len(s.pairs) == len(all_pairs.pairs)]
@@ -261,11 +264,11 @@ def _fit_cut(probe, axis, fit, links):
                bisection=link * n_links, slowed=slowed)
 
 
-def _both_ways(streams):
+def _both_ways(streams: Streams) -> list[tuple[int, int]]:
     return [way for pair in streams.pairs for way in (pair, pair[::-1])]
 
 
-def _streams_s(fit, streams, links):
+def _streams_s(fit: ProbeFit, streams: Streams, links: _Links) -> float | None:
     if links.network is None:
         return None
     each = _range(fit, streams.size)
@@ -276,7 +279,7 @@ def _streams_s(fit, streams, links):
 # ---- bursts: ports ---------------------------------------------------------------------------------------------------
 
 
-def _fit_bursts(probe, fit, links):
+def _fit_bursts(probe: Probe, fit: ProbeFit, links: _Links) -> tuple[ProbeFit, tuple[str, ...]]:
     """Return the ranges with ports and joint rates. If only a lower limit of the ports is known, a note says so."""
     ranges, notes, before = list[MessageRange](), [], None
     for each in fit.messages:
@@ -294,14 +297,14 @@ def _fit_bursts(probe, fit, links):
     return replace(fit, messages=tuple(ranges)), tuple(notes)
 
 
-def _told(each):
+def _told(each: MessageRange) -> str:
     return "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
 
 
 class _Bursts:
     """Bursts of two messages or more as arrays, with the single message of the same size from the same node."""
 
-    def __init__(self, bursts, fit, links):
+    def __init__(self, bursts: list[Burst], fit: ProbeFit, links: _Links) -> None:
         single = {(b.start, b.size): b for b in bursts if len(b.to) == 1}
         some = [b for b in bursts if len(b.to) > 1 and (b.start, b.size) in single]
         first = [single[b.start, b.size] for b in some]
@@ -317,7 +320,7 @@ class _Bursts:
         flow = [max(_alone_s(fit, f.size), from_message(f.start, f.to) * f.size) for f in first]
         self.before = np.array([f.seconds for f in first]) - flow + latency * np.array(far)
 
-    def times(self, start_s, ports, inverse):
+    def times(self, start_s: float, ports: int, inverse: float) -> Floats:
         """Return seconds of every burst, by the inverse rate of all messages of a node together, or 0 if unlimited."""
         gone = np.arange(0, self.most, ports)  # messages before each batch
         left = np.maximum(self.number[:, None] - gone, 0)
@@ -325,15 +328,15 @@ class _Bursts:
         return self.before + np.where(left > 0, start_s * np.arange(len(gone)) + flow, 0.0).max(axis=1)
 
 
-def _ports(bursts, start_s, before):
+def _ports(bursts: _Bursts, start_s: float, before: int | None) -> tuple[int, float | None]:
     """Return the number of ports, and the rate of all messages together (or None), that best explain how the bursts grow."""
     from scipy.optimize import minimize_scalar
 
-    def score(ports, inverse, of=slice(None)):
+    def score(ports: int, inverse: float, of: Any = slice(None)) -> float:
         error = np.log(np.maximum(bursts.times(start_s, ports, inverse), 1e-12) / bursts.measured)[of]
         return 2 * len(error) * log(max(float(np.mean(np.abs(error))), LEAST_NOISE))
 
-    def best_of(ports):
+    def best_of(ports: int) -> tuple[float, float]:
         own = (bursts.links[:, 0] <= SLOWED * bursts.alone) & (bursts.size > 0)  # a link for each message: no other limit
         if not own.any():
             return score(ports, 0.0), 0.0

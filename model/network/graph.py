@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS
 from pencilmap.model.base.units import parse
@@ -29,6 +29,7 @@ KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16  # of each kind
 FAR = 64
 MOST_CABLES = 1 << 20  # most cables of one edge
+_Strength: TypeAlias = tuple[int, Fraction | None]  # cables, and bandwidth of the fastest
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +214,7 @@ class GraphNetwork:
         a, b = int(self.source[number]), int(self.target[number])
         return GraphLink(self.vertices[self._real_end(a, b)], self.vertices[self._real_end(b, a)])
 
-    def _real_end(self, end, other):
+    def _real_end(self, end: int, other: int) -> int:
         """Return the switch at the end of a cable from `other` to an implied switch."""
         while end in self.implied:
             end, other = int(next(v for v in self.target[self.source == end] if v != other)), end
@@ -268,7 +269,7 @@ def _check_reach(graph: GraphNetwork) -> None:
                          f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
 
 
-def _reached(n, source, target):
+def _reached(n: int, source: Ints, target: Ints) -> Bools:
     """Return whether each of n vertices is reached from vertex 0. scipy has this, too, but is slow to import.
 
     Vertices at the same distance are handled together, up to `FAR` links. Beyond it there are few at each distance, as on a
@@ -362,7 +363,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | Mapping[str, float] 
                         count=np.array(list(chain(*count)), dtype=np.int64))
 
 
-def _strength(name, a, b, data, default, known):
+def _strength(name: str, a: Any, b: Any, data: dict[str, Any], default: float | None,
+              known: dict[Any, _Strength]) -> _Strength:
     """Return cables and bandwidth of an edge. `known` has the values read before, because files repeat a few values."""
     where = f"graph {name}: edge {a!r} - {b!r}"
     given = data.get("cables", 1), data.get("bandwidth", default)
@@ -376,7 +378,7 @@ def _strength(name, a, b, data, default, known):
     return known[given]
 
 
-def _read_strength(where, count, rate, known):
+def _read_strength(where: str, count: Any, rate: float | str | None, known: dict[Any, _Strength]) -> _Strength:
     try:
         number = float(count)
         cables = Fraction(number) if 1 <= number <= MOST_CABLES else Fraction(0)
@@ -397,7 +399,8 @@ def _read_strength(where, count, rate, known):
     return int(cables), None if rate is None else Fraction(rate)
 
 
-def _links(name, edges):
+def _links(name: str, edges: dict[tuple[int, int], list[_Strength]]) -> tuple[
+        list[tuple[int, int]], list[int], tuple[Fraction, ...], Fraction | None]:
     """Return the ends of each link, its cables, its strength in cables of the fastest kind, and the bandwidth of these.
 
     The cables of a link have one bandwidth.
@@ -407,19 +410,19 @@ def _links(name, edges):
     if None in every and any(every):
         raise GraphError(f"graph {name}: some edges have a bandwidth and others have none; give one for the others with "
                          "`bandwidth`, or give one to all or to none in the file")
-    fastest = max(every) if any(every) else None
+    fastest = max((rate for rate in every if rate), default=None)
     parts = {}
     for kind, strengths in kinds.items():
         count = Counter[Fraction | None]()
         for n, rate in strengths:
             count[rate] += n
-        parts[kind] = [(n, n * (rate / fastest if fastest else Fraction(1))) for rate, n in count.items()]
+        parts[kind] = [(n, n * (rate / fastest if rate and fastest else Fraction(1))) for rate, n in count.items()]
     found = [(ends, *part) for ends, strengths in edges.items() for part in parts[_same(strengths)]]
     ends, cables, strength = map(list, zip(*found)) if found else ([], [], [])
     return ends, cables, tuple(strength), fastest
 
 
-def _same(strengths):
+def _same(strengths: list[_Strength]) -> tuple[int, ...]:
     """Return a key that is equal for links of the same edges. This avoids the slow hash of fractions."""
     return tuple(map(id, strengths))
 

@@ -182,7 +182,7 @@ class Arcs:
         return np.concatenate([np.zeros((0, self.n_vertices)),
                                *(self._levels(starts[i:i + step]) for i in range(0, len(starts), step))])
 
-    def _levels(self, starts):
+    def _levels(self, starts: Ints) -> Floats:
         """Return hops from some sources, level by level for all of them together."""
         n, hops = self.n_vertices, 0
         arcs = self.target[np.argsort(self.source, kind="stable")]

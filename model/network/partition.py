@@ -54,19 +54,19 @@ def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
 class Rule:
     """A line of the table: `closes` is a function (Partitions, extents) -> whether each dimension wraps."""
 
-    closes: Callable
+    closes: Callable[["Partitions", tuple[int, ...]], list[bool]]
     meaning: str
 
 
-def _spans(partitions, extents):
+def _spans(partitions: "Partitions", extents: tuple[int, ...]) -> list[bool]:
     return [e == n for e, n in zip(extents, partitions.largest.shape)]
 
 
-def _multiple_per_dimension(partitions, extents):
-    return [e % k == 0 for e, k in zip(extents, partitions.ring)]
+def _multiple_per_dimension(partitions: "Partitions", extents: tuple[int, ...]) -> list[bool]:
+    return [e % k == 0 for e, k in zip(extents, partitions.ring or ())]
 
 
-def _multiple(partitions, extents):
+def _multiple(partitions: "Partitions", extents: tuple[int, ...]) -> list[bool]:
     return [all(_multiple_per_dimension(partitions, extents))] * len(extents)
 
 
@@ -288,7 +288,7 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
 
 
-def _parse_box(text, partitions):
+def _parse_box(text: str, partitions: Partitions) -> FoldedTorus:
     shape, _, box = text.partition(":box=")
     extents = parse_extents(shape)
     boxes = partitions.boxes(extents) if partitions.is_logical(extents) else []

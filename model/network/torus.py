@@ -60,7 +60,7 @@ class Torus(CoordinateNetwork):
     has_products = True
 
     def __post_init__(self) -> None:
-        def fill(name, value):
+        def fill(name: str, value: str | tuple[float, ...]) -> None:
             object.__setattr__(self, name, value)
 
         shape = tuple(int(n) for n in self.shape)

@@ -296,7 +296,7 @@ def parse_twisted(text: str, **options: Any) -> TwistedTorus:
     return TwistedTorus(shape, twists, axes=axes, **options)
 
 
-def _read_twists(text, twists, shape, axes):
+def _read_twists(text: str, twists: str, shape: Sequence[int], axes: str) -> tuple[tuple[int, ...], ...]:
     rows = [[0] * len(shape) for _ in shape]
     for part in twists.split(","):
         found = _TWIST.fullmatch(part)
@@ -421,7 +421,7 @@ def paired_axes(n_dimensions: int) -> str:
     return "xyz"[:half] + "abc"[:half] if half <= 3 and n_dimensions == 2 * half else default_axes(n_dimensions)
 
 
-def _box_text(torus):
+def _box_text(torus: Torus) -> str:
     """Return the text of the box, with the letters of its axes if they are unusual."""
     usual = torus.axes == paired_axes(torus.n_dimensions)
     return str(Torus(torus.shape, torus.wrap, axes="" if usual else torus.axes))

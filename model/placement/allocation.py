@@ -15,6 +15,7 @@ networks of any dimension.
 import re
 from collections.abc import Callable, Mapping as Dictionary
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -301,12 +302,12 @@ def spoken(order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
     return ", ".join(parts)
 
 
-def _short(order):
+def _short(order: str) -> str:
     few = re.match(r"t([0-9]+)", order)
     return f"{few[1]} ranks at a time" if few else "nodes filled" if order.startswith("t") else "round nodes"
 
 
-def _slots(order):
+def _slots(order: str) -> str:
     few = re.match(r"t([0-9]+)", order)
     if few:
         return f"{few[1]} ranks on a node at a time"
@@ -525,7 +526,7 @@ class Site:
         if self.allocation.network != self.network:
             raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
 
-    @property
+    @cached_property
     def n_slots(self) -> int:
         """Slots of the usable nodes."""
         return self.allocation.n_nodes * self.tasks_per_node

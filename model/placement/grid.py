@@ -1,7 +1,7 @@
 """The process grid, and the array of a transform: its extents and its blocks on a grid."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, prod
 
@@ -304,7 +304,7 @@ def words_of(grid: ProcessGrid, library: Library = USUAL) -> str:
     return library.said(grid) if grid.decomposition == PENCIL else ""
 
 
-def _of_words(first, second):
+def _of_words(first: str, second: str) -> Library:
     found = [library for library in LIBRARIES.values() if {first, second} == set(library.words)]
     if not found:
         known = "; ".join(dict.fromkeys(" and ".join(library.words) for library in LIBRARIES.values() if library.words))
@@ -424,7 +424,7 @@ class Transform:
         done += whole[0] if done and whole else ""  # transformed together with z
         return {axis: n if axis in done else m for axis, n, m in zip(AXES, self.exchanged, self.points)}
 
-    def _of_equal_blocks(self, stage, grid):
+    def _of_equal_blocks(self, stage: LocalPass | ExchangeStage, grid: ProcessGrid) -> dict[str, int]:
         """Return the extents with blocks as long as the longest: first of each dimension of the grid, then within it."""
         division = dict(next(division for one, division in grid.decomposition.layouts if one is stage))
         if isinstance(stage, ExchangeStage):
@@ -475,7 +475,7 @@ class Transform:
                 for _, division in grid.decomposition.layouts]
         return grid.n_tasks - min(busy)
 
-    def _divides(self, grid):
+    def _divides(self, grid: ProcessGrid) -> Iterator[tuple[int, int]]:
         """Yield the extent of every axis in every stage, with the number of blocks into which it is divided."""
         if grid.decomposition.has_equal_blocks and (self.points or TYPES[self.type].half):
             raise GridError(f"transform {self} changes the number of elements of an axis, but grid {grid} of bricks keeps "
@@ -565,7 +565,7 @@ def parse_transform(text: str) -> Transform:
     return _padded(plain, padded) if padded else plain
 
 
-def _padded(plain, words):
+def _padded(plain: Transform, words: re.Match[str]) -> Transform:
     try:
         factor = float(words[1] or 1)
     except ValueError:
@@ -575,7 +575,8 @@ def _padded(plain, words):
     if any(m < one for m, one in zip(points, n)) or TYPES[plain.type].parts == 1:
         raise GridError(f"{words[0]} of transform {plain}: only DFTs are padded, to at least as many points as modes; give "
                         "e.g. 64:r2c:padding=1.5 or 64:points=96x96x64")
-    return replace(plain, points=None if points == n else points)
+    x, y, z = points
+    return replace(plain, points=None if points == n else (x, y, z))
 
 
 def block_lengths(n: int, parts: int) -> np.ndarray:

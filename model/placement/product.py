@@ -23,6 +23,7 @@ from math import prod
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus, check_lines, ring_link_loads
@@ -182,7 +183,7 @@ class Pattern:
 
 
 @lru_cache(maxsize=1024)
-def _number(pattern, letters, of_letters):
+def _number(pattern: Pattern, letters: str, of_letters: bool) -> Ints:
     """Return the number of each node made of the digits of some letters, or of all other digits."""
     node, index, stride = np.arange(pattern.n), np.zeros(pattern.n, dtype=np.int64), 1
     for owner, radix in pattern.digits:
@@ -398,7 +399,7 @@ class Product:
     def mapping(self, name: str | None = None) -> Mapping:
         """Return the mapping: in every group the first dimension of the torus varies fastest, the slots last."""
         nodes = self.torus.coordinates(np.arange(self.torus.n_nodes))
-        T, rank, stride = self.tasks_per_node, np.int64(0), 1
+        T, rank, stride = self.tasks_per_node, np.zeros(1, dtype=np.int64), 1
         for letter, extent in zip(self.decomposition.letters, self.grid.shape):
             rank = rank + self._number(letter, nodes).ravel() * stride
             stride *= extent
@@ -406,7 +407,7 @@ class Product:
         place[rank] = np.arange(rank.size)
         return Mapping(self.torus, self.grid, T, place // T, place % T, name or str(self))
 
-    def _number(self, owner, nodes):
+    def _number(self, owner: str, nodes: Ints) -> Ints:
         """Return the number of every place within its group: int array, shape (N, T)."""
         number, stride = np.zeros(len(nodes), dtype=np.int64), 1
         for i, pattern in enumerate(self.dimensions):
@@ -445,7 +446,7 @@ def product_of(placed: Placement) -> Product | None:
     return product if product.grid == grid and same_groups(product.mapping(), mapping) else None
 
 
-def _group_of(grid, letter, rank):
+def _group_of(grid: ProcessGrid, letter: str, rank: int) -> Ints:
     """Return the ranks of the group of a rank along a dimension."""
     groups = grid.groups(letter)
     return groups[int(np.flatnonzero((groups == rank).any(axis=1))[0])]
@@ -457,7 +458,7 @@ def same_groups(a: Mapping, b: Mapping) -> bool:
                for stage in a.grid.decomposition.exchanges)
 
 
-def _labels(mapping, letters):
+def _labels(mapping: Mapping, letters: str) -> Ints:
     """Return the number of the group of every place."""
     labels = np.empty(mapping.n_tasks, dtype=np.int64)
     place = mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
@@ -466,7 +467,7 @@ def _labels(mapping, letters):
     return labels
 
 
-def _same_partition(a, b):
+def _same_partition(a: Ints, b: Ints) -> bool:
     """Return whether two labellings split the places into the same groups; all groups of both have the same size."""
     partner = np.zeros(int(a.max()) + 1, dtype=np.int64)
     partner[a] = b

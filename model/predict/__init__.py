@@ -4,7 +4,7 @@
 schedule (`forecast`), the bounds, the remaps of bricks and the halos are then the same for both.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,14 +14,13 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, RoutingError
 from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.allocation import Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.certificates import Bounds, LowerBound, certificate, cut_bound
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.predict.question import (
     Case,
-    ClosedForm,
     ExchangePrediction,
     Question,
     closed_form,
@@ -36,8 +35,8 @@ from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.expected import SWITCHES, TORUS, TWISTED, Expected, expected_gain, expected_range
 from pencilmap.model.times.timing import LocalTerms
-from pencilmap.model.traffic.exchange import Halo, exchanges, remaps
-from pencilmap.model.traffic.loads import LinkLoads, m_scale, m_time
+from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, remaps
+from pencilmap.model.traffic.loads import m_scale, m_time
 
 SCHEMA = "pencilmap-prediction/1"
 ANY_ROUTING = "any (cut bound)"
@@ -169,7 +168,7 @@ class Prediction:
         """The prediction without ranges, for a reason."""
         return replace(self, likely=None, likely_gain=None, unmeasured=reason)
 
-    def _unusual(self):
+    def _unusual(self) -> str:
         """The schedule, exchange or routing that was not measured, "" if there is none."""
         kind = kind_of(self.network)
         usual = (kind.routings[0], "static", *kind.bracket)
@@ -247,7 +246,7 @@ class Prediction:
         return found.total_s is None and self.idle_tasks > 0
 
     @property
-    def order(self) -> tuple:
+    def order(self) -> tuple[Any, ...]:
         """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
         squarer grid.
         """
@@ -322,7 +321,7 @@ def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tu
     return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
 
 
-def _listed(times):
+def _listed(times: tuple[float, float] | None) -> list[float] | None:
     return None if times is None else list(times)
 
 
@@ -377,28 +376,48 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def _question(rules, site, transform, costs):
+def _question(rules: tuple[str | None, str | Sequence[str], str, str], site: Any, transform: Transform | None,
+              costs: Costs) -> Question:
     """Return the question of a placement on a site, by default on the network of the placement."""
     routing, exchange, schedule, direction = rules
     return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
 
 
-def answer(question: Question, placed: Placement, name: str | None = None) -> Prediction:
+def answer(question: Question, placed: Placement, name: str | None = None, closed: bool = True) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message.
 
     If the worst rule counts and none is named, the prediction is that under the worst rule, with a note.
+
+    Parameters
+    ----------
+    question : Question
+    placed : Placement
+    name : str, optional
+        Name of the placement; its own by default.
+    closed : bool
+        Whether closed forms may be used.
     """
     if question.robust and question.routing is None:
         return _worst(question, placed, name)
     case = Case(placed, question, product_of(placed))
-    form = closed_form(case)
-    stages = form and form.predicted()
-    found = _prediction(case, stages, name, form=form) if stages else _routed(case, name)
-    found = found.expecting(question.costs.fitted_nodes)
-    return replace(found, notes=(*found.notes, *question.notes), halo=_halo(case), case=case)
+    form = closed_form(case) if closed else None
+    closely = form and form.predicted()
+    stages, loads = (closely, ()) if closely else routed(case)
+    form = form if closely else None
+    network, local = case.network, case.local
+    site = Site(network, case.tasks_per_node) if form else case.site
+    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
+    forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
+    prediction = Prediction(
+        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or placed.name,
+        product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
+        notes=(*_notes(case.product, stages, bounds), *placed.notes, *forecast.notes, *question.notes), local=local,
+        schedule=forecast, halo=_halo(case), case=case)
+    whole = _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
+    return whole.expecting(question.costs.fitted_nodes)
 
 
-def _worst(question, placed, name):
+def _worst(question: Question, placed: Placement, name: str | None) -> Prediction:
     found = []
     for rule in question.rules:
         if rule not in LINEAR_PROGRAMS or question.schedule != SEQUENCE:  # never the worst in sequence
@@ -410,7 +429,7 @@ def _worst(question, placed, name):
     return replace(worst_of_all, notes=(*worst_of_all.notes, f"the worst of {len(found)} routing rules is shown"))
 
 
-def _halo(case):
+def _halo(case: Case) -> HaloPrediction | None:
     halo = case.question.halo
     if halo is None or case.transform is None:
         return None
@@ -463,7 +482,7 @@ def routing_interval(placed: Placement, transform: Transform | None = None, name
     return interval(_question((None, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def _unheard(rule):
+def _unheard(rule: str) -> None:
     """Take the name of a rule for nobody."""
 
 
@@ -483,9 +502,10 @@ def interval(question: Question, placed: Placement, name: str | None = None,
     return [_without_routing(found[0], (*refusals, *question.notes)), *found]
 
 
-def _without_routing(prediction, notes):
+def _without_routing(prediction: Prediction, notes: tuple[str, ...]) -> Prediction:
     """Return a prediction with cut bounds instead of loads."""
-    case, stages = prediction.case, []
+    case: Any = prediction.case
+    stages = []
     for stage, exchange in zip(prediction.stages, exchanges(case.grid, case.transform)):
         load = tuple(m_scale(b, case.network, exchange.total_bytes)
                      for b in cut_bound(case.network, exchange, case.mapping.node_of_rank))
@@ -495,47 +515,7 @@ def _without_routing(prediction, notes):
                    schedule=None, halo=None, case=None, stages=tuple(stages))
 
 
-def predict_routed(mapping: Mapping, transform: Transform | None = None, question: Question = Question(), *,
-                   name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
-                   site: Site | None = None) -> Prediction:
-    """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    question = replace(question, site=site or question.site, transform=transform, costs=costs)
-    return _routed(Case(mapping, question, product), name)
-
-
-def predict_product(product: Product, transform: Transform | None = None, question: Question = Question(), *,
-                    name: str | None = None, costs: Costs = Costs()) -> Prediction | None:
-    """Predict a product placement in closed form, for any size of machine: no array has an entry for each rank.
-
-    Every exchange must be one all-to-all. None if the routing has no closed form.
-    """
-    case = Case(product, replace(question, transform=transform, costs=costs), product)
-    form = ClosedForm(case, product)
-    stages = form.predicted()
-    return _prediction(case, stages, name, form=form) if stages else None
-
-
-def _routed(case, name):
-    stages, loads = routed(case)
-    return _prediction(case, stages, name, loads=loads)
-
-
-def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], name: str | None, *,
-                form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
-    """The prediction with these exchanges, which come from closed forms or from loads."""
-    network, local = case.network, case.local
-    site = Site(network, case.tasks_per_node) if form else case.site
-    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
-    forecast = Forecaster(case, stages, bounds, form, loads).forecast(case.question.schedule)
-    prediction = Prediction(
-        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or case.placed.name,
-        product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
-        notes=(*_notes(case.product, stages, bounds), *case.placed.notes, *forecast.notes), local=local,
-        schedule=forecast)
-    return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
-
-
-def _with_remaps(prediction, case):
+def _with_remaps(prediction: Prediction, case: Case) -> Prediction:
     """The prediction with the remaps of bricks. All their messages are routed at once, over links that they share
     fairly.
     """
@@ -546,15 +526,15 @@ def _with_remaps(prediction, case):
     exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
                     for stage in grid.decomposition.exchanges)
 
-    def predicted(messages):
+    def predicted(messages: tuple[Exchange, ...]) -> tuple[ExchangePrediction, ...]:
         return tuple(predict_messages(case.mapping, each, case.question) for each in messages)
 
-    turned = remaps(grid, case.turned.transform) if case.question.direction == PAIR else ()
+    turned = remaps(grid, transform) if case.question.direction == PAIR and (transform := case.turned.transform) else ()
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
                    remaps=predicted(found), turned_remaps=predicted(turned))
 
 
-def _notes(product, stages, bounds):
+def _notes(product: Product | None, stages: tuple[ExchangePrediction, ...], bounds: Bounds) -> Iterator[str]:
     if product is None:
         if not bounds.site.network.levels:  # there are no products on networks with levels
             yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"

@@ -1,6 +1,6 @@
 """Lower bounds of a grid on a site, and the certificates that they give."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -136,7 +136,8 @@ def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fractio
     return max(alone, wanted.moved * together_bound(site, grid).value)
 
 
-def _of_several(site, grid, sizes, ordered, split, brief) -> Iterator[Bound]:
+def _of_several(site: Site, grid: ProcessGrid, sizes: Sequence[int], ordered: bool, split: bool,
+                brief: bool) -> Iterator[Bound]:
     """Yield bounds on the sum of more than two lengths, for even blocks.
 
     The exchanges along all dimensions but one send as much across every cut, and as far, as an all-to-all in groups that
@@ -251,7 +252,7 @@ class Bounds:
         """Reason why no placement has as little joint load as one all-to-all; None if some placement may, or if unknown."""
         return self.kind.why_unreachable(self.site, self.grid) if self._is_even else None
 
-    def _or_spectral(self, found):
+    def _or_spectral(self, found: LowerBound) -> LowerBound:
         """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2 or self.brief:
@@ -262,16 +263,16 @@ class Bounds:
         return found if even is None else max(found, LowerBound(*with_smallest(even, crossing)), key=lambda b: b.value)
 
     @property
-    def _is_split(self):
+    def _is_split(self) -> bool:
         """Whether messages follow dimension order, and half round a ring go both ways."""
         return self.routing == DEFAULT_ROUTING
 
     @property
-    def _is_even(self):
+    def _is_even(self) -> bool:
         return self.transform is None or self.transform.divides_evenly(self.grid)
 
     @cached_property
-    def _all_to_all(self):
+    def _all_to_all(self) -> LowerBound:
         return together_bound(self.site, self.grid, self.transform)
 
     @cached_property

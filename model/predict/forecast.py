@@ -13,7 +13,7 @@ any transform whose tasks hold equal shares before and after, by the all-to-all 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -27,7 +27,7 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.predict.certificates import Bounds, certificate
 from pencilmap.model.predict.question import RANDOM_ROUTING, Case, ClosedForm, ExchangePrediction, plain, routed, summed
-from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
+from pencilmap.model.schedules import BEST, SCHEDULES, course_of, parse_schedule
 from pencilmap.model.schedules.rows import best_sizes
 from pencilmap.model.schedules.schedule import (
     BACKWARD,
@@ -37,6 +37,8 @@ from pencilmap.model.schedules.schedule import (
     PAIR,
     SEQUENCE,
     Course,
+    Phase,
+    Schedule,
     block_of,
     cuts,
     reduced,
@@ -48,14 +50,15 @@ from pencilmap.model.traffic.loads import JointLoads, LinkLoads, routed_joint, u
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
 
 
-def _worth(found):
+def _worth(found: "ScheduleForecast") -> float | Fraction:
     """Return the number that compares schedules: the time if known, else the cost."""
     return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
 
 
-def _in_turn(found, back):
+def _in_turn(found: "ScheduleForecast", back: "ScheduleForecast") -> "ScheduleForecast":
     """Return the forecast of a forward transform and then a backward transform."""
-    times = {name: summed((getattr(found, name), getattr(back, name))) for name in ("t_s", "time_s", "total_s", "hidden_s")}
+    times: dict[str, Any] = {name: summed((getattr(found, name), getattr(back, name)))
+                             for name in ("t_s", "time_s", "total_s", "hidden_s")}
     notes = tuple(dict.fromkeys((*found.notes, *back.notes)))
     return replace(found, cost=found.cost + back.cost, notes=notes, direction=PAIR, **times)
 
@@ -206,12 +209,12 @@ class Forecaster:
         exchanged, loads = routed(case)
         return Forecaster(case, exchanged, self.bounds, None, loads)
 
-    def _stage(self, i):
+    def _stage(self, i: int) -> ExchangePrediction:
         """Return an exchange by its number in a course."""
         n = len(self.stages)
         return self.stages[i] if i < n else self._turned.stages[i - n]
 
-    def _keeping_boxes(self):
+    def _keeping_boxes(self) -> list[Schedule]:
         """Return the schedules that keep the boxes and could be the fastest."""
         if self.grid.decomposition.returns or self._alone_only:
             return [Schedule(SEQUENCE)]
@@ -219,14 +222,14 @@ class Forecaster:
         return [Schedule(SEQUENCE), *([pipelined] if self.costs.progress and self._is_possible(pipelined) else []),
                 *self._overlaps()]
 
-    def _is_possible(self, schedule):
+    def _is_possible(self, schedule: Schedule) -> bool:
         try:
             course_of(schedule, self.grid, self.transform, None, self.direction)
         except ScheduleError:
             return False
         return True
 
-    def _overlaps(self):
+    def _overlaps(self) -> list[Schedule]:
         """Return the numbers of chunks, axes and sizes that could be best, at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
@@ -239,7 +242,7 @@ class Forecaster:
                         found.append(Schedule("overlap", sizes, axis))
         return found or [Schedule("overlap", (1,))]
 
-    def _with_hints(self, found):
+    def _with_hints(self, found: ScheduleForecast) -> ScheduleForecast:
         """Add notes on faster schedules."""
         notes = list(found.notes)
         name = found.schedule.name
@@ -283,7 +286,7 @@ class Forecaster:
         planes = forecast.sizes[0] if schedule.name == "two-way" and self.transform else None  # one plan: the same for both
         return _in_turn(forecast, self._turned._of(replace(forecast.schedule, planes=planes)))
 
-    def _in_sequence(self, schedule, direction):
+    def _in_sequence(self, schedule: Schedule, direction: str) -> ScheduleForecast:
         """Return the forecast of the sequence, known from the stages. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
@@ -293,7 +296,7 @@ class Forecaster:
                                 total_s=total_s, hidden_s=None if total_s is None else 0.0, bounds=self.bounds,
                                 alone=Fraction(1), direction=direction)
 
-    def _check_beside(self, schedule):
+    def _check_beside(self, schedule: Schedule) -> None:
         """Raise ScheduleError if an exchange can only run alone."""
         if self._alone_only:
             able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
@@ -301,7 +304,7 @@ class Forecaster:
                                 f"take one of {able}, or the schedule sequence")
 
     @property
-    def _alone_only(self):
+    def _alone_only(self) -> str:
         """Name of an exchange that can only run alone, "" if there is none."""
         return next((stage.algorithm for stage in self.stages if not algorithm_named(stage.algorithm).beside), "")
 
@@ -319,7 +322,8 @@ class Forecaster:
                      for p, phase in zip(phases, course.phases))
         return t_s, time_s, time_s + transforms * self.case.local.time_s - hidden, hidden
 
-    def _phase(self, phase, course, resources, at_random):
+    def _phase(self, phase: Phase, course: Course, resources: "_Resources",
+               at_random: tuple[JointLoads, JointLoads] | None) -> Any:
         """Return the times of one phase, None without any.
 
         at_random: loads of a product by default and if routers chose at random, None without contention or a product
@@ -339,9 +343,9 @@ class Forecaster:
         shares = np.array([float(share) for share in phase.shares])
         task, node, inside = (float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes,
                                                                         resources.inside_bytes))
-        works = [self._stage(i).work for i in phase.starts]
+        works: list[Any] = [self._stage(i).work for i in phase.starts]
         in_flight = [self._stage(part.stage) for part, share in zip(course.parts, phase.shares) if share]
-        hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
+        hops = [stage.work.hops / stage.n_rounds for stage in in_flight if stage.work]
         terms = exchange_terms(ExchangeWork(link_s, adaptive_s, task, node, sum(w.messages for w in works),
                                             max(hops, default=0.0), sum(w.tasks for w in works),
                                             self._roots("message_roots", phase, course, resources),
@@ -350,7 +354,7 @@ class Forecaster:
         routed = link_s + float(terms.contention_s or 0.0)
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
-    def _roots(self, which, phase, course, resources):
+    def _roots(self, which: str, phase: Phase, course: Course, resources: "_Resources") -> float:
         """Return `message_roots` or `hop_roots` of the started exchanges, whose messages are shares of the whole."""
         flying, times = defaultdict[int, Fraction](Fraction), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
@@ -358,12 +362,12 @@ class Forecaster:
         return sum(n * getattr(self._stage(i).work, which) * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     @cached_property
-    def _even_and_adaptive(self):
+    def _even_and_adaptive(self) -> tuple[JointLoads, JointLoads]:
         letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
         return tuple(routing(name, self.network).joint_of_product(self.case.product, letters)
                      for name in (DEFAULT_ROUTING, RANDOM_ROUTING))
 
-    def _notes(self, course, phases, times):
+    def _notes(self, course: Course, phases: list[Any], times: tuple[float | None, ...]) -> tuple[str, ...]:
         """Return notes on the deciding terms beside the links, and on assumptions about the computing."""
         if course.schedule.name == SEQUENCE or times[1] is None:
             return ()
@@ -376,7 +380,7 @@ class Forecaster:
         return tuple(notes)
 
     @cached_property
-    def _plain(self):
+    def _plain(self) -> "_Resources":
         """The course of the whole exchanges."""
         n = len(self.stages)
         links = self.closed.joint() if self.closed else None
@@ -391,14 +395,14 @@ class Forecaster:
         return self._measured(self._exchanges, links)
 
     @cached_property
-    def _exchanges(self):
+    def _exchanges(self) -> tuple[Exchange, Exchange]:
         return tuple(self._carried(i)(exchange) for i, exchange in enumerate(self.case.exchanges))
 
-    def _carried(self, i):
+    def _carried(self, i: int) -> Callable[..., Any]:
         """The messages that the algorithm of exchange `i` sends."""
         return partial(algorithm_named(self._stage(i).algorithm).started, mapping=self.case.mapping)
 
-    def _measured(self, found, links):
+    def _measured(self, found: Sequence[Exchange], links: JointLoads) -> "_Resources":
         """The resources that some exchanges take on the mapping."""
         on_task, inside = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in found], axis=2)
         on_node, within = (np.stack([np.bincount(self.case.mapping.node_of_rank, column) for column in sent.T], axis=1)
@@ -410,7 +414,7 @@ class Forecaster:
         return _Resources(links, adaptive, undominated(on_task), undominated(on_node), undominated(within),
                           tuple(map(_held, found)))
 
-    def _resources(self, course: Course):
+    def _resources(self, course: Course) -> "_Resources":
         if course.plain:
             return self._plain
         cut = all(part.length is not None for part in course.parts)      # if so, the shares have the sizes, not the parts
@@ -426,13 +430,13 @@ class Forecaster:
         return self._found[key]
 
 
-def _fastest(found):
+def _fastest(found: list[ScheduleForecast]) -> ScheduleForecast:
     """Return the forecast with the fewest chunks among those within one per cent of the fastest."""
     least = min(map(_worth, found))
     return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
 
-def _alone(course, n_stages):
+def _alone(course: Course, n_stages: int) -> Fraction:
     """Return the share of each exchange that travels in phases of its own; 0 if parts of an exchange differ."""
     if not course.plain:
         return Fraction(0)
@@ -474,6 +478,6 @@ class _Resources:
     held: tuple[Fraction, ...]
 
 
-def _held(exchange: Exchange):
+def _held(exchange: Exchange) -> Fraction:
     weights = (exchange.group_weight, exchange.send_weight, exchange.receive_weight)
     return Fraction(int(np.prod([int(w.sum()) for w in weights], dtype=object)) * exchange.unit_bytes, exchange.total_bytes)

@@ -409,20 +409,20 @@ def predict_messages(mapping: Mapping, exchange: Exchange, question: Question) -
     case = Case(mapping, question)
     stage, _ = _routed(case, exchange, DEFAULT_ALGORITHM)
     shared_s = None if stage.work is None else case.rule.shared_seconds(case.network, exchange, mapping.node_of_rank)
-    if shared_s is None:
+    if shared_s is None or stage.work is None:
         return stage
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], case.costs))
 
 
-def _routed(case, exchange, algorithm):
+def _routed(case: Case, exchange: Exchange, algorithm: str) -> tuple[ExchangePrediction, LinkLoads | None]:
     """An exchange, and the loads of its links if all messages start at once."""
     network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
     rounds = way.rounds(exchange, case.mapping)
     whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
     found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
     hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
-    link_s = [case.seconds(each.load) for each in found]
+    link_s: list[Any] = [case.seconds(each.load) for each in found]  # all are None if the network has no bandwidth
     stage = ExchangePrediction(
         name=exchange.name, case=case, messages=exchange,
         load=tuple(sum(some, Fraction(0)) for some in zip(*(each.load for each in found))), hop_length=hops,
@@ -455,7 +455,7 @@ class _RoutedRound:
     busiest: TorusLink | GraphLink | None
 
     @classmethod
-    def of(cls, loads):
+    def of(cls, loads: LinkLoads) -> "_RoutedRound":
         return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
 
 
@@ -465,7 +465,7 @@ def summed(times: Iterable[float | None]) -> float | None:
     return None if None in known else sum(time for time in known if time is not None)
 
 
-def _numbers(values):
+def _numbers(values: tuple[Fraction, ...]) -> list[float]:
     return [plain(v) for v in values]
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import summed
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.timing import TIE
+from pencilmap.model.times.timing import TIE, LocalTerms, TimeTerms
 
 TRANSFORM, EXCHANGES = BY = "transform", "exchanges"  # objectives of a ranking: the whole transform, or its exchanges alone
 
@@ -112,7 +112,7 @@ def is_tie(p: Prediction, best: Prediction, by: str = TRANSFORM) -> bool:
     return order(p, by)[0] == order(best, by)[0] and worth(p, by) <= worth(best, by) * TIE and _in_tie(p) == _in_tie(best)
 
 
-def _in_tie(p):
+def _in_tie(p: Prediction) -> tuple[int, ...]:
     return p.idle_tasks, p.moved_bytes, p.n_messages  # bytes: between bricks only
 
 
@@ -126,7 +126,7 @@ def largest_term(p: Prediction) -> tuple[str, float]:
     return name, sums[name] / sum(sums.values()) if sum(sums.values()) else 0.0
 
 
-def _deciding(part):
+def _deciding(part: LocalTerms | TimeTerms) -> dict[str, float]:
     """Return the terms that add up to the time: of links and ports the slower."""
     known = {name: float(seconds or 0) for name, seconds in part.as_dict().items()}
     flow = {name: known[name] for name in FLOW if name in known}

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, node_traffic
 from pencilmap.model.traffic.loads import LinkLoads
@@ -72,7 +73,7 @@ def first_kinds(symmetries: Iterable[Ints], traffic: Any) -> Ints:
     return kind
 
 
-def _solve(network, arcs, traffic, kind):
+def _solve(network: Network, arcs: Arcs, traffic: Any, kind: Ints) -> NDArray[Any]:
     """Return the load of every arc."""
     from scipy.optimize import linprog  # slow to import, and other rules do not need it
     from scipy.sparse import block_diag, coo_array, csr_array, hstack
@@ -94,7 +95,7 @@ def _solve(network, arcs, traffic, kind):
     return (np.bincount(group[flows], found.x[:-1], strength.size) * unit)[group]
 
 
-def _flows(network, arcs, traffic, kind):
+def _flows(network: Network, arcs: Arcs, traffic: Any, kind: Ints) -> dict[int, Ints]:
     """Return for one source of each kind the arcs on its shortest paths: dict from node to int array."""
     every = arcs.distances()
     sources = np.intersect1d(kind, np.flatnonzero(np.diff(traffic.indptr)))
@@ -107,21 +108,21 @@ def _flows(network, arcs, traffic, kind):
     return used
 
 
-def _useful_arcs(arcs, every, source, targets):
+def _useful_arcs(arcs: Arcs, every: Floats, source: int, targets: Ints) -> Ints:
     """Return the arcs on the shortest paths from a source to some targets: int array."""
     near = every[source]
     on_the_way = (near[:, None] + every[:, targets] == near[targets]).any(axis=1)
     return np.flatnonzero((near[arcs.target] == near[arcs.source] + 1) & on_the_way[arcs.target])
 
 
-def _groups_of_arcs(arcs, kind):
+def _groups_of_arcs(arcs: Arcs, kind: Ints) -> tuple[Ints, Floats]:
     """Return groups of arcs with equal loads: group of each arc, int array, and cables of each group, float array."""
     kind = np.append(kind, np.arange(kind.size, arcs.n_vertices))
     _, first, group = np.unique(arcs.index - arcs.source + kind[arcs.source], return_index=True, return_inverse=True)
     return group, arcs.capacity[first]
 
 
-def _arriving(arcs, some, source, traffic):
+def _arriving(arcs: Arcs, some: Ints, source: int, traffic: Any) -> tuple[Any, Floats]:
     """Return inflow minus outflow of some arcs at each vertex (csr array), and the demand there."""
     from scipy.sparse import coo_array
 

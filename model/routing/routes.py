@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network
@@ -203,11 +204,11 @@ class WeightedRoutes:
 
     def distances(self, weights: Floats) -> Floats:
         """Return the sum of the weights of the links on the way from each node to each other: shape (n, n)."""
-        found = 0.0
+        found: Any = 0.0
         for i, numbers in enumerate(self._pairs):
             table = self._by_line(weights[i], i) @ self._legs[i].T
             found = found + table.reshape(-1).take(numbers)
-        return found  # type: ignore[return-value]
+        return found
 
     def loads(self, traffic: Floats) -> Floats:
         """Return the load of every link if `traffic[a, b]` goes from node a to node b."""
@@ -218,7 +219,7 @@ class WeightedRoutes:
             found[i] = self._by_node(table.reshape(-1, n * n) @ self._legs[i], i)
         return found
 
-    def _numbers(self, where, i):
+    def _numbers(self, where: Ints, i: int) -> Ints:
         """Return for every pair of nodes the number of its leg in dimension `i`: line, then from, then to."""
         n, lines = self.torus.shape[i], np.zeros((len(where),) * 2, dtype=np.int32)
         for j, extent in reversed(list(enumerate(self.torus.shape))):
@@ -228,12 +229,12 @@ class WeightedRoutes:
         here = where[:, i].astype(np.int32)
         return ((lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]).astype(np.intp)
 
-    def _by_line(self, values, i):
+    def _by_line(self, values: NDArray[Any], i: int) -> NDArray[Any]:
         """Return (2, N) as (lines, 2 n)."""
         grid = values.reshape(2, *self.torus.shape[::-1])  # the first dimension is the fastest
         return np.moveaxis(np.moveaxis(grid, -1 - i, -1), 0, -2).reshape(-1, 2 * self.torus.shape[i])
 
-    def _by_node(self, lines, i):
+    def _by_node(self, lines: Floats, i: int) -> Floats:
         """Return (lines, 2 n) as (2, N), the inverse of `_by_line`."""
         others = [extent for j, extent in reversed(list(enumerate(self.torus.shape))) if j != i]
         grid = np.moveaxis(lines.reshape(*others, 2, self.torus.shape[i]), -2, 0)

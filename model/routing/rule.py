@@ -33,7 +33,7 @@ class ProductLoad:
         None if the closed form does not give the link, or all links are idle.
     """
 
-    load: tuple
+    load: tuple[Any, ...]
     hop_length: Fraction
     busiest: TorusLink | None = None
 
@@ -118,7 +118,7 @@ class RoutingRule:
     make: Callable[[str], Rule]
     usage: str
     meaning: str
-    variants: tuple = ("",)
+    variants: tuple[str, ...] = ("",)
 
     def by(self, rule: Rule) -> "RoutingRule":
         """Return this rule without arguments as a kind of network computes it."""
@@ -130,7 +130,7 @@ def without_argument(name: str, meaning: str, rule: Rule) -> RoutingRule:
     return RoutingRule(name, _without_argument(name, rule), name, meaning)
 
 
-def _without_argument(name, rule):
+def _without_argument(name: str, rule: Rule) -> Callable[..., Any]:
     def make(argument: str) -> Rule:
         if argument:
             raise RoutingError(f"routing {name}:{argument}: {name} takes no argument")

@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network, leaves
@@ -81,7 +82,7 @@ def exact_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) 
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
 
 
-def _exact(arcs, traffic):
+def _exact(arcs: Arcs, traffic: Traffic) -> NDArray[np.object_]:
     """Return the same as `even_loads_of_arcs` in fractions."""
     values = np.full(len(arcs.source), Fraction(0))
     for source in np.unique(traffic.row).tolist():
@@ -91,7 +92,7 @@ def _exact(arcs, traffic):
     return values
 
 
-def _add_tree(values, arcs, distance, source, wanted):
+def _add_tree(values: NDArray[np.object_], arcs: Arcs, distance: Floats, source: int, wanted: NDArray[np.object_]) -> None:
     """Add the traffic from one source to every vertex to `values`."""
     by_level = _arcs_by_level(arcs, distance)
     paths, cables = np.zeros_like(wanted), arcs.ways.astype(int)
@@ -105,7 +106,7 @@ def _add_tree(values, arcs, distance, source, wanted):
         np.add.at(wanted, tail, share)
 
 
-def _arcs_by_level(arcs, distance):
+def _arcs_by_level(arcs: Arcs, distance: Floats) -> list[Ints]:
     """Return the arcs that lead one hop away from the source, nearest first: list of int arrays."""
     near = distance[arcs.source]
     forward = np.flatnonzero(np.isfinite(near) & (distance[arcs.target] == near + 1))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from pencilmap.model.base.errors import ScheduleError, near
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -20,6 +21,7 @@ from pencilmap.model.schedules.schedule import (
     PAIR,
     SEQUENCE,
     Course,
+    Phase,
     Schedule,
 )
 from pencilmap.model.traffic.loads import JointLoads, Objective, at_once, in_sequence, objective, overlapped
@@ -50,7 +52,7 @@ def objectives(text: str, grid: ProcessGrid, direction: str = FORWARD) -> list[O
     return [alone] if wanted == alone else list(dict.fromkeys([*both, once, alone]))
 
 
-def _of_stages(course, phase, n):
+def _of_stages(course: Course, phase: Phase, n: int) -> tuple[Fraction, ...]:
     """Return the share of every exchange in a phase."""
     return tuple(sum((share for part, share in zip(course.parts, phase.shares) if part.stage == i), Fraction(0))
                  for i in range(n))
@@ -76,35 +78,35 @@ class ScheduleKind:
     course: Callable[..., Course]
     usage: str
     meaning: str
-    read: Callable[[Sequence[str]], dict | None]
+    read: Callable[[Sequence[str]], dict[str, Any] | None]
     pair: Callable[..., Course] | None = None
 
 
-def _nothing(words):
+def _nothing(words: Sequence[str]) -> dict[str, Any] | None:
     return None if words else {}
 
 
-def _number(word):
+def _number(word: str) -> int | None:
     return int(word) if re.fullmatch(r"0*[1-9][0-9]{0,8}", word, re.ASCII) else None
 
 
-def _planes(words):
+def _planes(words: Sequence[str]) -> dict[str, Any] | None:
     found = [_number(word) for word in words]
     return None if len(found) > 1 or None in found else {"planes": found[0]} if found else {}
 
 
-def _chunks(words):
+def _chunks(words: Sequence[str]) -> dict[str, Any] | None:
     """Read K, without an axis."""
     found = _overlap(words)
     return None if found is None or "axis" in found or (words and "," in words[0]) else found
 
 
-def _overlap(words):
+def _overlap(words: Sequence[str]) -> dict[str, Any] | None:
     """Read K or the sizes of the chunks, then an axis."""
     if not words:
         return {}
-    sizes = [_number(word) for word in words[0].split(",")]
-    if None in sizes or len(words) > 2 or (len(words) == 2 and words[1] not in LANE_AXES):
+    sizes = [n for word in words[0].split(",") if (n := _number(word))]
+    if len(sizes) <= words[0].count(",") or len(words) > 2 or (len(words) == 2 and words[1] not in LANE_AXES):
         return None
     if len(sizes) == 1:
         sizes = [1] * min(sizes[0], MOST_CHUNKS + 1)

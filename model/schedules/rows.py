@@ -1,13 +1,14 @@
 """The schedules: when the exchanges of a transform are on the network, alone or together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import AXES, Decomposition, ExchangeStage, LocalPass
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -114,7 +115,7 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
     most_row, most_column = float(row.max()), float(column.max())
     ratios, phases = _corners(row, column)
 
-    def least(t):
+    def least(t: float) -> tuple[float, list[float]]:
         """Return the least T minus t times all sizes if the first chunk is 1, and the ratios of neighbours."""
         worth, found = most_column - t, list[float]()
         for _ in range(chunks - 1):
@@ -134,7 +135,7 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
     return np.asarray(shares / shares.sum(), dtype=float)
 
 
-def _corners(row, column):
+def _corners(row: Floats, column: Floats) -> tuple[Floats, Floats]:
     """Return the ratios r of neighbouring chunks at which the busiest link changes, and the phase, max(column + r row)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         crossings = np.subtract.outer(column, column) / np.subtract.outer(row, row).T
@@ -164,7 +165,7 @@ def best_sizes(loads: JointLoads, chunks: int, block: int, backward: bool = Fals
     return tuple(best if overlap_length(best, pairs) < overlap_length(equal, pairs) * (1 - 1e-9) else equal)
 
 
-def _rounded(shares, block):
+def _rounded(shares: Floats, block: int) -> list[int]:
     """Return whole numbers of 1 or more in these proportions that add up to `block`."""
     exact = np.maximum(shares * block, 1.0)
     exact = 1.0 + (exact - 1.0) * ((block - len(shares)) / max((exact - 1.0).sum(), 1e-300))
@@ -174,7 +175,7 @@ def _rounded(shares, block):
     return sizes.tolist()
 
 
-def _polished(sizes, pairs):
+def _polished(sizes: list[int], pairs: Floats) -> list[int]:
     """Move single elements from one chunk to another as long as T falls."""
     now, one = overlap_length(sizes, pairs), np.eye(len(sizes), dtype=int)
     moves = (one[:, None] - one)[~one.astype(bool)]  # to one chunk, from another
@@ -188,7 +189,7 @@ def _polished(sizes, pairs):
         now, sizes = least, min(moved[lengths == least].tolist())
 
 
-def _lengths(sizes, pairs):
+def _lengths(sizes: Ints, pairs: Floats) -> Floats:
     """Return `overlap_length` of many sizes of one sum: shape (n, K) to (n,)."""
     c = sizes / sizes.sum(axis=1, keepdims=True)
     ramps = c[:, 0] * pairs[:, 0].max() + c[:, -1] * pairs[:, 1].max()
@@ -278,17 +279,17 @@ def phases_of(lanes: Sequence[Transform] | None, share: Fraction, grid: ProcessG
     return parts, tuple(Phase(some, (0, 1), hidden) for some, hidden in zip(shares, (idle, meanwhile)))
 
 
-def _routes(grid):
+def _routes(grid: ProcessGrid) -> tuple[ProcessGrid, ProcessGrid]:
     return grid, ProcessGrid(*grid.shape, decomposition=turned(grid.decomposition))
 
 
-def _is_even(lane, grid):
+def _is_even(lane: Transform, grid: ProcessGrid) -> bool:
     """Return whether all messages of a lane's exchanges have the same size."""
     return all(not n % grid.extent(letters) for stage, division in grid.decomposition.layouts
                for axis, n in zip(AXES, lane.exchanged) for letters in [division[axis]] if letters)
 
 
-def _maker(grid, lane, i, transform):
+def _maker(grid: ProcessGrid, lane: Transform, i: int, transform: Transform) -> Callable[..., Any]:
     return lambda carried: carried(replace(exchanges(grid, lane)[i], total_bytes=transform.total_bytes))
 
 
@@ -320,7 +321,7 @@ def default_planes(nz: int, R: int, C: int) -> int:
     >>> default_planes(256, 8, 64), default_planes(64, 8, 64), default_planes(129, 8, 64)
     (128, 1, 65)
     """
-    def worth(planes):
+    def worth(planes: int) -> tuple[int, ...]:
         a, b = busiest_shares(planes, nz, R, C)
         return max(a, b), a + b, planes
 
@@ -334,7 +335,7 @@ def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
     """
     found: dict[tuple[int, int], float] = {}
 
-    def time(planes):
+    def time(planes: int) -> float:
         a, b = busiest_shares(planes, nz, R, C)
         if (a, b) not in found:
             found[a, b] = sum(float((loads.weighted @ shares).max()) for shares in ([a, b], [b, a]))
@@ -426,5 +427,5 @@ def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loa
     return replace(one, sizes=(1, 1), axis=None, parts=parts, phases=phases)
 
 
-def _made(part, grid, transform):
+def _made(part: Part, grid: ProcessGrid, transform: Any) -> Part:
     return Part(part.stage, part.make or (lambda carried: carried(exchanges(grid, transform)[part.stage])))

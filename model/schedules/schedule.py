@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -210,9 +211,9 @@ def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform 
                  for i in range(len(grid.decomposition.exchanges)) for length in lengths)
 
 
-def _only(i, axis, length, grid, transform):
+def _only(i: int, axis: str, length: int, grid: ProcessGrid, transform: Transform) -> Callable[..., Any]:
     """Return a function that makes exchange `i` with only the messages of blocks of that length along the axis."""
-    def make(carried):
+    def make(carried: Callable[..., Any]) -> Exchange:
         exchange = carried(exchanges(grid, transform)[i])
         stage, division = [(s, d) for s, d in grid.decomposition.layouts if isinstance(s, ExchangeStage)][i]
         weights = {name: getattr(exchange, name) for name in ("group_weight", "send_weight", "receive_weight")}
@@ -239,7 +240,7 @@ def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[i
     in_flight : dict of int to int
         The travelling chunk of each exchange in flight.
     """
-    def share(part):
+    def share(part: Part) -> Fraction:
         if part.stage not in in_flight:
             return Fraction(0)
         k = in_flight[part.stage]
@@ -266,7 +267,7 @@ def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: 
     chunks : dict of int to int
         The chunk of each pass. The share is 0 without a chunk, or if the pass has no chunks.
     """
-    def share(i, axes):
+    def share(i: int, axes: str) -> Fraction:
         k = chunks.get(i, -1)
         return Fraction(sizes[k], sum(sizes)) if axis and axis not in axes and 0 <= k < len(sizes) else Fraction(0)
 

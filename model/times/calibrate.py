@@ -15,15 +15,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import (
     ExchangeWork,
+    LocalTerms,
     LocalWork,
+    TimeTerms,
     bytes_beyond_node,
     bytes_beyond_task,
     exchange_terms,
@@ -61,8 +65,8 @@ class Sample:
         return float(time) if time else None
 
 
-def _terms(work, costs):
-    return (exchange_terms if isinstance(work, ExchangeWork) else local_terms)(work, costs)
+def _terms(work: ExchangeWork | LocalWork, costs: Costs) -> LocalTerms | TimeTerms:
+    return exchange_terms(work, costs) if isinstance(work, ExchangeWork) else local_terms(work, costs)
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ _KIND = {ExchangeWork: "an exchange", LocalWork: "the computing"}
 class _Solution:
     """Prices relative to their reference, robust cost, and relative covariance of the prices."""
 
-    keys: list
+    keys: list[str]
     x: np.ndarray
     cost: float
     jacobian: np.ndarray = field(repr=False)
@@ -204,15 +208,15 @@ class _Solution:
 class _Fit:
     """The samples of one kind as arrays, and the backward elimination of prices."""
 
-    def __init__(self, samples, caches):
-        kind = type(samples[0].work)
+    def __init__(self, samples: Sequence[Sample], caches: Costs) -> None:
+        kind: Any = type(samples[0].work)
         self.known = caches
         self.measured = np.array([s.measured_s for s in samples])
-        self.work = kind(**{name: np.array([_amount(s.work, name) for s in samples], dtype=float)
+        self.work: Any = kind(**{name: np.array([_amount(s.work, name) for s in samples], dtype=float)
                             for name in kind.__dataclass_fields__})
-        self.notes = {}
+        self.notes: dict[str, list[str]] = {}
 
-    def run(self, keys):
+    def run(self, keys: list[str]) -> tuple[dict[str, Fitted], dict[str, str]]:
         """Return the figures, and the reason for each omitted figure."""
         left_out: dict[str, str] = {}
         keys = self._without_the_unused(keys, left_out)
@@ -229,7 +233,7 @@ class _Fit:
             keys = [k for k in keys if k != worst]
         return {}, left_out
 
-    def solve(self, keys, near=None):
+    def solve(self, keys: list[str], near: _Solution | None = None) -> _Solution:
         """Return the best prices for these keys, from several starts: limits make valleys that a single start could miss.
 
         `near` is a solution for these keys and more; without one, each key in turn also starts low beside the others.
@@ -239,7 +243,7 @@ class _Fit:
         reference = np.array([self._reference(k) for k in keys])
         priced = self._priced(keys)
 
-        def residuals(x):
+        def residuals(x: Floats) -> Floats:
             return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)[priced]
 
         ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
@@ -254,21 +258,21 @@ class _Fit:
         best = min(fits, key=lambda f: f.cost)
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
 
-    def _priced(self, keys):
+    def _priced(self, keys: list[str]) -> Any:
         """Select the samples to which these prices give a non-zero time. The other samples do not depend on the prices."""
         if isinstance(self.work, ExchangeWork):
             return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
         return sum(self._amounts(k) for k in keys) > 0
 
-    def _times(self, keys, prices):
+    def _times(self, keys: list[str], prices: Floats) -> NDArray[Any]:
         of = dict(zip(keys, prices))
         work = _slower_links(self.work, of.pop("link_bandwidth", 1.0))
-        costs = replace(self.known, **{field: _figure(k, price) for k, price in of.items()
-                                       if price > 0 and (field := PRICES[k].field)})
-        time = _terms(work, costs).time_s
+        figures: dict[str, Any] = {field: _figure(k, price) for k, price in of.items()
+                                   if price > 0 and (field := PRICES[k].field)}
+        time: Any = _terms(work, replace(self.known, **figures)).time_s
         return np.zeros_like(self.measured) if time is None else time
 
-    def _amounts(self, key):
+    def _amounts(self, key: str) -> NDArray[Any]:
         """Return the work that a price multiplies, in each sample."""
         amount = getattr(self.work, PRICES[key].work)
         if key == "contention":
@@ -276,19 +280,19 @@ class _Fit:
             return np.where(excess > 1e-6 * amount, excess, 0.0)
         return _BEYOND[key](self.work, self.known) if key in _BEYOND else amount
 
-    def _reference(self, key):
+    def _reference(self, key: str) -> float:
         """Return the highest price that no sample contradicts; 1 for contention, which adds to the links."""
         if key == "contention":
             return 1.0
         amounts = self._amounts(key)
         return float((self.measured[amounts > 0] / amounts[amounts > 0]).min())
 
-    def _without_the_unused(self, keys, left_out):
+    def _without_the_unused(self, keys: Iterable[str], left_out: dict[Any, Any]) -> list[str]:
         used = [k for k in keys if (self._amounts(k) > 0).any()]
         left_out.update({k: f"{NO_SAMPLE} {_NOTHING.get(k, 'depends on it')}" for k in keys if k not in used})
         return used
 
-    def _without_the_proportional(self, keys, left_out):
+    def _without_the_proportional(self, keys: Iterable[str], left_out: dict[str, str]) -> list[str]:
         kept: list[str] = []
         for key in keys:
             twin = next((k for k in kept if self._proportional(k, key)), None)
@@ -299,13 +303,13 @@ class _Fit:
             self.notes.setdefault(twin, []).append(key)
         return kept
 
-    def _proportional(self, a, b):
+    def _proportional(self, a: str, b: str) -> bool:
         if (a in LIMITS) != (b in LIMITS) or "link_bandwidth" in (a, b):
             return False
         one, other = self._amounts(a), self._amounts(b)
         return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
 
-    def _doubtful(self, solution):
+    def _doubtful(self, solution: _Solution) -> tuple[str | None, str]:
         """Return the price that the samples determine least, with the reason. None if the samples determine all prices."""
         deviations = solution.deviations()
         felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
@@ -323,7 +327,7 @@ class _Fit:
             return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"
         return self._superfluous(solution)
 
-    def _superfluous(self, solution):
+    def _superfluous(self, solution: _Solution) -> tuple[str | None, str]:
         """Return a price without which the fit is no worse by the information criterion, or None."""
         gains = {}
         for key in solution.keys:
@@ -335,13 +339,13 @@ class _Fit:
             return None, ""
         return least, "the times are explained equally well without it"
 
-    def _unfelt(self, key):
+    def _unfelt(self, key: str) -> str:
         if key not in LIMITS:
             return f"{NO_SAMPLE} depends on it"
         rate = 1 / self._reference(key)
         return f"it slows no sample down; it is at least {rate / 1e6:.4g} MB/s"
 
-    def _figures(self, solution):
+    def _figures(self, solution: _Solution) -> dict[str, Fitted]:
         result = {}
         for key, x, deviation in zip(solution.keys, solution.x, solution.deviations()):
             with_it = self.notes.get(key, ())
@@ -353,27 +357,28 @@ class _Fit:
 _NOTHING = {"contention": "has an image where adaptive routers make a hot spot"}
 
 
-def _amount(work, name):
+def _amount(work: Any, name: str) -> Any:
     value = getattr(work, name)
     return work.link_s if value is None else value
 
 
-def _figure(key, price):
+def _figure(key: str, price: float) -> float:
     return 1 / price if PRICES[key].is_rate else price
 
 
-def _slower_links(work, factor):
+def _slower_links(work: ExchangeWork | LocalWork, factor: float) -> ExchangeWork | LocalWork:
     if factor == 1.0 or not isinstance(work, ExchangeWork):
         return work
     adaptive = None if work.adaptive_s is None else work.adaptive_s * factor
     return replace(work, link_s=work.link_s * factor, adaptive_s=adaptive)
 
 
-def _percent(ratio):
+def _percent(ratio: float) -> str:
     return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
-RULES = {  # rule: the selected samples are fitted, the others are predicted
+Rule: TypeAlias = Callable[[list[Any]], tuple[list[Any], list[Any]]]
+RULES: dict[str, Rule] = {  # the selected samples are fitted, the others are predicted
     "every-second": lambda samples: (samples[0::2], samples[1::2]),
     "all": lambda samples: (samples, []),
 }

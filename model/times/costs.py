@@ -112,7 +112,7 @@ class Costs:
         return replace(self, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None, fitted_nodes=None,
                        messages=tuple(replace(each, ports=ports or each.ports) for each in ranges))
 
-    def _check_messages(self, ranges):
+    def _check_messages(self, ranges: tuple[MessageRange, ...]) -> None:
         ends = [each.up_to for each in ranges]
         if not ends or ends != sorted(set(ends)) or ends[0] <= 0 or ends[-1] != float("inf"):
             raise MachineError(f"ranges of messages up to {', '.join(f'{end:g}' for end in ends) or 'nothing'} bytes: each "

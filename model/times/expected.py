@@ -110,7 +110,7 @@ def expected_gain(network: str, nodes: int, message_bytes: float, fitted_nodes: 
     return Expected(RANGES[FITTED_GAIN if fitted_nodes else PUBLIC_GAIN, 0])
 
 
-def _unmeasured(network, nodes, fitted_nodes):
+def _unmeasured(network: str, nodes: int, fitted_nodes: int | None) -> str:
     """The reason why no range is known for a network and a number of nodes, "" if one is."""
     if network not in MOST_NODES:
         return f"{network} not measured"

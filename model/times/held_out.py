@@ -11,6 +11,7 @@ Cost: one fit for each division, about a second each.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -56,15 +57,15 @@ def computing_divisions(samples: Sequence[Sample]) -> Iterator[Division]:
         yield _divided("computing, one size out", size, some, [s.size != size for s in some])
 
 
-def _points(size):
+def _points(size: str) -> int:
     return prod(map(int, size.split("x")))
 
 
-def _tasks(sample):
+def _tasks(sample: Any) -> int:
     return sample.work.tasks
 
 
-def _halves(n):
+def _halves(n: int) -> Iterator[Any]:
     rng = np.random.default_rng(0)
     for _ in range(N_HALVES):
         chosen = np.zeros(n, dtype=bool)
@@ -72,7 +73,7 @@ def _halves(n):
         yield chosen
 
 
-def _divided(rule, held_out, samples, is_fitted):
+def _divided(rule: str, held_out: str, samples: Sequence[Sample], is_fitted: list[bool]) -> Division:
     pairs = list(zip(samples, is_fitted))
     return Division(rule, held_out, tuple(s for s, fitted in pairs if fitted), tuple(s for s, fitted in pairs if not fitted))
 
@@ -119,6 +120,6 @@ def _error(division: Division, fit: Fit) -> Errors | None:
     return errors(division.others, fit(division.training).time_s) if division.training and division.others else None
 
 
-def _held(text, pairs):
+def _held(text: str, pairs: Sequence[tuple[Division, Errors]]) -> Held:
     largest, worst = max((error.largest, error.worst) for _, error in pairs)
     return Held(pairs[0][0].rule, text, pairs[0][1].n, tuple(sorted(error.mean for _, error in pairs)), largest, worst)

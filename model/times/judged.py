@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Floats
 from pencilmap.model.times.calibrate import OUTLIER, Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.expected import (
@@ -161,7 +162,7 @@ def two_figures(samples: Sequence[Sample]) -> Costs:
     measured = np.array([s.measured_s for s in samples])
     rate, cost = (work.node_bytes / measured).max(), (measured / work.node_messages).min()
 
-    def costs(x):
+    def costs(x: Floats) -> Costs:
         return Costs(injection_per_node=float(rate * np.exp(x[0])), node_message_cost_s=float(cost * np.exp(x[1])))
 
     fit = least_squares(lambda x: np.log(exchange_terms(work, costs(x)).time_s / measured), (0.0, -1.0), loss="soft_l1",
@@ -258,10 +259,11 @@ def range_rows(values: Sequence[Value], gains: dict[str, list[tuple[str, float]]
         for size in SIZES:
             some = [each for each in (fitted if by_fit else public) if each.value.group(by_fit) == (name, size)]
             ends = error_range(some, None if by_fit else LEAST_RATIO)
+            assert ends
             rows.append(_row(name, size, ends, len(some), {each.value.machine for each in some}))
     return rows + [_row(name, 0, gain_range(some), len(some), {machine for machine, _ in some})
                    for name, some in gains.items()]
 
 
-def _row(name, size, ends, number, machines):
+def _row(name: str, size: int, ends: tuple[float, float], number: int, machines: set[str]) -> tuple[str, ...]:
     return name, str(size), f"{ends[0]:.3g}", f"{ends[1]:.3g}", str(number), str(len(machines))

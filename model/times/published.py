@@ -48,7 +48,7 @@ def bluegene_l_512() -> list[Cell]:
     return [_cell(line) for line in table("bluegene_l_512.csv") if line["time_ms"]]
 
 
-def _cell(line):
+def _cell(line: dict[str, str]) -> Cell:
     n = int(line["n"])
     return Cell({"CO": 1, "VN": 2}[line["mode"]], ProcessGrid(int(line["row_length"]), int(line["column_length"])),
                 line["mapping"], line["phase"], Transform(n, n, n), float(line["time_ms"]) * 1e-3)

@@ -53,7 +53,7 @@ from pencilmap.model.decompositions import AXES, LocalPass
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product
-from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.traffic.exchange import Exchange, message_roots, messages_sent
 from pencilmap.model.traffic.product_blocks import StageBlocks, product_blocks
 
@@ -145,7 +145,7 @@ class LocalTerms:
         return _plain(self)
 
 
-def _plain(terms):
+def _plain(terms: LocalTerms | TimeTerms) -> dict[str, float | None]:
     return {f.name: None if getattr(terms, f.name) is None else float(getattr(terms, f.name)) for f in fields(terms)}
 
 
@@ -198,11 +198,11 @@ def bytes_beyond_node(work: LocalWork, costs: Costs) -> Any:
     return work.memory_bytes * (1 - np.minimum(1.0, (costs.cache_per_node or 0.0) / work.pass_bytes))
 
 
-def _times(cost, amount):
+def _times(cost: float | None, amount: Any) -> Any:
     return None if cost is None else cost * amount
 
 
-def _message_time(work, costs):
+def _message_time(work: ExchangeWork, costs: Costs) -> Any:
     each, by_node = _message_range(work, costs), costs.node_message_cost_s
     known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots),
                          _times(costs.message_hop_cost_s, work.hop_roots),
@@ -211,15 +211,15 @@ def _message_time(work, costs):
     return sum(known) if known else None
 
 
-def _message_range(work, costs):
+def _message_range(work: ExchangeWork, costs: Costs) -> MessageRange | None:
     return None if costs.messages is None else costs.range_of(work.message_bytes * (1 - 1e-9))  # rounding moves no message
 
 
-def _over(amount, rate):
+def _over(amount: Any, rate: float | None) -> Any:
     return None if rate is None else amount / rate
 
 
-def _injection(work, costs):
+def _injection(work: ExchangeWork, costs: Costs) -> Any:
     limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node),
                           _over(work.byte_hops, costs.byte_hops_per_node),
                           _over(work.inside_bytes, costs.on_node_bandwidth)) if t is not None]
@@ -316,20 +316,21 @@ def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTer
 def summed_terms(rounds: Sequence[TimeTerms]) -> TimeTerms:
     """Return each term summed over rounds that follow each other; None if unknown."""
     return reduce(lambda one, other: TimeTerms(one.link_s + other.link_s, *(
-        None if None in pair else sum(pair) for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
+        None if None in pair else pair[0] + pair[1]
+        for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
 
 
-def _costs_beyond_links(terms):
+def _costs_beyond_links(terms: TimeTerms) -> list[Any]:
     return [getattr(terms, f.name) for f in fields(terms)[1:]]
 
 
-def _messages(exchange):
+def _messages(exchange: Exchange) -> int:
     """Return the number of messages that the busiest task sends to other tasks."""
     each = messages_sent(exchange.send_weight, exchange.receive_weight)
     return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
 
 
-def _message_roots(exchange):
+def _message_roots(exchange: Exchange) -> float:
     """Return the message roots of the busiest task."""
     each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
     of_all = np.sqrt(exchange.group_weight)[:, None] * each
@@ -343,7 +344,7 @@ def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
     return found
 
 
-def _bytes_sent(mapping, exchange):
+def _bytes_sent(mapping: Mapping, exchange: Exchange) -> tuple[float, Floats, Floats]:
     """Return bytes of all messages to other tasks, and of each member to other nodes and to others of its own node.
 
     The latter are float arrays, shape (groups, size).
@@ -388,19 +389,19 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     return LocalWork(operations, touched * passes, touched, tasks_per_node, packed)
 
 
-def _copied(transform):
+def _copied(transform: Transform) -> float:
     """Return the bytes that packing reads and writes, relative to a pass over the array."""
     return (1 + transform.point_bytes / transform.array_bytes) / 2
 
 
-def _packed(transform, grid):
+def _packed(transform: Transform, grid: ProcessGrid) -> list[list[int]]:
     """Return, for each exchange, the messages that the busiest task packs and unpacks. Empty blocks make none."""
     extents = dict(zip(AXES, transform.exchanged))
     return [[min(grid.extent(stage.letters), extents[axis]) - 1 for axis in (stage.divided, stage.gathered)]
             for stage in grid.decomposition.exchanges]
 
 
-def _lines(transform, grid):
+def _lines(transform: Transform, grid: ProcessGrid) -> list[list[tuple[int, int]]]:
     """Return, for each local pass and axis, the elements of the busiest task and the length of a line."""
     lengths = dict(zip(AXES, transform.points or transform.exchanged))
     return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in transform.extents(stage, grid).items()),

@@ -89,14 +89,15 @@ def crossing(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, ho
     return found[0], found[1]
 
 
-def _by_class(exchange, kinds, n_classes):
+def _by_class(exchange: Exchange, kinds: Ints, n_classes: int) -> Ints:
     """Return the receive weights of each group by class: int array, shape (groups, n_classes)."""
     groups = len(kinds)
     place = np.arange(groups)[:, None] * n_classes + kinds
     return summed(place, exchange.receive_weight, groups * n_classes).reshape(groups, n_classes)
 
 
-def _between_units_of_a_host(exchange, end, at, host_of_end, kinds, n_classes):
+def _between_units_of_a_host(exchange: Exchange, end: Ints, at: Counts, host_of_end: Ints, kinds: Ints,
+                             n_classes: int) -> Ints:
     """Return for each pair of `at` the bytes between the unit and other units, inside hosts: leaving, entering."""
     host = host_of_end[end]
     both = counts(exchange, host, int(host_of_end.max()) + 1)        # members of a group on a host
@@ -133,7 +134,7 @@ def between(exchange: Exchange, ends: Ints, unit_of_end: Ints, n_units: int, hos
     return together([(found, 1), (_within(exchange, unit_of_end[end], both.pair, n_units), -1)])
 
 
-def _within(exchange, unit, part, n_units):
+def _within(exchange: Exchange, unit: Ints, part: Ints, n_units: int) -> Traffic:
     """Return the bytes between units of messages inside each part of the members."""
     sent = exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes
     received = np.broadcast_to(exchange.receive_weight, unit.shape)

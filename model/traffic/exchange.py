@@ -6,6 +6,7 @@ from math import isfinite, prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.base.errors import GridError
@@ -114,7 +115,7 @@ def traffic_within(part: Ints, place: Ints, send: Ints, receive: Ints, n: int) -
     return _added(n, np.concatenate(keys), np.concatenate(values))
 
 
-def _of_matrix(sent, received):
+def _of_matrix(sent: NDArray[Any], received: NDArray[Any]) -> Traffic:
     """Return the traffic if each group sends and receives so much at each place: float arrays of whole numbers, (G, n)."""
     whole = (sent.T @ received).astype(np.int64)
     np.fill_diagonal(whole, 0)
@@ -123,7 +124,7 @@ def _of_matrix(sent, received):
     return Traffic(n, row, place - row * n, whole.ravel()[place])
 
 
-def _added(n, key, data):
+def _added(n: int, key: Ints, data: NDArray[Any]) -> Traffic:
     """Return traffic from the keys ``row * n + col`` of its parts; pairs that add up to nothing are left out."""
     if n * n <= max(_DENSE, 2 * len(key)):
         whole = summed(key, data, n * n) if data.dtype.kind == "i" else np.bincount(key, data, n * n)
@@ -255,7 +256,7 @@ def side_blocks(stage: ExchangeStage, division: dict[str, str], grid: ProcessGri
     return send, receive
 
 
-def _even(stage, grid):
+def _even(stage: ExchangeStage, grid: ProcessGrid) -> Exchange:
     members = grid.groups(stage.letters)
     groups, size = members.shape
     one = np.ones(max(groups, size), dtype=np.int64)
@@ -263,7 +264,7 @@ def _even(stage, grid):
                     receive_weight=one[:size], unit_bytes=1, total_bytes=grid.n_tasks * size)
 
 
-def _of_transform(stage, division, grid, transform):
+def _of_transform(stage: ExchangeStage, division: dict[str, str], grid: ProcessGrid, transform: Transform) -> Exchange:
     members, extents = grid.groups(stage.letters), transform.extents(stage, grid)
     weight = np.ones(len(members), dtype=np.int64)
     for axis in set(AXES) - {stage.gathered, stage.divided}:
@@ -320,7 +321,7 @@ def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> t
     return summed(place, others[0], n_nodes), summed(place, others[1], n_nodes)
 
 
-def _by_member(exchange, node_of_rank):
+def _by_member(exchange: Exchange, node_of_rank: Ints) -> tuple[Ints, ...]:
     """Return group, node, and the factors of the bytes that each member of a group sends and receives: four flat arrays."""
     node = np.asarray(node_of_rank)[exchange.members]
     group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
@@ -384,7 +385,8 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     return before, after
 
 
-def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards=True):
+def _remap(name: str, bricks: Sequence[int], division: dict[str, str], grid: ProcessGrid, extents: tuple[int, ...],
+           unit_bytes: int, transform: Transform, inwards: bool = True) -> Exchange:
     strides = dict(zip(grid.decomposition.letters, np.cumprod([1, *grid.shape])))
     brick, pencil, volume = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64)
     for axis, extent, parts, step in zip(AXES, extents, bricks, np.cumprod([1, *bricks])):
@@ -508,7 +510,7 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
                     receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
 
 
-def _array(grid, transform, array):
+def _array(grid: ProcessGrid, transform: Transform, array: str | int) -> tuple[list[tuple[int, int]], tuple[int, ...], int]:
     """Return the blocks of each axis with their step in ranks, the extents, and the bytes of an element."""
     stages = list(grid.decomposition.layouts)
     divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]

@@ -234,7 +234,7 @@ class JointLoads:
         return undominated(np.array(rows))
 
 
-def _largest_sum(rows, parts, most):
+def _largest_sum(rows: Ints, parts: list[int], most: int) -> int:
     """Return the largest sum of numbers times parts over the rows, 0 without rows (exact)."""
     if not len(rows):
         return 0
@@ -242,7 +242,7 @@ def _largest_sum(rows, parts, most):
     return int((rows.astype(kind, copy=False) @ np.array(parts, dtype=kind)).max())
 
 
-def _whole_numbers(fractions):
+def _whole_numbers(fractions: Sequence[int | Fraction]) -> tuple[int, list[int]]:
     """Return a common denominator and the numerators.
 
     >>> _whole_numbers([Fraction(1, 2), Fraction(2, 3), 1])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints, factorisations
+from pencilmap.model.base.arrays import Floats, Ints, factorisations
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.codes import Code
 from pencilmap.model.traffic.patterns import ENOUGH, FFT, HALO, SMALL, patterns
@@ -92,32 +92,32 @@ class Gridded:
         return float(self.traffic.pairs.bytes[self.axes == axes].sum()) / max(1.0, _number(self, self.extents, axes))
 
 
-def _moved(code, extents, source, target):
+def _moved(code: Code, extents: tuple[int, ...], source: Ints, target: Ints) -> Ints:
     """Return the steps from source to target: int array, shape (axes, pairs), in a halo around the ends the short way."""
     order = slice(None, None, -1) if code.first_fastest else slice(None)
     a, b = (np.array(np.unravel_index(ranks, extents[order]))[order] for ranks in (source, target))
     return b - a
 
 
-def _axes(code, extents, source, target):
+def _axes(code: Code, extents: tuple[int, ...], source: Ints, target: Ints) -> Ints:
     moved, size = _moved(code, extents, source, target), np.array(extents)[:, None]
     short = np.abs((moved + size // 2) % size - size // 2).max(axis=0) if code.kind == HALO else (moved != 0).sum(axis=0)
     return np.where(short <= 1, ((moved != 0) * 2 ** np.arange(len(extents))[:, None]).sum(axis=0), 0)
 
 
-def _split(extents, axes):
+def _split(extents: tuple[int, ...], axes: int) -> list[tuple[int, int]]:
     """Yield the axes of a number with their extents."""
     return [(i, p) for i, p in enumerate(extents) if axes >> i & 1]
 
 
-def _number(trace, extents, axes):
+def _number(trace: Gridded, extents: tuple[int, ...], axes: int) -> float:
     """Return the number of messages between ranks that differ along these axes."""
     if trace.code.kind == FFT:
         return prod(extents) * prod(p - 1 for _, p in _split(extents, axes))
     return prod(extents) * prod(2 if trace.periodic[i] else 2 * (p - 1) / p for i, p in _split(extents, axes))
 
 
-def _targets(trace, extents, axes):
+def _targets(trace: Gridded, extents: tuple[int, ...], axes: int) -> Iterator[tuple[Ints, Ints, float]]:
     """Yield sources and targets of these messages for each step, and the step's bytes over the mean."""
     n, split, order = prod(extents), _split(extents, axes), slice(None, None, -1 if trace.code.first_fastest else None)
     at = np.array(np.unravel_index(np.arange(n), extents[order]))[order]
@@ -143,7 +143,7 @@ def _depths(traces: Sequence[Gridded], lengths: Sequence[float]) -> Any:
              for i, p in enumerate(trace.extents) if p > 1 and trace.message(1 << i)]
     shape = np.log(lengths or np.ones(d))
 
-    def errors(x):
+    def errors(x: Floats) -> Floats:
         sizes = [x[0] + x[1 + i] + np.log(_face(code, extents, i, np.exp(x[1:]))) - value for extents, i, value in known]
         return np.array([*sizes, *(NEAR_CUBE * (x[1:] + shape - (x[1:] + shape).mean()))])
 
@@ -155,13 +155,13 @@ def _depths(traces: Sequence[Gridded], lengths: Sequence[float]) -> Any:
     return depths
 
 
-def _face(code, extents, axis, depths):
+def _face(code: Code, extents: tuple[int, ...], axis: int, depths: Floats) -> Any:
     """Return the area of a layer across an axis, in areas of the domain; axes before it may have halos already."""
     return prod(1 / p + (code.forwards * depths[j] if j < axis and (p > 1 or code.has_own_ends) else 0)
                 for j, p in enumerate(extents) if j != axis)
 
 
-def _ratio(trace, extents, axes, depths):
+def _ratio(trace: Gridded, extents: tuple[int, ...], axes: int, depths: Floats) -> Any:
     """Return a message's bytes on another grid over those in the trace."""
     if trace.code.kind == FFT:
         return prod(p / extents[i] for i, p in _split(trace.extents, axes))
@@ -226,12 +226,12 @@ def others(traces: Sequence[Gridded], lengths: Sequence[float] = ()) -> Iterator
         yield first.code.said(extents), _predicted(first, extents, depths)
 
 
-def _patterns(trace, extents):
+def _patterns(trace: Gridded, extents: tuple[int, ...]) -> list[int]:
     """Return the sets of axes along which ranks exchange on a grid."""
     return [axes for axes in np.unique(trace.axes).tolist() if axes and all(p > 1 for _, p in _split(extents, axes))]
 
 
-def _predicted(trace, extents, depths):
+def _predicted(trace: Gridded, extents: tuple[int, ...], depths: Floats) -> Traffic:
     """Return the traffic on another grid."""
     ends, phases = np.cumsum([0, *(len(phase.pairs) for phase in trace.traffic.phases)]), []
     for phase, begin in zip(trace.traffic.phases, ends):

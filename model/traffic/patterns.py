@@ -1,13 +1,14 @@
 """Patterns in the traffic of a program: grids of ranks, halos, and transforms."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints, divisors, factorisations
-from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, Traffic
+from pencilmap.model.base.arrays import Floats, Ints, divisors, factorisations
+from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, Communicator, Pairs, Traffic
 
 # Coordinates of ranks in a Cartesian grid, from who talks to whom, whatever the numbers of the ranks.
 #
@@ -72,7 +73,7 @@ def grid_of(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> RankGrid
     return None
 
 
-def _levels(weight):
+def _levels(weight: Floats) -> list[float]:
     """Return the thresholds below the largest gaps of the bytes, all pairs last."""
     values = np.unique(weight)
     gaps = values[1:] / values[:-1]
@@ -80,13 +81,13 @@ def _levels(weight):
     return [*values[places].tolist(), *values[:1].tolist()]
 
 
-def _rows_and_columns(n, low, high):
+def _rows_and_columns(n: int, low: Ints, high: Ints) -> RankGrid | None:
     """Return the R x C grid, R and C at least 3, in which the pairs are those of equal rows or columns; None without."""
     degree = np.bincount(np.concatenate([low, high]), minlength=n)
     if not len(low) or degree.min() != degree.max() or degree[0] < 4:
         return None
 
-    def beside(rank):
+    def beside(rank: int) -> Ints:
         return np.concatenate([high[low == rank], low[high == rank]])
 
     around = beside(0)
@@ -107,7 +108,7 @@ def _rows_and_columns(n, low, high):
     return RankGrid((len(column), len(row)), coordinates, True) if fits else None
 
 
-def _factored(n, low, high):
+def _factored(n: int, low: Ints, high: Ints) -> RankGrid | None:
     neighbours: list[dict[int, int]] = [{} for _ in range(n)]  # neighbour -> edge
     for edge, (a, b) in enumerate(zip(low.tolist(), high.tolist())):
         neighbours[a][b] = neighbours[b][a] = edge
@@ -115,7 +116,7 @@ def _factored(n, low, high):
         return None
     parent = list(range(len(low)))
 
-    def root(edge):
+    def root(edge: int) -> int:
         while parent[edge] != edge:
             parent[edge] = parent[parent[edge]]
             edge = parent[edge]
@@ -136,7 +137,7 @@ def _factored(n, low, high):
     return _positions(n, low, high, axis)
 
 
-def _positions(n, low, high, axis):
+def _positions(n: int, low: Ints, high: Ints, axis: Ints) -> RankGrid | None:
     """Return the grid whose axes are these classes of edges, None if the extents do not multiply to n."""
     from scipy.sparse import coo_array  # slow to import
     from scipy.sparse.csgraph import connected_components
@@ -157,7 +158,7 @@ def _positions(n, low, high, axis):
     return _joined(extents, coordinates)
 
 
-def _along(count, low, high):
+def _along(count: int, low: Ints, high: Ints) -> Ints | None:
     """Return the position of each layer on its path or ring, None if it is neither."""
     beside: list[set[int]] = [set() for _ in range(count)]
     for a, b in zip(low.tolist(), high.tolist()):
@@ -176,7 +177,7 @@ def _along(count, low, high):
     return position
 
 
-def _joined(extents, coordinates):
+def _joined(extents: Sequence[int], coordinates: Ints) -> RankGrid:
     """Join pairs of axes of 2, which are rings of 4."""
     twos = [i for i, n in enumerate(extents) if n == 2]
     while len(twos) > 1:
@@ -224,7 +225,7 @@ class Pattern:
     def __str__(self) -> str:
         return self._plain() + (", its ranks in another order" if self.shuffled else "")
 
-    def _plain(self):
+    def _plain(self) -> str:
         shape = "x".join(map(str, self.extents))
         if self.kind == FFT:
             return f"an FFT on a {shape} grid"
@@ -260,7 +261,7 @@ def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
     return tuple(found.values())
 
 
-def _groups(traffic):
+def _groups(traffic: Traffic) -> Pattern | None:
     """Return the all-to-alls of groups of more than three ranks, for three are also a ring; None if there are none."""
     from scipy.sparse.csgraph import connected_components  # slow to import
 
@@ -275,7 +276,7 @@ def _groups(traffic):
     return Pattern(ALL_TO_ALL, tuple(members.tolist()), bytes=int(sent.sum()))
 
 
-def _hidden(traffic):
+def _hidden(traffic: Traffic) -> Pattern | None:
     """Return the pattern of the pairs alone, whatever the numbers of the ranks."""
     n, pairs = traffic.n_ranks, traffic.pairs
     grid = grid_of(n, pairs.source, pairs.target, pairs.bytes)
@@ -290,7 +291,7 @@ def _hidden(traffic):
 # ---- FFT --------------------------------------------------------------------------------------------------------------
 
 
-def _ffts(traffic):
+def _ffts(traffic: Traffic) -> Iterator[Pattern]:
     """Yield the grids R x C for which there are communicators, with traffic between all members."""
     groups: dict[tuple[int, int], dict[int, list[int]]] = {}  # stride and size -> first rank -> number
     for number, communicator in enumerate(traffic.communicators):
@@ -310,15 +311,15 @@ def _ffts(traffic):
                 yield Pattern(FFT, (r, n // r), bytes=int(row.bytes.sum() + column.bytes.sum()))
 
 
-def _is_all(communicator, n_ranks):
+def _is_all(communicator: Communicator, n_ranks: int) -> bool:
     return len(communicator.members) == n_ranks and not communicator.inter
 
 
-def _number_of_pairs(pairs, n_ranks):
+def _number_of_pairs(pairs: Pairs, n_ranks: int) -> int:
     return len(np.unique((pairs.source * n_ranks + pairs.target)[pairs.bytes > 0]))
 
 
-def _cartesian(traffic):
+def _cartesian(traffic: Traffic) -> Iterator[Any]:
     for number, communicator in enumerate(traffic.communicators):
         known = communicator.extents and _is_all(communicator, traffic.n_ranks) and traffic.n_ranks > 1
         if known and (communicator.members == np.arange(traffic.n_ranks)).all():
@@ -363,7 +364,7 @@ def find_halo(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> Patter
     return None
 
 
-def _are_neighbours(pairs, extents):
+def _are_neighbours(pairs: Ints, extents: tuple[int, ...]) -> bool:
     """Return whether source and target of each pair are at most one step apart along each axis of a periodic grid."""
     size = np.array(extents)[:, None]
     apart = np.array(np.unravel_index(pairs[1], extents)) - np.array(np.unravel_index(pairs[0], extents))

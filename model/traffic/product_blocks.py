@@ -10,7 +10,7 @@ Cost: O(R + C + n_i^2) for dimension i.
 Needs: groups along one dimension of the grid, dimension order.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.decompositions import AXES, ExchangeStage
 from pencilmap.model.network.torus import check_lines, ring_link_loads
 from pencilmap.model.placement.grid import ProcessGrid, Transform, block_lengths
@@ -97,7 +97,7 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
     slots : dict of str to int
         The same for the slots. The rest of the grid lies in the dimensions after.
     """
-    def held(letter, weights):
+    def held(letter: str, weights: Ints) -> Ints:
         """Return the weights by slot, digits after, own digit, digits before."""
         return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
 
@@ -131,7 +131,7 @@ class ProductBlocks:
             self._lines[key] = self._line(*key)
         return self._lines[key]
 
-    def _line(self, i, order, tie):
+    def _line(self, i: int, order: Sequence[int], tie: str) -> Ints:
         check_lines((self.product.torus.shape[i],))
         before = order[:order.index(i)]
         after = [j for j in range(self.product.torus.n_dimensions) if j != i and j not in before]
@@ -184,12 +184,12 @@ class ProductBlocks:
         return int(inside.max()) * prod(groups) * self.blocks.unit_bytes
 
     @cached_property
-    def _extents(self):
+    def _extents(self) -> dict[str, list[int]]:
         """Return the extents of the digits of each letter: the slots first, then the dimensions from last to first."""
         places = (self.product.slots, *self.product.dimensions[::-1])
         return {letter: [p.extent(letter) for p in places] for letter in self.product.decomposition.letters}
 
-    def _sums(self, letter, weights, i, free):
+    def _sums(self, letter: str, weights: Ints, i: int, free: Sequence[int]) -> Ints:
         """Return for each digit of `letter` in dimension `i` the sum of blocks over slots and free dimensions."""
         d = self.product.torus.n_dimensions
         held = weights.reshape(self._extents[letter])
@@ -198,13 +198,13 @@ class ProductBlocks:
         axis = 1 + sum(isinstance(some, slice) for some in taken[:d - 1 - i])
         return kept.sum(axis=tuple(k for k in range(kept.ndim) if k != axis)).astype(self.exact)
 
-    def _groups_at(self, i):
+    def _groups_at(self, i: int) -> Ints:
         """Return for each position in dimension `i` the weight of the groups of all slots on the line of digits 0."""
         found = np.ones(self.product.torus.shape[i], dtype=self.exact)
         for letter, weights in self.blocks.groups.items():
             found = found * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]
         return found
 
-    def _same(self, i):
+    def _same(self, i: int) -> Bools:
         group = self.product.dimensions[i].group(self.blocks.letters)
         return group[:, None] == group[None, :]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
@@ -148,7 +149,7 @@ class Phase:
                         group_weight=found.data.astype(np.int64), send_weight=np.array([1, 0]),
                         receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=max(1, int(found.data.sum())))
 
-    def _matrix(self, values):
+    def _matrix(self, values: Ints) -> Any:
         from scipy.sparse import coo_array  # slow to import
 
         found = coo_array((values, (self.pairs.source, self.pairs.target)), shape=(self.n_ranks, self.n_ranks)).tocsr()
@@ -245,7 +246,7 @@ class Traffic:
         return replace(self, phases=tuple(phases))
 
 
-def _by_key(pairs, values, keys, n_ranks):
+def _by_key(pairs: Pairs, values: Ints, keys: Ints, n_ranks: int) -> NDArray[Any]:
     """Return the sum of the values for each key, a pair of ranks."""
     own = pairs.source * n_ranks + pairs.target
     at = np.minimum(np.searchsorted(keys, own), max(len(keys) - 1, 0))

@@ -15,7 +15,8 @@ from .model.placement.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.base.errors import PencilmapError as PencilmapError
 from .model.placement.grid import ProcessGrid as ProcessGrid, all_grids as all_grids, parse_grid as parse_grid
-from .model.machines.machine import Machine as Machine, load_machine as load_machine, machine_names as machine_names
+from .model.machines import machine_names as machine_names
+from .model.machines.machine import Machine as Machine, load_machine as load_machine
 from .model.placement.allocation import Mapping as Mapping
 from .model.predict.question import Question as Question
 from .model.predict import Prediction as Prediction, predict as predict, routing_interval as routing_interval

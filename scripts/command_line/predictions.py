@@ -172,7 +172,7 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
 
     If other costs depend on the placement, it is of the links alone. The first number is None without a bound.
     """
-    found, time_s = exchanges_of(p), seconds(p, by)
+    found, time_s = exchanges_of(p) if is_scheduled(p) else p, seconds(p, by)
     if found.certificate is None or time_s is None or found.t_s is None:
         return found.certificate, time_s is None
     if any(_depends(stage.terms, p.tasks_per_node) for stage in p.moves) or p.halo is not None:
@@ -197,7 +197,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     a node.
     """
     predictions = [row.prediction for row in rows]
-    tables = [(None, *_narrow(rows, by, shapes, tasks))] + ([
+    tables = [(None, *_narrow(rows, _once(rows, by), by, shapes, tasks))] + ([
         (f"{title}: one exchange after the other", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
         (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
@@ -358,8 +358,8 @@ def _shape(p):
     return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
-def _narrow(rows, by, networks, tasks):
-    """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
+def _narrow(rows, once, by, networks, tasks):
+    """Columns, and cells of each row once. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
     decompositions = {p.grid.decomposition.name for p in found}
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
@@ -376,7 +376,7 @@ def _narrow(rows, by, networks, tasks):
                *([RANGE] if ranged else []),
                *([" "] if gained else []), ">could gain" if whole else ">links could gain"]
     cells = []
-    for grids, names, row in _once(rows, by):
+    for grids, names, row in once:
         p = row.prediction
         cells.append([*([_shape(p)] if networks else []), *([str(p.tasks_per_node)] if tasks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []),

@@ -26,7 +26,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, RoutingError
 from pencilmap.model.kinds import routing, routings_of
-from pencilmap.model.kinds.dragonfly import GLOBAL, LOCAL
+from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL
 from pencilmap.model.kinds.graph import Carried
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.kinds.twisted_torus import routes_of as displacements

@@ -174,14 +174,6 @@ def mpirun(programs, tmp_path_factory):
     return launcher(programs, tmp_path_factory.mktemp("nap"))
 
 
-@pytest.fixture(scope="session")
-def library_names(programs):
-    """{"exchange": [...], "type": [...], ...}: the names that the built library knows, so that new names are tested."""
-    done = subprocess.run([programs / "matrix_test", "--names"], capture_output=True, text=True,
-                          timeout=patience(RUN_S), check=True)
-    return {choice: names.split() for choice, names in (line.split(":", 1) for line in done.stdout.splitlines())}
-
-
 def of_all_workers(tmp_path_factory):
     """A temporary folder that the processes of pytest-xdist share."""
     own = tmp_path_factory.getbasetemp()

@@ -46,13 +46,12 @@ static void plan(struct transfer *w, const struct pf_exchange *exchange, struct 
     w->t.p = ranks, w->t.me = rank;
     OK(pf_parts_make(&w->t, true, 2, &w->sent));
     OK(pf_parts_make(&w->t, false, 2, &w->received));
-    OK(exchange->plan(&w->t, w->boxes ? NULL : &w->sent.list, w->boxes ? NULL : &w->received.list, &w->state));
+    OK(pf_exchange_plan(exchange, &w->t, &w->sent, &w->received, &w->state));
 }
 
 static void connect_it(struct transfer *w)
 {
-    if (w->exchange->connect)
-        OK(w->exchange->connect(w->state, w->from, w->to));
+    OK(pf_exchange_connect(w->exchange, w->state, w->from, w->to));
     void *memory = w->exchange->memory ? w->exchange->memory(w->state) : NULL;
     if (memory) {
         free(w->from);
@@ -244,7 +243,8 @@ static int64_t go_through_parts(const struct transfer *w, bool sent, bool fill, 
 
 static void check_large(const struct pf_exchange *exchange, size_t bytes)
 {
-    int64_t z = (bytes == 4 ? MANY : MANY / (int64_t)bytes) / WIDE / WIDE + 8, narrow = exchange->moves_self ? WIDE : 1;
+    int64_t z = (bytes == 4 ? MANY : MANY / (int64_t)bytes) / WIDE / WIDE + 8,
+            narrow = exchange->moves_self && exchange->takes == PF_MESSAGES ? WIDE : 1;
     const int64_t n[3] = {WIDE + narrow, WIDE + narrow, z};
     pencilfft_box before[] = {part_of(n, 0, 0, WIDE), part_of(n, 0, WIDE, narrow)};
     pencilfft_box after[] = {part_of(n, 1, 0, narrow), part_of(n, 1, narrow, WIDE)};

@@ -1,11 +1,13 @@
-/* Plans at random, each with the checks of the matrix (plan_check.h).
+/* Plans at random, each with the checks of plan_check.h.
  *
- *     mpirun -n 6 fuzz_test [--seed S] [--plans N] [--first I] [--without EXCHANGE] [--list]
+ *     mpirun -n 6 fuzz_test [--seed S] [--plans N] [--first I] [--pairs] [--only WORD]... [--without EXCHANGE] [--list]
  *     mpirun -n 6 fuzz_test [--without EXCHANGE] WORDS
  *
  * Idea:   plans I to I + N - 1 of seed S, which are always the same. A failure prints a command that checks this plan again:
  *         its members as words; change the words to find the relevant members. --list prints each plan before its run,
- *         should one crash. */
+ *         should one crash. --pairs takes a plan if two of its words have not met before, which crosses every two choices;
+ *         --only takes the plans that have this word.
+ * Source: pairwise covering: Cohen, Dalal, Fredman, Patton, The AETG system, IEEE Trans. Softw. Eng. 23 (1997), 437. */
 #include <getopt.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -15,23 +17,31 @@
 #include "plan_draw.h"
 #include "runner.h"
 
+enum { MOST_WORDS = 256, WORDS_OF_PLAN = 32, MOST_ONLY = 4 };
+
 static struct {
     uint64_t seed;
     int64_t plans, first;
+    bool pairs;
+    const char *only[MOST_ONLY + 1];
 } options = {.seed = 1, .plans = 100};
 
 static struct plan_check check;
 
 static void take_options(int argc, char **argv)
 {
-    static const struct option table[] = {{"seed", required_argument, NULL, 's'},  {"plans", required_argument, NULL, 'n'},
-                                          {"first", required_argument, NULL, 'f'}, {"without", required_argument, NULL, 'w'},
-                                          {"list", no_argument, NULL, 'l'},        {0}};
+    static const struct option table[] = {{"seed", required_argument, NULL, 's'},    {"plans", required_argument, NULL, 'n'},
+                                          {"first", required_argument, NULL, 'f'},   {"pairs", no_argument, NULL, 'p'},
+                                          {"only", required_argument, NULL, 'o'},    {"list", no_argument, NULL, 'l'},
+                                          {"without", required_argument, NULL, 'w'}, {0}};
+    int only = 0;
     for (int code; (code = getopt_long(argc, argv, "", table, NULL)) != -1;)
         switch (code) {
         case 's': options.seed = strtoull(optarg, NULL, 10); break;
         case 'n': options.plans = atoll(optarg); break;
         case 'f': options.first = atoll(optarg); break;
+        case 'p': options.pairs = true; break;
+        case 'o': options.only[only < MOST_ONLY ? only++ : 0] = optarg; break;
         case 'w': check.absent = optarg; break;
         case 'l': check.list = true; break;
         default: MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -39,13 +49,72 @@ static void take_options(int argc, char **argv)
     check.words = argv + optind;
 }
 
+/* ---- words that have met in a plan -------------------------------------------------------------------------------- */
+
+static char words[MOST_WORDS][PLAN_TEXT_SIZE];
+static int transforms[MOST_WORDS];
+static bool met[MOST_WORDS][MOST_WORDS];
+
+/* Of the word up to a colon. */
+static int number_of(const char *word, int length)
+{
+    int i = 0;
+    while (words[i][0] && ((int)strlen(words[i]) != length || strncmp(words[i], word, (size_t)length) != 0))
+        i++;
+    if (i >= MOST_WORDS - 1)
+        abort();
+    snprintf(words[i], sizeof words[i], "%.*s", length, word);
+    return i;
+}
+
+/* Words but those with any number; returns how many. */
+static int find_words(const char *name, int found[WORDS_OF_PLAN])
+{
+    static const char *const numbers[] = {"nx=", "ny=", "nz=", "padded_n", "kinds=", "torus="};
+    int n = 0;
+    for (const char *at = name; *at && n < WORDS_OF_PLAN; at += strcspn(at, " "), at += *at == ' ') {
+        bool numeric = false;
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+            numeric |= !strncmp(at, numbers[i], strlen(numbers[i]));
+        if (!numeric)
+            found[n++] = number_of(at, (int)strcspn(at, ": "));
+    }
+    return n;
+}
+
+/* Whether two words meet here first; notes all. */
+static bool meet_first(const int found[WORDS_OF_PLAN], int n)
+{
+    bool first = false;
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n; k++) {
+            first |= !met[found[i]][found[k]];
+            met[found[i]][found[k]] = true;
+        }
+    return first;
+}
+
+static bool is_wanted(const int found[WORDS_OF_PLAN], int n)
+{
+    for (const char *const *only = options.only; *only; only++) {
+        bool has = false;
+        for (int i = 0; i < n; i++)
+            has |= !strcmp(words[found[i]], *only);
+        if (!has)
+            return false;
+    }
+    return true;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------------------- */
+
 /* The name of a plan becomes the command for this plan alone. */
 static void run(struct drawn_plan *drawn)
 {
-    char words[CASE_NAME_SIZE];
-    strcpy(words, drawn->plan.name);
+    char name[CASE_NAME_SIZE];
+    strcpy(name, drawn->plan.name);
     snprintf(drawn->plan.name, sizeof drawn->plan.name, "mpirun -n %d fuzz_test%s%s %.*s", check.ranks,
-             check.absent ? " --without " : "", check.absent ? check.absent : "", CASE_NAME_SIZE - 80, words);
+             check.absent ? " --without " : "", check.absent ? check.absent : "", CASE_NAME_SIZE - 80, name);
     plan_check_run(&check, &drawn->plan);
 }
 
@@ -56,9 +125,19 @@ static void run_seed(void)
                (long long)(options.first + options.plans - 1));
     for (int64_t i = 0; i < options.plans && check_failures < MOST_FAILURES; i++) {
         struct drawn_plan drawn;
+        int found[WORDS_OF_PLAN], before = check.transforms;
         plan_draw(options.seed, options.first + i, &check, &drawn);
+        int n = find_words(drawn.plan.name, found);
+        bool fails = drawn.plan.desc.R && plan_must_be_refused(&drawn.plan.desc, check.absent);
+        if (!is_wanted(found, n) || (options.pairs && !fails && !meet_first(found, n)))
+            continue;
         run(&drawn);
+        for (int k = 0; k < n; k++)
+            transforms[found[k]] += check.transforms - before;
     }
+    for (int i = 0; words[i][0] && check.rank == 0; i++)
+        if (transforms[i])
+            printf("verified %s: %d\n", words[i], transforms[i]);
 }
 
 int main(int argc, char **argv)

@@ -11,19 +11,36 @@
 #include "check_mpi.h"
 #include "plan_refusals.h"
 #include "runner.h"
-#include "speed/tuning.h"
 #include "values.h"
 #include "verify.h"
 
 /* A plan that takes more of a processor's time hangs. */
 enum { SECONDS_A_PLAN = 30 };
 
-static const struct pf_tuning tiny = {.block_bytes = 1024,
-                                      .message_bytes = 64,
-                                      .row_bytes = 4,
-                                      .whole_bytes = 1 << 26,
-                                      .direct = PF_ALWAYS,
-                                      .past_bytes = 1 << 12};
+const char *const plan_pieces[] = {"usual", "tiny", "clocked", "direct", NULL};
+
+struct pf_tuning plan_tuning(int pieces, struct pf_tuning of)
+{
+    static const struct pf_tuning tiny = {.block_bytes = 1024,
+                                          .message_bytes = 64,
+                                          .row_bytes = 4,
+                                          .whole_bytes = 1 << 26,
+                                          .direct = PF_ALWAYS,
+                                          .past_bytes = 1 << 12};
+    if (pieces == 1)
+        return tiny;
+    if (pieces == 2) { /* as in arrays beyond the caches, whose ways the clock chooses */
+        of.direct_bytes = of.whole_bytes = of.thread_bytes = 0;
+        of.block_bytes = 1 << 11;
+        of.ask_bytes = of.past_bytes = 1 << 8;
+    }
+    if (pieces == 3) { /* FFTW's own plans on one rank, and threads at any size */
+        of.direct = PF_ALWAYS;
+        of.thread_bytes = 0;
+    }
+    return of;
+}
+
 static struct pf_tuning usual;
 
 static struct plan_check *check;
@@ -606,7 +623,7 @@ void plan_check_run(struct plan_check *of, const struct plan_case *given)
     pencilfft_plan plan;
     on = *given;
     check = of;
-    pf_tuning = c->tiny_pieces ? tiny : usual;
+    pf_tuning = plan_tuning(c->pieces, usual);
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, check->grid, &plan);
     need(status == PENCILFFT_MPI_ERROR);

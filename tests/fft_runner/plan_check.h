@@ -1,4 +1,4 @@
-/* Checks of a plan, for the matrix and for plans at random: forward and backward, in place and out of place, by the runner's
+/* Checks of a plan: forward and backward, in place and out of place, by the runner's
  * verification (moved data exactly, a serial FFTW, direct sums), then both directions at once; or that it is refused as
  * documented. Ranks are numbered backwards, so that a mix-up of the two numberings shows. */
 #pragma once
@@ -7,13 +7,14 @@
 #include <stdbool.h>
 
 #include "pencilfft.h"
+#include "speed/tuning.h"
 
 /* After so many failures, expect the rest to fail, too. */
 enum { CASE_NAME_SIZE = 640, MOST_FAILURES = 20 };
 
 struct plan_case {
     pencilfft_desc desc;
-    bool tiny_pieces; /* small arrays are cut like large arrays: tuning.h */
+    int pieces; /* number of plan_pieces */
     char name[CASE_NAME_SIZE]; /* words that give all members */
 };
 
@@ -25,6 +26,10 @@ struct plan_check {
     int rank, ranks; /* of the communicator */
     int plans, transforms, refused; /* so far */
 };
+
+/* Sizes of pieces, by which small arrays are cut like large arrays: "usual", and so on; NULL after the last. */
+extern const char *const plan_pieces[];
+struct pf_tuning plan_tuning(int pieces, struct pf_tuning usual);
 
 /* "forward", "in-place", .. */
 bool plan_check_names_a_variant(const char *word);

@@ -244,7 +244,7 @@ static void set_name(struct plan_case *plan)
         plan->name, sizeof plan->name,
         "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d nonblocking=%d directions=%d pieces=%s",
         d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input,
-        d->nonblocking, d->directions, plan->tiny_pieces ? "tiny" : "usual");
+        d->nonblocking, d->directions, plan_pieces[plan->pieces]);
     add_number(plan->name, "interleaved", d->interleaved);
     add_number(plan->name, "caller_work", d->caller_work);
     add_number(plan->name, "padded_nx", d->padded_nx);
@@ -273,7 +273,7 @@ static bool is_number(const char *value)
 /* The budget of auto is always short: each candidate runs at most once. */
 static void init(struct drawn_plan *drawn)
 {
-    *drawn = (struct drawn_plan){.plan.tiny_pieces = false};
+    *drawn = (struct drawn_plan){.plan.pieces = 0};
     pencilfft_desc_init(&drawn->plan.desc);
     drawn->plan.desc.auto_budget_s = 0.002;
 }
@@ -290,7 +290,8 @@ bool plan_from_words(char **words, int rank, struct drawn_plan *drawn)
             return false;
         snprintf(member, sizeof member, "%.*s", (int)(value++ - *words), *words);
         if (!strcmp(member, "pieces"))
-            drawn->plan.tiny_pieces = !strcmp(value, "tiny");
+            while (plan_pieces[drawn->plan.pieces + 1] && strcmp(value, plan_pieces[drawn->plan.pieces]) != 0)
+                drawn->plan.pieces++;
         else if (is_number(value) ? pencilfft_desc_set_integer(&drawn->plan.desc, member, atoll(value))
                                   : pencilfft_desc_set_text(&drawn->plan.desc, member, value))
             return false;
@@ -318,7 +319,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     d->fields = one_in(dice, 2) ? 1 : 1 + (int)below(dice, MOST_FIELDS);
     d->threads = one_in(dice, 3) ? 2 + (int)below(dice, MOST_THREADS - 1) : 1;
     d->destroy_input = one_in(dice, 4);
-    drawn->plan.tiny_pieces = one_in(dice, 2);
+    drawn->plan.pieces = (int)below(dice, 5) % 3; /* clocked is one in five */
     draw_grid(dice, ranks, d);
     draw_extents(dice, d);
     draw_schedule(dice, drawn);

@@ -1,8 +1,11 @@
 #include "plan_refusals.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "exchange/large_messages.h"
 
 bool type_is_real(const char *type)
 {
@@ -168,6 +171,8 @@ static bool refused(const pencilfft_desc *desc, const char *absent, int status, 
         {d->caller_work && !strcmp(d->exchange, "persistent"), PENCILFFT_NOT_POSSIBLE, "is tied to the buffers"},
         {d->nonblocking && strcmp(d->sync, "none"), PENCILFFT_NOT_POSSIBLE, "waits for all ranks"},
         {d->threads > MOST_THREADS, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
+        {message && !strcmp(d->exchange, "fftw") && pf_fftw_count_limit < INT_MAX, PENCILFFT_TOO_LARGE,
+         "that FFTW's transpose counts"}, /* one plane is beyond the counts of small_counts.c */
         {absent && !strcmp(d->exchange, absent), PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)

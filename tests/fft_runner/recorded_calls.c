@@ -8,9 +8,6 @@
 #include <stdint.h>
 
 #include "checksum.h"
-#ifdef PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
-#include <mpi-ext.h>
-#endif
 
 static FILE *told;
 static uint64_t started;
@@ -55,8 +52,6 @@ static int size_of(MPI_Comm comm)
 static void record(const char *function, MPI_Comm comm, int64_t bytes, int partner, int tag)
 {
     char text[128];
-    if (!told)
-        return;
     int used = snprintf(text, sizeof text, "%s %d %lld %d %d", function, comm == MPI_COMM_NULL ? 0 : size_of(comm),
                         (long long)bytes, partner, tag);
     started += checksum_of(text, (size_t)used);
@@ -64,69 +59,27 @@ static void record(const char *function, MPI_Comm comm, int64_t bytes, int partn
 }
 
 /* Of every partner, in a single call; a type for all, or a type for each. */
-static void record_all(const char *function, MPI_Comm comm, const int n[], const MPI_Datatype type[], int types)
+static void record_each(const char *function, MPI_Comm comm, const int n[], const MPI_Datatype type[], int types)
 {
-    for (int i = 0; told && i < size_of(comm); i++)
-        record(function, comm, bytes_of(n[i], type[types == 1 ? 0 : i]), i, 0);
+    for (int i = 0; i < size_of(comm); i++)
+        record(function, comm, bytes_of(n[i], type[types * i]), i, 0);
 }
 
-#define CALL(function, note, parameters, arguments) \
-    int MPI_##function parameters                   \
-    {                                               \
-        note;                                       \
-        return PMPI_##function arguments;           \
+#define DEFINE(name, its_name, comm, note, parameters, arguments) \
+    int name parameters                                           \
+    {                                                             \
+        if (told) {                                               \
+            note;                                                 \
+        }                                                         \
+        return its_name arguments;                                \
     }
-#define BYTES(n, type) (told ? bytes_of(n, type) : 0)
-#define NONE MPI_COMM_NULL
-
-#define SENT const void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
-#define RECEIVED void *data, int n, MPI_Datatype type, int partner, int tag, MPI_Comm comm
-#define MESSAGE(function, parameters, arguments) \
-    CALL(function, record(#function, comm, BYTES(n, type), partner, tag), parameters, arguments)
-MESSAGE(Send, (SENT), (data, n, type, partner, tag, comm))
-MESSAGE(Recv, (RECEIVED, MPI_Status *about), (data, n, type, partner, tag, comm, about))
-MESSAGE(Isend, (SENT, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Irecv, (RECEIVED, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Send_init, (SENT, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-MESSAGE(Recv_init, (RECEIVED, MPI_Request *request), (data, n, type, partner, tag, comm, request))
-CALL(Sendrecv, record("Sendrecv", comm, BYTES(n, type), target, tag);
-     record("Sendrecv from", comm, BYTES(m, other), source, its_tag),
-     (const void *from, int n, MPI_Datatype type, int target, int tag, void *to, int m, MPI_Datatype other, int source,
-      int its_tag, MPI_Comm comm, MPI_Status *about),
-     (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
-CALL(Startall, record("Startall", NONE, n, 0, 0), (int n, MPI_Request requests[]), (n, requests))
-CALL(Put, record("Put", NONE, BYTES(n, type), target, 0),
-     (const void *data, int n, MPI_Datatype type, int target, MPI_Aint at, int n_at, MPI_Datatype type_at, MPI_Win window),
-     (data, n, type, target, at, n_at, type_at, window))
-CALL(Win_fence, record("Win_fence", NONE, assert, 0, 0), (int assert, MPI_Win window), (assert, window))
-
-/* ---- collectives -------------------------------------------------------------------------------------------- */
-
-#define ALL const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm
-#define ALLV                                                                                                        \
-    const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[], \
-        MPI_Datatype other, MPI_Comm comm
-#define ALLW                                                                                                                \
-    const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[], const int there[], \
-        const MPI_Datatype other[], MPI_Comm comm
-#define GIVEN from, n, at, type, to, m, there, other, comm
-CALL(Barrier, record("Barrier", comm, 0, 0, 0), (MPI_Comm comm), (comm))
-CALL(Ibarrier, record("Ibarrier", comm, 0, 0, 0), (MPI_Comm comm, MPI_Request *request), (comm, request))
-CALL(Alltoall, record("Alltoall", comm, BYTES(n, type), 0, 0), (ALL), (from, n, type, to, m, other, comm))
-CALL(Ialltoall, record("Ialltoall", comm, BYTES(n, type), 0, 0), (ALL, MPI_Request *request),
-     (from, n, type, to, m, other, comm, request))
-CALL(Alltoallv, record_all("Alltoallv", comm, n, &type, 1), (ALLV), (GIVEN))
-CALL(Ialltoallv, record_all("Ialltoallv", comm, n, &type, 1), (ALLV, MPI_Request *request), (GIVEN, request))
-CALL(Alltoallw, record_all("Alltoallw", comm, n, type, 2), (ALLW), (GIVEN))
-CALL(Ialltoallw, record_all("Ialltoallw", comm, n, type, 2), (ALLW, MPI_Request *request), (GIVEN, request))
-
-#ifdef PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
-int MPIX_Alltoallv_init(ALLV, MPI_Info info, MPI_Request *request)
-{
-    record_all("Alltoallv_init", comm, n, &type, 1);
-    return PMPIX_Alltoallv_init(GIVEN, info, request);
-}
-#endif
+#define NO_NOTE
+#define ONE(n, type, partner, tag) record(__func__, comm, bytes_of(n, type), partner, tag)
+#define EACH(n, type, types) record_each(__func__, comm, n, type, types)
+#define EVEN(n, type) record(__func__, comm, bytes_of(n, type), 0, 0)
+#define FAR(n, type, partner) record(__func__, MPI_COMM_NULL, bytes_of(n, type), partner, 0)
+#define ANY(n) record(__func__, MPI_COMM_NULL, n, 0, 0)
+#include "mpi_calls.h"
 
 /* ---- FFTW ----------------------------------------------------------------------------------------------------- */
 

@@ -51,13 +51,13 @@ def test_plans_at_random_are_clean_under_sanitizers(sanitized_plans, ranks):
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 8])
 def test_every_pair_of_choices_is_clean_under_sanitizers(sanitized, ranks):
-    check_clean(sanitized(ranks, "--pairs", program="matrix_test", seconds=600))
+    check_clean(sanitized(ranks, "--pairs", "--plans", 1500, program="fuzz_test", seconds=600))
 
 
 @pytest.mark.slow
 def test_messages_of_several_nodes_are_clean_under_sanitizers(sanitized):
     start = replace(sanitized, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *sanitized.mpirun))
-    check_clean(start(6, "--share", 20, "node", program="matrix_test"))
+    check_clean(start(6, "--plans", 1000, "--only", "exchange=node", program="fuzz_test"))
 
 
 @pytest.mark.slow
@@ -86,8 +86,9 @@ def test_copies_touch_nothing_unset_and_leak_nothing(programs):
     assert done.returncode == 0, done.stderr
 
 
-OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/matrix_test\)")  # main starts MPI, which keeps some memory
-NO_TRIALS = {"node": ["estimate"]}  # valgrind misses writes of other ranks to shared memory after unset data of a trial
+OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/fuzz_test\)")  # main starts MPI, which keeps some memory
+# valgrind misses writes of other ranks to shared memory after unset data of a trial
+NO_TRIALS = {"node": ["--only", "rigor=estimate"]}
 OPEN_MPI_LOSES_IT = "Alltoallv_init"  # data of a persistent collective, after the request is freed
 
 
@@ -98,8 +99,8 @@ def test_library_touches_nothing_unset_and_leaks_nothing(mpirun, tmp_path, excha
     if not valgrind:
         pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
     done = mpirun(2, "-q", "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={tmp_path}/log.%p",
-                  mpirun.programs / "matrix_test", "--share", 40, exchange, *NO_TRIALS.get(exchange, ()), program=valgrind,
-                  seconds=600)
+                  mpirun.programs / "fuzz_test", "--plans", 900, "--only", f"exchange={exchange}",
+                  *NO_TRIALS.get(exchange, ()), program=valgrind, seconds=600)
     assert done.returncode == 0, done.stdout + done.stderr
     logs = list(tmp_path.glob("log.*"))
     assert len(logs) == 2

@@ -1,6 +1,6 @@
 """An MPI call that fails on one rank, in each exchange and beside other work: one message, and all ranks end in time.
 
-The status is not success. A run without failures counts the calls (mpi_failures_test.c), so that no call is forgotten.
+The status is not success. A run without failures counts the calls (failures_test.c), so that no call is forgotten.
 """
 
 import re
@@ -50,7 +50,7 @@ GRID = (2, 1)
 
 
 def program(start, exchange, name_of_it):
-    """Return a function that runs mpi_failures_test with this exchange, or exchange@schedule, and the call that fails."""
+    """Return a function that runs failures_test with this exchange, or exchange@schedule, and the call that fails."""
     if exchange == "node-of-one":  # messages between nodes, too
         start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
     name, _, schedule = exchange.partition("@")
@@ -59,7 +59,7 @@ def program(start, exchange, name_of_it):
     return lambda *failure: start(ranks, *words, *failure, program=name_of_it)
 
 
-def calls_of(start, exchange, name_of_it="mpi_failures_test"):
+def calls_of(start, exchange, name_of_it="failures_test"):
     """Return {(rank, function): number of calls}."""
     done = program(start, exchange, name_of_it)()
     assert done.returncode == 0, done.stdout + done.stderr
@@ -84,7 +84,7 @@ def check_failure(start, exchange, name_of_it, rank, function, at):
         assert called(done).get((rank, function), 0) < at or (exchange, function) in UNTOLD, case
         return
     assert done.returncode != 0, case
-    messages = [line for line in done.stderr.splitlines() if line.startswith("mpi_failures_test: ")]
+    messages = [line for line in done.stderr.splitlines() if line.startswith("failures_test: ")]
     if exchange in ("fftw", "auto") and not messages:  # inside FFTW, MPI itself ends the program with a message
         assert done.stderr, case
     else:
@@ -92,7 +92,7 @@ def check_failure(start, exchange, name_of_it, rank, function, at):
         assert f"rank {rank}, " in message and f"{function} failed: " in message, (case, message)
 
 
-def check_failures(start, exchange, cases, name_of_it="mpi_failures_test"):
+def check_failures(start, exchange, cases, name_of_it="failures_test"):
     """Run several cases at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
     with ThreadPoolExecutor(3) as pool:
         for done in [pool.submit(check_failure, start, exchange, name_of_it, *case) for case in cases]:
@@ -127,7 +127,7 @@ def mpi_symbols(path, kinds):
 def test_every_function_that_the_library_calls_can_fail_here(mpirun):
     used = mpi_symbols(mpirun.programs.parent / "lib" / "libpencilfft.a", "U")
     assert "MPI_Alltoallv" in used
-    assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
+    assert used - mpi_symbols(mpirun.programs / "failures_test", "T") == UNCHECKED
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else [])
@@ -155,16 +155,16 @@ BEYOND_COUNTS = {  # calls that an exchange needs for messages beyond a count (s
 
 @pytest.mark.parametrize("exchange", BEYOND_COUNTS)
 def test_messages_beyond_counts_are_moved_as_data_types(mpirun, exchange):
-    found = {name for _, name in calls_of(mpirun, exchange, "mpi_failures_test_small_counts")}
+    found = {name for _, name in calls_of(mpirun, exchange, "failures_test_small_counts")}
     assert found >= BEYOND_COUNTS[exchange] and not found & {"MPI_Alltoallv", "MPIX_Alltoallv_init"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exchange", BEYOND_COUNTS)
 def test_first_and_last_call_of_data_types(mpirun, exchange):
-    calls = calls_of(mpirun, exchange, "mpi_failures_test_small_counts")
+    calls = calls_of(mpirun, exchange, "failures_test_small_counts")
     made = {key: times for key, times in calls.items() if key[1].startswith("MPI_Type_")}
-    check_failures(mpirun, exchange, first_or_last(made), "mpi_failures_test_small_counts")
+    check_failures(mpirun, exchange, first_or_last(made), "failures_test_small_counts")
 
 
 @pytest.mark.slow

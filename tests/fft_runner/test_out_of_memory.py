@@ -19,7 +19,7 @@ INPUT, OUTPUT = {"demo.map"}, {"wisdom", "matrix.grf", "record.jsonl"}
 @pytest.mark.parametrize("start, R, C, stride", [("mpirun", 1, 1, 1), ("mpirun", 2, 1, 5), *(
     pytest.param(*each, 1, marks=pytest.mark.slow) for each in (("mpirun", 2, 1), ("mpich_run", 2, 1), ("mpirun", 2, 2)))])
 def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, start, R, C, stride):
-    done = request.getfixturevalue(start)(R * C, R, C, tmp_path / "wisdom", stride, program="memory_failures_test")
+    done = request.getfixturevalue(start)(R * C, R, C, "memory", tmp_path / "wisdom", stride, program="failures_test")
     assert done.returncode == 0, done.stdout + done.stderr
     tried = set(re.findall(r"([\w-]+): \d+ of \d+ calls failed it", done.stdout))
     schedules = {name.replace("_", "-") for name in SCHEDULES} - {"sequence"}

@@ -1,4 +1,4 @@
-"""The runner's own verification, and its place in the record: types, phases. test_matrix.py crosses all with everything."""
+"""The runner's own verification, and its place in the record: types, phases. test_fuzz.py crosses all choices."""
 
 import pytest
 

@@ -189,12 +189,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("attributes, words", [
-    ({"bandwidth": 100}, "bandwidth 100 has no unit"), ({"bandwidth": 1e10}, "bandwidth 10000000000.0 has no unit"),
+    ({"bandwidth": 1e10}, "bandwidth 10000000000.0 has no unit"),
     ({"bandwidth": "100"}, "'100' is not a quantity in byte/s"), ({"bandwidth": True}, "bandwidth True has no unit"),
     ({"latency": 1.5}, "'latency', which is not one of the attributes bandwidth, cables, weight"),
-    ({"bandwidth": "1 GB/s", "delay": 3}, "'delay', which is not one of"),
-    ({"duplex": "half"}, "'duplex', which is not one of"), ({"shared": True}, "'shared', which is not one of"),
-    ({"LinkSpeed": "10"}, "'LinkSpeed', which is not one of"), ({"capacity": "40 Gbit/s"}, "'capacity', which is not"),
     ({"cables": 1.5}, "1.5 cables; a whole number"), ({"cables": "two"}, "'two' cables; a whole number")])
 def test_graphml_whose_numbers_would_be_guesses_is_refused(attributes, words, tmp_path):
     graph = nx.Graph()

@@ -24,11 +24,12 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product
-from pencilmap.model.predict import predict, predict_product
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 from pencilmap.scripts.maintenance import compare_networks
+from tests.model.cases import predict_product
 from tests.model.test_switched_networks import RANDOM
 from tests.patience import patience
 

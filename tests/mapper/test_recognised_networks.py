@@ -123,6 +123,7 @@ def check_loads(found, plain, seed):
             assert all(ours[ends] == pytest.approx(theirs[ends], abs=1e-9) for ends in theirs)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("text", NETWORKS)
 def test_a_network_is_found_in_its_cables_whatever_their_names_and_order(text, form):
@@ -136,6 +137,7 @@ def test_a_network_is_found_in_its_cables_whatever_their_names_and_order(text, f
         check_loads(found, read(graph, form, plain=True), seed)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", NETWORKS)
 def test_a_recognised_network_has_the_bounds_of_the_named(text):
     named = network_named(text)
@@ -171,6 +173,7 @@ def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, sha
         assert found <= wanted * 1.005
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", NETWORKS)
 def test_with_a_cable_less_the_loads_stay_those_of_the_graph(text):
     """It stays a graph, or it is another kind with exactly these cables."""

@@ -68,9 +68,6 @@ def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, endi
     assert {"svg": b"<text", "pdf": b"/FontFile2", "png": b"IDAT"}[ending] in first.read_bytes()
 
 
-# errors
-
-
 # images
 
 

@@ -193,6 +193,7 @@ def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(penci
                 [(filled, lambda shape: listed)])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("variables, slots", SETTINGS, ids=[variables for variables, _ in SETTINGS])
 def test_visible_settings_of_the_job_decide(variables, slots, pencilmap, monkeypatch):
     """Even if they contradict the named machine and launcher."""
@@ -248,6 +249,7 @@ BY_NAME, BY_FILE = "n1 n2 n3 n4 n5 n6 n8 n10", "n1 n3 n5 n10 n2 n4 n6 n8"
 SOME = "n8 n1 n2 n3"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("launcher", ["slurm", "openmpi4", "hostfile"])
 @pytest.mark.parametrize("head, nodes, variables, by_slurm, by_list", [
     ("", None, "", BY_NAME, BY_FILE), ("", "8", "", BY_NAME, BY_FILE),

@@ -5,7 +5,6 @@ import json
 import re
 import xml.etree.ElementTree as tree
 from html.parser import HTMLParser
-from io import BytesIO
 from itertools import product
 from statistics import median
 
@@ -23,7 +22,18 @@ from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
 from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page, phase_pictures
 from tests.mapper.run_records import record
 from tests.model import brute_force
-from tests.scripts.browser import browser, missing, screenshot, window
+from tests.scripts.browser import (
+    browser,
+    canvas_picture,
+    choose,
+    choose_option,
+    contrast,
+    drawn,
+    missing,
+    pixels_of,
+    unfold,
+    window,
+)
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -160,8 +170,6 @@ def predicted_page(path, pencilmap, *options):
     data = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1]
     return text, json.loads(data)["views"]
 
-
-# the page without records
 
 FAT_TREE = ("--network", "fat-tree:leaves=4,hosts=4,up=2", "--bandwidth", "25 GB/s", "--grid", "4x4", "--effort", "quick")
 
@@ -344,12 +352,6 @@ def test_runs_that_nothing_tells_apart_are_counted(cubes):
         "8x8, rows on 2x2x2 cubes, 64x64x64, real"]
 
 
-# bandwidths
-
-
-# other properties of the page
-
-
 def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cubes, written):
     found = {"exchange": "p2p", "means": None, "tried_s": {}, "bytes": [], "messages": []}
     text = written([cubes[0] | {"warnings": ["host <n0> is crowded"], "exchange": "auto",
@@ -417,22 +419,6 @@ def opened(chromium, written):
 
     yield open_page
     assert chromium.get_log("browser") == []
-
-
-def drawn(driver):
-    """Wait for the next picture."""
-    driver.execute_async_script("const done = arguments[0];"
-                                "requestAnimationFrame(() => requestAnimationFrame(() => done()))")
-
-
-def choose(driver, name, value):
-    """Act as a reader: click into the field, replace its text, leave it."""
-    from selenium.webdriver.common.keys import Keys
-
-    field = driver.find_element("id", name)
-    field.send_keys(Keys.CONTROL, "a")
-    field.send_keys(str(value), Keys.TAB)
-    drawn(driver)
 
 
 def row_nodes(entry, row):
@@ -586,50 +572,3 @@ class TestInABrowser:
         assert "link in x: (2, 0, 0)" in told and f"load {loads[0, 0, 2]:g} upwards, {loads[0, 1, 3]:g} downwards" in told
         driver.execute_script("arguments[0].dispatchEvent(new PointerEvent('pointerleave'))", canvas)
         assert not tip.is_displayed()
-
-
-def unfold(driver):
-    """Open every folded part of the page."""
-    driver.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-
-
-def canvas_picture(driver, name="torus"):
-    """Return the visible picture of a torus."""
-    from PIL import Image
-
-    x, y, width, height = driver.execute_script(
-        "const b = document.getElementById(arguments[0]).getBoundingClientRect();"
-        "return [b.x + scrollX, b.y + scrollY, b.width, b.height]", name)
-    picture = Image.open(BytesIO(screenshot(driver))).convert("RGB")
-    return picture.crop([round(v) for v in (x, y, x + width, y + height)])
-
-
-def choose_option(driver, name, value):
-    driver.execute_script("const f = document.getElementById(arguments[0]); f.value = arguments[1];"
-                          "f.dispatchEvent(new Event('change'))", name, value)
-    drawn(driver)
-
-
-def pixels_of(driver, colour, name="torus"):
-    """Count the pixels of the picture with a colour."""
-    return int((np.asarray(canvas_picture(driver, name)) == colour).all(axis=-1).sum())
-
-
-def contrast(driver, *selectors):
-    """Return the least contrast of the text of elements to the page, by the rule of WCAG 2."""
-    if len(selectors) > 1:
-        return min(contrast(driver, each) for each in selectors)
-    selector, = selectors
-    colours = driver.execute_script("return [getComputedStyle(document.querySelector(arguments[0])).color,"
-                                    "getComputedStyle(document.body).backgroundColor]", selector)
-    return ratio(*([int(v) for v in re.findall(r"\d+", c)[:3]] for c in colours))
-
-
-def ratio(*colours):
-    light, dark = sorted(map(luminance, colours), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(rgb):
-    linear = [(v / 255 / 12.92 if v / 255 <= 0.04045 else ((v / 255 + 0.055) / 1.055) ** 2.4) for v in rgb]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

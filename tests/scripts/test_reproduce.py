@@ -84,6 +84,7 @@ def test_all_figures_are_listed(pencilmap, pencilmap_json):
     assert status == 0 and all(f["figure"] in out for f in listed)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in COMPUTED])
 def test_figures_are_computed_whole_and_are_those_of_the_page(name):
     rows_of(name)

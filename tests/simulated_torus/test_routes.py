@@ -53,6 +53,7 @@ def test_routes_in_a_file_of_a_torus_add_up_to_the_loads(rule):
     check_routes(Mapping(network, ProcessGrid(2, 9), 1, ranks, np.zeros_like(ranks)), rule)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text, rule", PAIRS)
 def test_routes_of_all_messages_add_up_to_the_loads(text, rule):
     check_routes(launched(text), rule)
@@ -89,6 +90,7 @@ def of_table(text):
     return bandwidth, routes
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text, rule", PAIRS)
 def test_the_busiest_link_of_the_table_takes_the_predicted_time(text, rule):
     """Also where links with equal use became one link."""

@@ -41,12 +41,13 @@ rank, or the calls differ, all ranks will raise the same message: they agree bef
 messages of 24 bytes. Only a rank without a communicator raises its error alone.
 """
 
-from pencilfft import errors, plan
+from pencilfft import errors, plan, queries
 from pencilfft.errors import PencilfftError
 from pencilfft.halo import Halo
 from pencilfft.library import forget_wisdom, grid_numbers, load_wisdom, names, save_wisdom
 from pencilfft.lines import BrickLinesPlan, LinePlan
-from pencilfft.plan import GridTrial, Plan
+from pencilfft.plan import Plan
+from pencilfft.queries import GridTrial
 
 __all__ = ["BACKWARD", "BEFORE", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "GridTrial", "Halo", "LinePlan",
            "PencilfftError", "Plan", "forget_wisdom", "grid_numbers", "load_wisdom", "names", "save_wisdom"]
@@ -58,4 +59,4 @@ BACKWARD = errors.BACKWARD
 #: Number of threads that follows ``OMP_NUM_THREADS``.
 OMP_THREADS = plan.OMP_THREADS
 #: With a number added: an array before its lines are transformed.
-BEFORE = plan.BEFORE
+BEFORE = queries.BEFORE

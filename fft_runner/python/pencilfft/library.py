@@ -237,7 +237,7 @@ def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callab
     ready, message, error = team.agree(call, loaded, details)
     if message is not None:
         raise PencilfftError(message) from error
-    return ready  # type: ignore[return-value]
+    return ready
 
 
 def _collective(function: Function) -> Function:

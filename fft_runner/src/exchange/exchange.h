@@ -14,7 +14,7 @@
  *              The contents of a message do not concern the exchange: the common part of from[i] and to[j], one field after
  *              the other, dense.
  * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (MPI data types,
- *              other planners) and moves all parts, including its own.
+ *              other planners) and moves all parts, including its own, as moves_self says.
  *
  * Running: the caller of an exchange goes through these steps, in this order; all but start are optional:
  *     begin      before the first message is written
@@ -71,7 +71,8 @@ enum pf_takes { PF_MESSAGES, PF_BOXES };
 
 struct pf_exchange {
     const char *name;
-    /* Local, no communication. *state is NULL after a failure. With PF_BOXES the two lists are NULL. NULL: "auto". */
+    /* Local, no communication. *state is NULL after a failure. With PF_BOXES the two lists are NULL. NULL: "auto".
+     * Callers use pf_exchange_plan() and pf_exchange_connect() (messages.h), which know both kinds. */
     int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
     /* Collective over the group, like the other steps of a run. */
     int (*start)(void *state, void *from, void *to);

@@ -176,5 +176,6 @@ const struct pf_exchange pf_exchange_alltoallw = {
     .finish = finish,
     .destroy = destroy,
     .takes = PF_BOXES,
+    .moves_self = true,
     .beside = true,
 };

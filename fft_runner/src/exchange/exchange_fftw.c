@@ -214,6 +214,7 @@ const struct pf_exchange pf_exchange_fftw = {
     .start = start,
     .destroy = destroy,
     .takes = PF_BOXES,
+    .moves_self = true,
     .transposes_alone = true,
     .connect = connect,
     .traffic = traffic,

@@ -153,11 +153,7 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
     };
     if (!(status = pf_parts_make(&way->transpose, true, Z, &way->sent)))
         status = pf_parts_make(&way->transpose, false, Z, &way->received);
-    if (status)
-        return status;
-    if (remap->exchange->takes == PF_BOXES)
-        return remap->exchange->plan(&way->transpose, NULL, NULL, &way->state);
-    return remap->exchange->plan(&way->transpose, &way->sent.list, &way->received.list, &way->state);
+    return status ? status : pf_exchange_plan(remap->exchange, &way->transpose, &way->sent, &way->received, &way->state);
 }
 
 static bool has_way(const struct pf_remap_request *r, int backward)
@@ -197,10 +193,8 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 {
     int status = PENCILFFT_OK;
     for (int backward = 0; backward < WAYS && !status; backward++) {
-        if (remap->exchange->connect && has_way(r, backward))
-            status = remap->exchange->takes == PF_BOXES
-                         ? remap->exchange->connect(remap->way[backward].state, NULL, NULL)
-                         : remap->exchange->connect(remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
+        if (has_way(r, backward))
+            status = pf_exchange_connect(remap->exchange, remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
         status = pf_agree(status, r->communicators->all);
     }
     return status;
@@ -209,7 +203,7 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
     const struct pf_exchange *exchange = r->exchange;
-    bool tied = exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory;
+    bool tied = pf_exchange_is_tied(exchange) && !exchange->memory;
     bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
                 !(tied && r->moves_buffers);
     return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
@@ -303,11 +297,16 @@ static void copy_box(const struct pf_transpose *t, const pencilfft_box *box, boo
     pf_copy_changed(&all, out ? t->array_bytes : t->element_bytes, out ? t->element_bytes : t->array_bytes, from, to);
 }
 
+static bool moves_boxes(const struct pf_remap *remap)
+{
+    return remap->exchange->takes == PF_BOXES;
+}
+
 /* Whether the exchange writes boxes to a buffer, because numbers arrive in another precision than that of the array. */
 static bool buffers_boxes(const struct pf_remap *remap, int backward)
 {
     const struct pf_transpose *t = &remap->way[backward].transpose;
-    return remap->exchange->takes == PF_BOXES && t->array_bytes != t->element_bytes;
+    return moves_boxes(remap) && t->array_bytes != t->element_bytes;
 }
 
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
@@ -315,7 +314,7 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     struct way *way = &remap->way[backward];
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
-    if (remap->exchange->takes == PF_BOXES) {
+    if (moves_boxes(remap)) {
         copy_box(t, &t->from[t->me], true, from, remap->buffer[0]);
         return status;
     }
@@ -333,7 +332,7 @@ int pf_remap_start(struct pf_remap *remap, int backward, void *to)
     int status = PENCILFFT_OK;
     if (buffers_boxes(remap, backward))
         to = remap->buffer[1];
-    if (remap->exchange->takes == PF_MESSAGES)
+    if (!moves_boxes(remap))
         return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
     if (remap->exchange->begin)
         status = remap->exchange->begin(state, to);
@@ -354,7 +353,7 @@ int pf_remap_finish(struct pf_remap *remap, int backward)
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
 {
     struct way *way = &remap->way[backward];
-    if (remap->exchange->takes == PF_MESSAGES)
+    if (!moves_boxes(remap))
         pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
     else if (buffers_boxes(remap, backward))
         copy_box(&way->transpose, &way->transpose.to[way->transpose.me], false, remap->buffer[1], to);
@@ -363,26 +362,13 @@ int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
 
 /* ---- questions ------------------------------------------------------------------------------------------------------ */
 
-static void count(const struct way *way, int64_t *bytes, int64_t *messages)
-{
-    for (int j = 0; j < way->transpose.p; j++) {
-        pencilfft_box common = pf_box_common(&way->transpose.from[way->transpose.me], &way->transpose.to[j]);
-        int64_t elements = j == way->transpose.me ? 0 : pf_box_elements(&common) * way->transpose.fields;
-        bytes[j] = elements * (int64_t)way->transpose.element_bytes;
-        messages[j] = elements > 0;
-    }
-}
-
 int pf_remap_traffic(const struct pf_remap *remap, int backward, int64_t *bytes, int64_t *messages)
 {
     const struct way *way = &remap->way[backward];
     int64_t *both = calloc(2 * (size_t)remap->p, sizeof *both);
     if (!both)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", remap->p);
-    if (remap->exchange->traffic)
-        remap->exchange->traffic(way->state, both, both + remap->p);
-    else
-        count(way, both, both + remap->p);
+    pf_exchange_traffic(remap->exchange, way->state, &way->transpose, both, both + remap->p);
     for (int j = 0; j < remap->p; j++) {
         if (bytes)
             bytes[remap->member[j]] = both[j];

@@ -90,7 +90,7 @@ static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const
         return NULL;
     const struct pf_transfer *t = &plan->lane[0].transfer[backward][joint->exchange];
     int me = t->transpose.me;
-    if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
+    if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self)
         return buffer[joint->to];
     char *from = buffer[joint->from]; /* unknown while persistent requests are made */
     return from ? from + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->sent_bytes : NULL;

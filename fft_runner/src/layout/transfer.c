@@ -20,7 +20,7 @@ int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
     const struct pf_exchange *exchange = plan->chosen[e];
-    if (plan->caller_work && exchange->connect && exchange->takes == PF_MESSAGES && !exchange->memory)
+    if (plan->caller_work && pf_exchange_is_tied(exchange) && !exchange->memory)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
                        "another exchange, or a plan without caller_work",
@@ -75,14 +75,13 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .backward = backward,
         .other_direction = of->transfer[!backward][at].state,
     };
-    if (exchange->takes == PF_BOXES) {
-        if (!(status = list_pieces(plan, of, t, pf_exchanged_array(at, backward), &t->sent)))
-            status = list_pieces(plan, of, t, pf_exchanged_array(at, !backward), &t->received);
-        return status ? status : exchange->plan(&t->transpose, NULL, NULL, &t->state);
+    for (int sent = 1; sent >= 0 && !status; sent--) {
+        struct pf_parts *parts = sent ? &t->sent : &t->received;
+        status = exchange->takes == PF_BOXES
+                     ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
+                     : pf_parts_make(&t->transpose, sent, nearest, parts);
     }
-    if (!(status = pf_parts_make(&t->transpose, true, nearest, &t->sent)))
-        status = pf_parts_make(&t->transpose, false, nearest, &t->received);
-    return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
+    return status ? status : pf_exchange_plan(exchange, &t->transpose, &t->sent, &t->received, &t->state);
 }
 
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
@@ -96,10 +95,8 @@ int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
         return PENCILFFT_OK;
     const struct pf_arrays none = pf_arrays_full(NULL, NULL);
     pf_buffers_list(plan, backward, &none, buffer);
-    if (t->exchange->takes == PF_BOXES)
-        return t->exchange->connect(t->state, NULL, NULL);
-    return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
-                                buffer[joint.to] ? buffer[joint.to] + slot : NULL);
+    return pf_exchange_connect(t->exchange, t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
+                               buffer[joint.to] ? buffer[joint.to] + slot : NULL);
 }
 
 /* ---- its messages as pieces of buffers -------------------------------------------------------------------------------- */
@@ -113,8 +110,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                                   bool sent, int i)
 {
     bool boxes = t->exchange->takes == PF_BOXES;
-    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->in_slots &&
-               joint->kept != PF_KEPT_AMONG_SENT;
+    bool own = sent && i == t->transpose.me && !t->exchange->moves_self && !t->in_slots && joint->kept != PF_KEPT_AMONG_SENT;
     int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
     const pencilfft_box *box = &parts->part[i];

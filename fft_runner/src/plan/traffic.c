@@ -7,40 +7,6 @@
 #include "common/failure.h"
 #include "handle/plan.h"
 
-static void count_messages(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
-{
-    const struct pf_messages *list = &t->sent.list;
-    for (int j = 0; j < list->p; j++) {
-        if (j == t->transpose.me || list->elements[j] == 0)
-            continue;
-        bytes[j] = list->elements[j] * (int64_t)t->transpose.element_bytes;
-        messages[j] = 1;
-    }
-}
-
-static void count_boxes(const struct pf_transfer *transfer, int64_t *bytes, int64_t *messages)
-{
-    const struct pf_transpose *t = &transfer->transpose;
-    for (int j = 0; j < t->p; j++) {
-        pencilfft_box part = pf_box_common(&t->from[t->me], &t->to[j]);
-        int64_t n = pf_box_elements(&part) * t->fields * (int64_t)t->element_bytes;
-        if (j == t->me || n == 0)
-            continue;
-        bytes[j] = n;
-        messages[j] = 1;
-    }
-}
-
-static void count(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
-{
-    if (t->exchange->traffic)
-        t->exchange->traffic(t->state, bytes, messages);
-    else if (t->exchange->takes == PF_BOXES)
-        count_boxes(t, bytes, messages);
-    else
-        count_messages(t, bytes, messages);
-}
-
 /* Of all lanes. Each lane is counted apart and then added, because algorithms overwrite the counts. */
 static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, int64_t *one)
 {
@@ -51,7 +17,7 @@ static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, 
             if (t->number != e)
                 continue;
             memset(one, 0, 2 * (size_t)p * sizeof *one);
-            count(t, one, one + p);
+            pf_exchange_traffic(t->exchange, t->state, &t->transpose, one, one + p);
             for (int i = 0; i < 2 * p; i++)
                 sum[i] += one[i];
         }

@@ -46,7 +46,7 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
     const struct pf_exchange *exchange = t->exchange;
     bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside && !pf_rounds(m->plan) && !m->plan->interleaved;
     bool copied = m->plan->beside || joint->kept != PF_KEPT_THERE;
-    bool own = copied && exchange->takes == PF_MESSAGES && !exchange->moves_self;
+    bool own = copied && !exchange->moves_self;
     if ((kind == PF_SYNC && !m->plan->sync->wait) || (kind == PF_BEGIN && !exchange->begin) || (kind == PF_OWN && !own) ||
         (kind == PF_FINISH && !exchange->finish) || (kind == PF_END && !exchange->end) ||
         ((kind == PF_PACK || kind == PF_UNPACK) && whole))

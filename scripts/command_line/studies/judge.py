@@ -115,7 +115,7 @@ def _range_lines(judged, by_fit):
         if found := [f"{low:.2g} to {high:.2g}" for low, high in filter(None, ranges)]:
             yield f"range, {name}: {', '.join(found)} times the prediction"
     low, high = expected_gain(TORUS, 1, SIZES[-1], 1 if by_fit else None).range or (1.0, 1.0)
-    yield f"range of a gain: {low:.2g} to {high:.2g} times the predicted gain"
+    yield f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"
 
 
 def _rows(judged, name: Callable[[Judged], Any]):
