@@ -117,6 +117,20 @@ def test_lengths_and_powers_after_many_swaps_are_those_of_the_placement(text, ta
         assert (state.rank_in[state.slot_of] == np.arange(len(ground.node))).all()
 
 
+def test_no_round_of_swaps_replaces_the_placement_of_another(monkeypatch):
+    first, rng, rule = [], np.random.default_rng(2), "shortest-path"
+
+    def swapped(swaps, slots, *rest):
+        first.append(annealed(swaps, slots, *rest) if not first else rng.permutation(slots))
+        return first[-1]
+
+    monkeypatch.setattr(network_search, "annealed", swapped)
+    site, grid = site_of("hyperx:4x4,hosts=4"), ProcessGrid(8, 8)
+    found = search(site, grid, Search(250_000_000, 3), rules=(rule,))
+    assert len(first) == len(network_search.ROUNDS)
+    assert found.costs[rule] == cost_under(mapping_of(Ground(site, grid), first[0]), rule) == Fraction(29, 4)
+
+
 def test_the_latin_rule_spreads_receivers_over_all_cables():
     ground = Ground(site_of(TREE_128), ProcessGrid(8, 16))
     slots = dict(seeds(ground))["mixed 0.50"]
