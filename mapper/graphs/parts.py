@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pencilmap.mapper.formats.lines import Document
@@ -222,5 +223,5 @@ def _joint(graph, parts):
         above = [next(top for top in tops if top in part) for part in parts[:SHOWN]]
         return f"the switch above them, for Slurm as SwitchName=top Switches={','.join(map(str, above))[:80]}" + (
             ",..." * (len(parts) > SHOWN))
-    ends = [next((v for v in part if not _is_host(graph, v)), next(iter(part))) for part in parts[:2]]
+    ends = [min((v for v in graph if v in part), key=partial(_is_host, graph)) for part in parts[:2]]  # in the file's order
     return f"the cables between them, e.g. from {' to '.join(str(end)[:40] for end in ends)}"

@@ -29,7 +29,6 @@ from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
-from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -143,7 +142,9 @@ def _on_whole_torus(site, grid, wanted, within, uneven, robust):
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
-    tried, cost = _tried(site, grid, wanted) if uneven is None else None, _cost(product, wanted)
+    tried = _tried(site, grid, wanted) if uneven is None else None
+    letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
+    cost = wanted.of_loads(routing(DEFAULT_ROUTING, torus).joint_of_product(product, letters))
     if tried is not None and not robust:
         return [product, tried[1]] if tried[0] < cost else [product]
     if not within.budget or not is_searched(site, grid, uneven):
@@ -222,11 +223,6 @@ def _tried(site, grid, wanted):
     return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
 
 
-def _cost(product, wanted):
-    letters = tuple(stage.letters for stage in product.decomposition.exchanges)
-    return wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
-
-
 def _unsearched(site, grid, wanted, within):
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
@@ -261,8 +257,8 @@ def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     if not site.network.has_coordinates:
         return True
     if not site.network.has_products:
-        most = MOST_TWISTED if uneven or is_group or not _is_whole(site, grid) else MOST_BASES
-        return site.network.n_nodes <= most and messages <= MOST_MESHED
+        has_family = uneven is None and seeds_of(site.network).has_closed(site, grid)
+        return (has_family or site.network.n_nodes <= MOST_TWISTED) and messages <= MOST_MESHED
     if not _is_whole(site, grid):
         return messages <= MOST_MESSAGES
     if grid.decomposition.has_bricks:

@@ -11,7 +11,7 @@ Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in 
 Without a budget only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
 cost less than those before; only the Latin order of the best of them is judged under static routes, too.
-Cost: the changed loads of the budget, and fewer for a polish. The search ends when a candidate reaches the lower bound.
+Cost: the changed loads of the budget. The search ends when a candidate reaches the lower bound.
 Deterministic: the same seed and budget give the same placement, unless the deadline ends the search.
 """
 
@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.base.search import Search
-from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
+from pencilmap.mapper.base.search import OF_ROUNDS, Search
+from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, all_equal, latin, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
@@ -41,7 +41,6 @@ from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
-POLISH = 3                # the swaps under static routes are one in so many
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without a budget; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
 FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
@@ -51,8 +50,9 @@ MOST_JUDGED = 16          # seeds that are judged
 SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to the power of these
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
+WARM = 0.001              # a polish begins here, for a warmer one forgets the placement: 12.78, not 12.33, on 36 hosts, 8x9
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-# seed by its rank, temperature, if patient: patient rounds are best on trees, eager ones find 7.25 on HyperX 4x4, 4 hosts
+# seed by its rank, temperature, if patient: by counts all are; eager ones find 7.25 on HyperX 4x4, 4 hosts
 ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
           (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
@@ -205,24 +205,11 @@ def notes(site: Site, found: Found) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def all_equal(site: Site) -> bool:
-    """Return whether all placements cost the same under an even split.
-
-    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
-    host's own link carries the largest load, whatever the placement.
-    """
-    network: Any = site.network
-    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
-        return False
-    unit, length = kind_of(network).counted(network, site.allocation.nodes)
-    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
-
-
 class _Search:
     def __init__(self, ground: Ground, wanted: Objective, within: Search, rules: Sequence[str] = (),
                  transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
         self.transform, self.launch = transform, launch
-        self.ground, self.wanted, self.within = ground, wanted, within
+        self.ground, self.wanted, self.within = ground, wanted, within.part(1)
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     min(1.0, within.spent / max(1, within.budget))))
         self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
@@ -245,11 +232,11 @@ class _Search:
             others = []
             candidates = dict(islice(seeds(self.ground), len(LAUNCHED)))
         else:
-            candidates = self._annealed(first)
+            others = others if self._routes("static") else []
+            candidates = self._annealed(first, OF_ROUNDS if others else 1)
         candidates = self._spread(candidates)
-        if self._routes("static"):
-            for board in others:
-                candidates = self._polished(board, candidates, POLISH * len(others))
+        for left, board in zip(range(len(others), 0, -1), others):
+            candidates = self._polished(board, candidates, left)
         return self._of(candidates)
 
     def _of(self, candidates):
@@ -386,7 +373,7 @@ class _Search:
         regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
         return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
-    def _annealed(self, board):
+    def _annealed(self, board, fraction):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
@@ -397,32 +384,37 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        for place, hot, patient in ROUNDS:
+        rounds = dict.fromkeys((place, hot, patient or board.routes is None) for place, hot, patient in ROUNDS)
+        for place, hot, patient in rounds:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
-            swapped = f"{name}, swapped from {hot:g}"
-            found[swapped] = self._anneal(swaps, board, kept[name], len(ROUNDS), hot, patient)
-            if swaps.cost(found[swapped]) <= self.enough:
+            swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
+            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(rounds), hot, patient)
+            if swaps.least <= self.enough:
                 break
         return found
 
-    def _polished(self, board, candidates, parts):
-        """Return all candidates, and the best after further swaps: those that cost least by default and here."""
+    def _polished(self, board, candidates, left):
+        """Return all candidates, and the best after further swaps: those that cost least by default and here.
+
+        left : boards that share what is left of the budget
+        """
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         found = dict(candidates)
+        fraction = max(0, 1 - self.within.spent / self.within.budget) / left / POLISHED
         for name in dict.fromkeys([default, *_different({name: sum(some) for name, some in judged.items()})[:POLISHED - 1]]):
             if sum(judged[name]) > self.enough * len(judged[name]):
-                found[f"{name}, polished"] = self._anneal(swaps, board, candidates[name], parts * POLISHED)
+                found[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
         return found
 
-    def _anneal(self, swaps, board, slots, parts, hot=HOT, patient=True):
+    def _anneal(self, swaps, board, slots, fraction, hot=HOT, patient=True):
         cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
-        found = annealed(swaps, slots, self.within.part(1 / parts), hot, cold, fading if patient else EAGER,
+        found = annealed(swaps, slots, self.within.part(fraction), hot, cold, fading if patient else EAGER,
                          self.enough * (1 + board.both))
         self.report(f"best load {swaps.least:.4g}")
         return found
@@ -508,52 +500,3 @@ def _different(costs):
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
-
-
-def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
-    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
-
-    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
-
-    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
-    every row, every column and every leaf spreads its receivers over all cables.
-    """
-    T = ground.site.tasks_per_node
-    rank_in = np.full(len(ground.node), -1)
-    rank_in[slots] = np.arange(len(slots))
-    held = rank_in.reshape(-1, T)
-    unit = ground.levels[0][::T] * cables
-    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
-    port = unit + port[ground.node[::T]]
-    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
-    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
-    new = np.empty_like(held)
-    new[there] = held[host]
-    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
-    found = np.empty(len(slots), dtype=np.int64)
-    place = np.flatnonzero(new.ravel() >= 0)
-    found[new.ravel()[place]] = place
-    return found
-
-
-def _numbered(keys):
-    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
-    order = np.argsort(keys, kind="stable")
-    begin = np.searchsorted(keys[order], keys[order])
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
-    return found
-
-
-def _diagonals(held, R):
-    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
-
-    `held` has the rank in each slot, -1 for none.
-    """
-    found = np.zeros(len(held), dtype=np.int64)
-    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
-        place = np.sort(place, axis=1)
-        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
-        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
-        found += least // np.maximum(1, new.sum(axis=1))
-    return found

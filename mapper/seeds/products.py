@@ -48,7 +48,7 @@ from pencilmap.model.decompositions import PENCIL, SLAB, Decomposition
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, check_tasks, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_ring_map, ring_load
-from pencilmap.model.predict import Prediction, predict, predict_product
+from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.predict.certificates import machine_bound
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
@@ -308,10 +308,7 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
     even = best_product(torus, grid, tasks_per_node)
     if transform is None or transform.divides_evenly(grid):
         return even
-    prediction = predict_product(even, transform)
-    if prediction is None:
-        return even
-    best, least = even, Fraction(prediction.cost)
+    best, least = even, predict(even, transform).cost
     letters = grid.decomposition.letters
     for extents in factorisations(tasks_per_node, len(letters)):
         if any(n % k for n, k in zip(grid.shape, extents)):

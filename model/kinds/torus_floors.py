@@ -50,6 +50,7 @@ def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
         _placed(rows, node, R > C) for rows in (found.rows_sequence, found.rows_joint)))
 
 
+@lru_cache
 def reduced_torus(torus: Torus) -> Torus:
     """Return the torus or mesh that represents all with the same optima: without extents of 1, in one of the two orders.
 

@@ -15,6 +15,7 @@ networks of any dimension.
 import re
 from collections.abc import Callable, Mapping as Dictionary
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -525,7 +526,7 @@ class Site:
         if self.allocation.network != self.network:
             raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
 
-    @property
+    @cached_property
     def n_slots(self) -> int:
         """Slots of the usable nodes."""
         return self.allocation.n_nodes * self.tasks_per_node

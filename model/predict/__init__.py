@@ -14,14 +14,13 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, RoutingError
 from pencilmap.model.kinds import LINEAR_PROGRAMS, all_variants, kind_of
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.allocation import Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict.certificates import Bounds, LowerBound, certificate, cut_bound
 from pencilmap.model.predict.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.predict.question import (
     Case,
-    ClosedForm,
     ExchangePrediction,
     Question,
     closed_form,
@@ -37,7 +36,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import LocalTerms
 from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, remaps
-from pencilmap.model.traffic.loads import LinkLoads, m_scale, m_time
+from pencilmap.model.traffic.loads import m_scale, m_time
 
 SCHEMA = "pencilmap-prediction/1"
 ANY_ROUTING = "any (cut bound)"
@@ -360,18 +359,37 @@ def _question(rules: tuple[str | None, str | Sequence[str], str, str], site: Any
     return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
 
 
-def answer(question: Question, placed: Placement, name: str | None = None) -> Prediction:
+def answer(question: Question, placed: Placement, name: str | None = None, closed: bool = True) -> Prediction:
     """Predict a placement in closed form if there is one, else by routing every message.
 
     If the worst rule counts and none is named, the prediction is that under the worst rule, with a note.
+
+    Parameters
+    ----------
+    question : Question
+    placed : Placement
+    name : str, optional
+        Name of the placement; its own by default.
+    closed : bool
+        Whether closed forms may be used.
     """
     if question.robust and question.routing is None:
         return _worst(question, placed, name)
     case = Case(placed, question, product_of(placed))
-    form = closed_form(case)
-    stages = form and form.predicted()
-    found = _prediction(case, stages, name, form=form) if stages else _routed(case, name)
-    return replace(found.expecting(question.likely), notes=(*found.notes, *question.notes), halo=_halo(case), case=case)
+    form = closed_form(case) if closed else None
+    closely = form and form.predicted()
+    stages, loads = (closely, ()) if closely else routed(case)
+    form = form if closely else None
+    network, local = case.network, case.local
+    site = Site(network, case.tasks_per_node) if form else case.site
+    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
+    forecast = Forecaster(case, stages, bounds, form, loads).forecast(question.schedule)
+    prediction = Prediction(
+        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or placed.name,
+        product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
+        notes=(*_notes(case.product, stages, bounds), *placed.notes, *forecast.notes, *question.notes), local=local,
+        schedule=forecast, halo=_halo(case), case=case).expecting(question.likely)
+    return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
 
 
 def _worst(question: Question, placed: Placement, name: str | None) -> Prediction:
@@ -470,46 +488,6 @@ def _without_routing(prediction: Prediction, notes: tuple[str, ...]) -> Predicti
         stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, rounds=None))
     return replace(prediction, routing=ANY_ROUTING, certified=False, notes=notes, local=None, schedule=None, likely=None,
                    halo=None, case=None, stages=tuple(stages))
-
-
-def predict_routed(mapping: Mapping, transform: Transform | None = None, question: Question = Question(), *,
-                   name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
-                   site: Site | None = None) -> Prediction:
-    """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    question = replace(question, site=site or question.site, transform=transform, costs=costs)
-    return _routed(Case(mapping, question, product), name)
-
-
-def predict_product(product: Product, transform: Transform | None = None, question: Question = Question(), *,
-                    name: str | None = None, costs: Costs = Costs()) -> Prediction | None:
-    """Predict a product placement in closed form, for any size of machine: no array has an entry for each rank.
-
-    Every exchange must be one all-to-all. None if the routing has no closed form.
-    """
-    case = Case(product, replace(question, transform=transform, costs=costs), product)
-    form = ClosedForm(case, product)
-    stages = form.predicted()
-    return _prediction(case, stages, name, form=form) if stages else None
-
-
-def _routed(case: Case, name: str | None) -> Prediction:
-    stages, loads = routed(case)
-    return _prediction(case, stages, name, loads=loads)
-
-
-def _prediction(case: Case, stages: tuple[ExchangePrediction, ...], name: str | None, *,
-                form: ClosedForm | None = None, loads: Sequence[LinkLoads | None] = ()) -> Prediction:
-    """The prediction with these exchanges, which come from closed forms or from loads."""
-    network, local = case.network, case.local
-    site = Site(network, case.tasks_per_node) if form else case.site
-    bounds = Bounds(site, case.grid, case.transform, case.routing_name, cost_of(stages, network) if case.at_once else None)
-    forecast = Forecaster(case, stages, bounds, form, loads).forecast(case.question.schedule)
-    prediction = Prediction(
-        network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or case.placed.name,
-        product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
-        notes=(*_notes(case.product, stages, bounds), *case.placed.notes, *forecast.notes), local=local,
-        schedule=forecast)
-    return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
 
 
 def _with_remaps(prediction: Prediction, case: Case) -> Prediction:

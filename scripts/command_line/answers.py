@@ -27,7 +27,7 @@ from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     could_gain,
-    exchanges_of,
+    exchanges_s,
     factor,
     gain,
     gains,
@@ -554,7 +554,7 @@ def _ends(best, other, by):
 
 def _likely(best, other, by):
     """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
-    mine, theirs = exchanges_of(best).time_s, exchanges_of(other).time_s
+    mine, theirs = exchanges_s(best), exchanges_s(other)
     if not (mine and theirs and best.likely and (likely := likely_ratio(theirs / mine, other.likely))):
         return None
     low, high = likely

@@ -187,7 +187,7 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     a node.
     """
     predictions = [row.prediction for row in rows]
-    tables = [(None, *_narrow(rows, by, shapes, tasks))] + ([
+    tables = [(None, *_narrow(rows, _once(rows, by), by, shapes, tasks))] + ([
         (f"{title}: one exchange after the other", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
         (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
@@ -341,8 +341,8 @@ def _shape(p):
     return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
-def _narrow(rows, by, networks, tasks):
-    """Columns and cells. A column stands there only if its values differ or are not the usual ones."""
+def _narrow(rows, once, by, networks, tasks):
+    """Columns, and cells of each row once. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
     decompositions = {p.grid.decomposition.name for p in found}
     several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
@@ -357,7 +357,7 @@ def _narrow(rows, by, networks, tasks):
                *([">least", ">most"] if adapts else [">node data" if loads else ">time"]),
                *([" "] if gained else []), ">could gain" if whole else ">links could gain"]
     cells = []
-    for grids, names, row in _once(rows, by):
+    for grids, names, row in once:
         p = row.prediction
         cells.append([*([_shape(p)] if networks else []), *([str(p.tasks_per_node)] if tasks else []),
                       *([p.grid.decomposition.name] if len(decompositions) > 1 else []),

@@ -8,8 +8,8 @@ import pytest
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.predict import predict_routed
 from pencilmap.scripts.maintenance.make_mapfiles import FOLDER, make
+from tests.model.cases import predict_routed
 
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())["entries"]
 each = pytest.mark.parametrize("entry", [pytest.param(e, id=e["file"]) for e in MANIFEST])

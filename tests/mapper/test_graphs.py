@@ -177,6 +177,7 @@ BROKEN = {
                                      "netloc", f"ends at '{'b' * 40}', not one of the 1 nodes"),
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
     "a network in two parts": (b"a b\nc d\n", None, "2 parts that no cable joins: a, b (2 hosts); c, d"),
+    "parts in the order of the file": (b"e f\nf g\ng h\nc d\nb d\n", None, "the cables between them, e.g. from e to c"),
     "CSV without a head": (b"a,b,12.5 GB/s\nb,a,12.5 GB/s\n", None,
                            "looks like a CSV table, which is not read as a graph"),
     "semicolons": (b"a;b\n", None, "line 1: 'a;b' looks like a line of a CSV table"),

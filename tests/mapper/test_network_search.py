@@ -11,9 +11,9 @@ import pytest
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
-from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
+from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.levels import FEW, latin, seeds
 from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.base.arrays import divisors
@@ -24,11 +24,12 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product
-from pencilmap.model.predict import predict, predict_product
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import at_once, in_sequence, routed_joint
 from pencilmap.scripts.maintenance import compare_networks
+from tests.model.cases import predict_product
 from tests.model.test_switched_networks import RANDOM
 from tests.patience import patience
 
@@ -114,6 +115,20 @@ def test_lengths_and_powers_after_many_swaps_are_those_of_the_placement(text, ta
         lengths = value.reshape(len(power), -1) / state.scale[:, None]
         assert power == pytest.approx((lengths**16).sum(axis=1))
         assert (state.rank_in[state.slot_of] == np.arange(len(ground.node))).all()
+
+
+def test_no_round_of_swaps_replaces_the_placement_of_another(monkeypatch):
+    first, rng, rule = [], np.random.default_rng(2), "shortest-path"
+
+    def swapped(swaps, slots, *rest):
+        first.append(annealed(swaps, slots, *rest) if not first else rng.permutation(slots))
+        return first[-1]
+
+    monkeypatch.setattr(network_search, "annealed", swapped)
+    site, grid = site_of("hyperx:4x4,hosts=4"), ProcessGrid(8, 8)
+    found = search(site, grid, Search(250_000_000, 3), rules=(rule,))
+    assert len(first) == len(network_search.ROUNDS)
+    assert found.costs[rule] == cost_under(mapping_of(Ground(site, grid), first[0]), rule) == Fraction(29, 4)
 
 
 def test_the_latin_rule_spreads_receivers_over_all_cables():

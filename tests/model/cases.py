@@ -13,6 +13,9 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Pattern, Product
+from pencilmap.model.predict import answer
+from pencilmap.model.predict.question import Question
+from pencilmap.model.times.costs import Costs
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from tests.model import brute_force as brute
@@ -25,6 +28,16 @@ def repeatable(examples):
     chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(LEAST, round(SHARE * examples))),
                       suppress_health_check=list(HealthCheck))
     return lambda test: pytest.mark.examples(chosen(test))
+
+
+def predict_routed(mapping, transform=None, question=Question(), costs=Costs(), site=None):
+    """Predict a mapping by the load of every link, even if it has a closed form."""
+    return answer(replace(question, site=site or question.site, transform=transform, costs=costs), mapping, closed=False)
+
+
+def predict_product(product, transform=None, question=Question(), costs=Costs()):
+    """Predict a product in closed form."""
+    return answer(replace(question, transform=transform, costs=costs), product)
 
 
 def drawn(make):

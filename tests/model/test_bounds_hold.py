@@ -18,10 +18,10 @@ from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
-from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import Bounds, lower_bound, together_bound
 from pencilmap.model.predict.question import worst
 from tests.model.brute_force import messages
+from tests.model.cases import predict_routed
 
 
 def machine(rng):

@@ -13,10 +13,10 @@ from pencilmap.model.network.torus import TIES, Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_transform
 from pencilmap.model.placement.product import Product, parse_pattern, product_of
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, PAIR
-from tests.model.cases import drawn, random_pattern, repeatable
+from tests.model.cases import drawn, predict_routed, random_pattern, repeatable
 from tests.model.flights import flights, walk
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")
@@ -129,7 +129,7 @@ def test_no_message_is_counted_to_a_task_that_holds_nothing(case):
     works = [stage.work for stage in found.stages]
     assert [(work.messages, work.message_roots) for work in works] == counted(product.mapping(), transform, direction)
     assert found.n_messages == sum(work.messages for work in works)
-    routed = predict_routed(product.mapping(), transform, Question(direction=direction), product=product)
+    routed = predict_routed(product.mapping(), transform, Question(direction=direction))
     assert [work.inside_bytes for work in works] == [stage.work.inside_bytes for stage in routed.stages]
 
 

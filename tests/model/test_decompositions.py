@@ -18,12 +18,13 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import TYPES, ProcessGrid, Transform, block_lengths, parse_transform, transform_of
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.traffic.exchange import exchanges, halo, remaps
 from pencilmap.model.traffic.program import Phase, Traffic, pairs_of
 from tests.model import brute_force as brute
+from tests.model.cases import predict_routed
 
 GRIDS = [ProcessGrid(3, 2), ProcessGrid(2, 4), ProcessGrid(1, 3), ProcessGrid(5, decomposition=SLAB),
          ProcessGrid(1, decomposition=SLAB), ProcessGrid(2, 3, 2, decomposition=CUBIC)]
@@ -76,7 +77,7 @@ def test_a_slab_takes_the_least_time_in_any_order(shape, tasks, wrap):
     grid = ProcessGrid(torus.n_nodes * tasks, decomposition=SLAB)
     product = best_product(torus, grid, tasks)
     assert str(product).count("s") == len(shape) + 1 + (tasks > 1) and product_of(product.mapping()) == product
-    closed, routed = predict(product), predict_routed(product.mapping(), product=product)
+    closed, routed = predict(product), predict_routed(product.mapping())
     assert [s.load for s in closed.stages] == [s.load for s in routed.stages]
     other = predict(place("default", Site(torus, tasks), grid))
     assert other.cost == closed.cost and closed.cost >= closed.lower_bound.value

@@ -16,12 +16,12 @@ from pencilmap.model.kinds.torus_spread import _Program, spread_floor
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import Bounds, lower_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import routed_joint
 from tests.model import brute_force
+from tests.model.cases import predict_routed
 from tests.model.test_bounds_hold import machine
 
 ONE = [Fraction(1)] * 3

@@ -15,7 +15,7 @@ from pencilmap.model.kinds import routing
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing import even_ways
@@ -25,7 +25,7 @@ from pencilmap.model.traffic.exchange import Traffic, exchanges
 from pencilmap.model.traffic.loads import as_fraction
 from pencilmap.scripts.networks.routes import routes_on
 from tests.model import brute_force as brute
-from tests.model.cases import drawn, random_case, random_mapping, random_torus, repeatable
+from tests.model.cases import drawn, predict_routed, random_case, random_mapping, random_torus, repeatable
 
 
 def random_graph(rng):

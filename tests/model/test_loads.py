@@ -12,7 +12,7 @@ from pencilmap.model.kinds.torus_routes import dimension_order_loads
 from pencilmap.model.network.torus import TIES, Torus
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
-from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
@@ -25,6 +25,8 @@ from tests.model.cases import (
     full_mappings,
     largest,
     orders,
+    predict_product,
+    predict_routed,
     random_transform,
     repeatable,
 )

@@ -12,8 +12,8 @@ from pencilmap.model.kinds.torus import _blocks, _distances, _fewest, _fixed_cut
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.predict import predict_routed
 from pencilmap.model.predict.certificates import lower_bound, together_bound
+from tests.model.cases import predict_routed
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):

@@ -7,8 +7,8 @@ from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict
+from tests.model.cases import predict_routed
 
 TABLE_1 = [  # grid, placement, m of rows and of columns for each dimension
     ("8x64", "default", (4, 0, 0), (0, 4, 4)),
@@ -27,7 +27,7 @@ def test_table_1_from_the_formula(grid, placement, m_row, m_column):
 @pytest.mark.parametrize("grid, placement, m_row, m_column", TABLE_1)
 def test_table_1_from_the_routed_loads(grid, placement, m_row, m_column):
     mapping = as_mapping(place(placement, Site(Torus((8, 8, 8))), parse_grid(grid)), placement)
-    prediction = predict_routed(mapping, product=product_of(mapping))
+    prediction = predict_routed(mapping)
     assert prediction.stages[0].load == m_row and prediction.stages[1].load == m_column
 
 

@@ -17,13 +17,13 @@ from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model import brute_force as brute
-from tests.model.cases import as_links, cases, largest, orders, products, repeatable
+from tests.model.cases import as_links, cases, largest, orders, predict_product, predict_routed, products, repeatable
 
 WALKS = {"hops": brute.uniform_over_hops, "paths": brute.uniform_over_paths}
 SMALL = cases(24, 10)
@@ -111,7 +111,7 @@ def _best_over_paths(mapping, traffic):
 @given(products())
 def test_closed_form_of_random_adaptive_routing_agrees_with_the_walk(product):
     closed = predict_product(product, None, Question("minimal-adaptive:hops"))
-    routed = predict_routed(product.mapping(), None, Question("minimal-adaptive:hops"), product=product)
+    routed = predict_routed(product.mapping(), None, Question("minimal-adaptive:hops"))
     for a, b in zip(closed.stages, routed.stages):
         assert [float(x) for x in a.load] == pytest.approx([float(x) for x in b.load], rel=1e-9, abs=1e-12)
         assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)

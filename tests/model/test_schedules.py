@@ -18,7 +18,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
 from pencilmap.model.placement.product import Pattern, Product
-from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
 from pencilmap.model.schedules.rows import best_shares, best_sizes, overlap_length
@@ -26,7 +26,16 @@ from pencilmap.model.schedules.schedule import DIRECTIONS, cut
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.loads import at_once, in_sequence, objective, overlapped
-from tests.model.cases import drawn, products, random_full_mapping, random_mapping, random_torus, repeatable
+from tests.model.cases import (
+    drawn,
+    predict_product,
+    predict_routed,
+    products,
+    random_full_mapping,
+    random_mapping,
+    random_torus,
+    repeatable,
+)
 from tests.model.flights import flights, walk
 
 pytestmark = pytest.mark.usefixtures("quick_bounds")

@@ -16,10 +16,11 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern
-from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms, local_work
 from tests.model import brute_force as brute
+from tests.model.cases import predict_product, predict_routed
 
 CASES = settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 B = 1e9
@@ -91,7 +92,7 @@ def test_closed_form_and_counting_give_the_same_work(text, patterns, slots):
     placement = product(text, *patterns, slots=slots)
     transform = Transform(*(placement.grid.n_tasks,) * 3)   # divides evenly
     closed = predict_product(placement, transform, costs=ALL)
-    routed = predict_routed(placement.mapping(), transform, costs=ALL, product=placement)
+    routed = predict_routed(placement.mapping(), transform, costs=ALL)
     for a, b in zip(_exchanges(closed), _exchanges(routed)):
         for f in fields(ExchangeWork):
             assert getattr(a.work, f.name) == pytest.approx(getattr(b.work, f.name), rel=1e-9), f.name
