@@ -151,14 +151,15 @@ class Option:
     placed: PlacedProgram
 
     @property
-    def best(self) -> ProgramPrediction:
-        """The prediction of the named or searched placement."""
-        return self.placed.predictions[-1]
+    def needs_file(self) -> bool:
+        """Whether the placement is faster than the launcher's order under any routing, beyond a tie."""
+        least, most = self.placed.predictions[-1].gains(self.placed.predictions[0]) or (1.0, 1.0)
+        return most > TIE and least > 1 / TIE
 
     @property
-    def needs_file(self) -> bool:
-        """Whether the placement is faster than the launcher's order, beyond a tie."""
-        return self.placed.predictions[0].link_bytes > TIE * self.best.link_bytes
+    def best(self) -> ProgramPrediction:
+        """The prediction of the named or searched placement if it needs a file, otherwise of the launcher's order."""
+        return self.placed.predictions[-1 if self.needs_file else 0]
 
 
 def rank_options(where: Question, traffics: dict[str, Traffic], placement: str = BEST, routing: str | None = None,

@@ -26,7 +26,7 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_ROUNDS, Search
-from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
+from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, all_equal, latin, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
@@ -203,19 +203,6 @@ def notes(site: Site, found: Found) -> tuple[str, ...]:
     if found.cut:
         lines.append("the search was CUT SHORT by its time limit; another run may find another placement")
     return tuple(lines)
-
-
-def all_equal(site: Site) -> bool:
-    """Return whether all placements cost the same under an even split.
-
-    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
-    host's own link carries the largest load, whatever the placement.
-    """
-    network: Any = site.network
-    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
-        return False
-    unit, length = kind_of(network).counted(network, site.allocation.nodes)
-    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
 
 
 class _Search:
@@ -512,52 +499,3 @@ def _different(costs):
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
-
-
-def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
-    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
-
-    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
-
-    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
-    every row, every column and every leaf spreads its receivers over all cables.
-    """
-    T = ground.site.tasks_per_node
-    rank_in = np.full(len(ground.node), -1)
-    rank_in[slots] = np.arange(len(slots))
-    held = rank_in.reshape(-1, T)
-    unit = ground.levels[0][::T] * cables
-    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
-    port = unit + port[ground.node[::T]]
-    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
-    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
-    new = np.empty_like(held)
-    new[there] = held[host]
-    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
-    found = np.empty(len(slots), dtype=np.int64)
-    place = np.flatnonzero(new.ravel() >= 0)
-    found[new.ravel()[place]] = place
-    return found
-
-
-def _numbered(keys):
-    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
-    order = np.argsort(keys, kind="stable")
-    begin = np.searchsorted(keys[order], keys[order])
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
-    return found
-
-
-def _diagonals(held, R):
-    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
-
-    `held` has the rank in each slot, -1 for none.
-    """
-    found = np.zeros(len(held), dtype=np.int64)
-    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
-        place = np.sort(place, axis=1)
-        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
-        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
-        found += least // np.maximum(1, new.sum(axis=1))
-    return found

@@ -447,6 +447,9 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
                                    click.get_current_context())
         if given.get("traffic"):
             _refuse_transform(click.get_current_context())
+        elif given.get("code"):
+            raise click.UsageError("--code predicts the grids of a trace; name the trace with --traffic",
+                                   click.get_current_context())
         where = ask(**asked, launcher=given.get("format_name"), environ=os.environ, names=given.get("hosts"),
                         placed=_placement_file(given))
         if not given.pop("whole_machine"):

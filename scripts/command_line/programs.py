@@ -104,7 +104,7 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
     for sentence in _option_sentences(where, ranked, "a file"):
         say(sentence)
     echo()
-    if best.needs_file:
+    if _needs_file(ranked):
         labelled("write", " ".join(["pencilmap map", *given_options("map"), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
@@ -115,26 +115,34 @@ def show_options(ranked: Ranked, top: int | None = None) -> None:
     """Print a row for each option: its links with and without its placement, and the gain over the usual start."""
     first = ranked.usual.placed.predictions[0]
     print_table(None, ["option", ">with its file", ">without", " "], [
-        [option.name, _load(option.best), _load(option.placed.predictions[0]),
+        [option.name, _load(option.placed.predictions[-1]), _load(option.placed.predictions[0]),
          "" if option is ranked.usual and not option.needs_file else factor(*(option.best.gains(first) or (None,)))]
         for option in ranked.options[:top]])
 
 
+def _joint(ranked):
+    """The start that is named first, and the fastest option, as placements of one program, without a bound for both."""
+    first, best = ranked.usual.placed, ranked.options[0]
+    return PlacedProgram(first.traffic, (first.mappings[0], best.placed.mappings[-1]),
+                         (replace(first.predictions[0], bound=None), replace(best.best, placement=best.name)))
+
+
+def _needs_file(ranked):
+    return ranked.options[0].needs_file and not _joint(ranked).advice.startswith("placement can")
+
+
 def _option_sentences(where, ranked, file):
     """Return the first sentences: the option to launch with, whether it needs a file, its gain, its bound."""
-    (best, *others), usual = ranked.options, ranked.usual
+    (best, *others), usual, advice = ranked.options, ranked.usual, _joint(ranked).advice
     first, p = usual.placed.predictions[0], best.best
-    whole = PlacedProgram(usual.placed.traffic, (usual.placed.mappings[0], best.placed.mappings[-1]),
-                          (replace(first, bound=None), p))
-    cannot, advice = whole.advice.startswith("placement can"), f"{whole.advice[:1].upper()}{whole.advice[1:]}."
-    if cannot:
-        return [f"Keep {usual.name}, no file is needed: {whole.advice}."]
+    if advice.startswith("placement can"):
+        return [f"Keep {usual.name}, no file is needed: {advice}."]
     start = f"{best.name} and {file}" if best.needs_file else f"{best.name}, no file is needed"
     if best is usual and not best.needs_file:
         said = f"Keep {start}: no other of {len(others) + 1} options is {1 + SAME:.2f}x faster (predicted)."
     else:
         said = f"Launch with {start}: {_compared(p, first, f'{usual.name} in {_launch_name(where, first)}')} (predicted)."
-    return [said, f"With {best.name}, {_bound(p)}. {advice}"]
+    return [said, f"With {best.name}, {_bound(p)}. {advice[:1].upper()}{advice[1:]}."]
 
 
 def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, form: Choice, job: Job, all_notes: bool,
@@ -149,7 +157,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, fo
                     **ranked.as_dict(ranked.options[0])})
         return
     least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
-    has_gain = most >= 1 + SAME and least > 1 - SAME
+    has_gain = most >= 1 + SAME and least > 1 - SAME if is_one else _needs_file(ranked)
     for sentence in _sentences(where, found, best, output if has_gain else "", effort) if is_one \
             else _option_sentences(where, ranked, output):
         say(sentence)

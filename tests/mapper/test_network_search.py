@@ -11,9 +11,9 @@ import pytest
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
-from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
+from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.levels import FEW, latin, seeds
 from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.base.arrays import divisors

@@ -48,26 +48,29 @@ def numbers(code, extents):
     return n.reshape(extents[::-1]).T if code.first_fastest else n.reshape(extents)
 
 
-def halo(code, extents, domain, periodic, forwards=False):
+def halo(code, extents, domain, periodic):
     """The halo of depth 1 of a domain of cells, a message from each side: cells of their owners, or forwarded by axes.
 
-    Ends of an axis with one rank are copied without messages, in codes that forward with their halos.
+    Ends of an axis with one rank are copied without messages, if the code has halos there. From one side only: the halo of
+    the next positions comes, and as many bytes go back.
     """
-    ranks, sent = numbers(code, extents), Counter()
+    ranks, sent, one_side = numbers(code, extents), Counter(), code.forwards == 1
     blocks = [[range(n // p * k, n // p * (k + 1)) for k in range(p)] for n, p in zip(domain, extents)]
     owners = [{cell: k for k, block in enumerate(axis) for cell in block} for axis in blocks]
     for at in product(*(range(p) for p in extents)):
         own = [axis[k] for axis, k in zip(blocks, at)]
-        around = [[c for c in range(b[0] - 1, b[-1] + 2) if (wraps and (p > 1 or forwards)) or 0 <= c < n]
-                  for b, n, p, wraps in zip(own, domain, extents, periodic)]
+        wraps = [end and (p > 1 or code.has_own_ends) for p, end in zip(extents, periodic)]
+        around = [[c for c in range(b[0] - (not one_side), b[-1] + 2) if end or 0 <= c < n]
+                  for b, n, end in zip(own, domain, wraps)]
         for cell in product(*around):
             outside = [i for i, c in enumerate(cell) if c not in own[i]]
-            if forwards:  # the neighbour along the last of these axes has the cell already
+            if code.forwards:  # the neighbour along the last of these axes has the cell already
                 outside = outside[-1:]
             source = tuple(owners[i][cell[i] % domain[i]] if i in outside else at[i] for i in range(len(at)))
             side = tuple((cell[i] > own[i][0]) - (cell[i] < own[i][0]) if i in outside else 0 for i in range(len(at)))
             sent[int(ranks[source]), int(ranks[at]), side] += 8
-    return one_phase(prod(extents), pairs_of(*np.array([(a, b, size) for (a, b, _), size in sent.items()]).T))
+            sent[int(ranks[at]), int(ranks[source]), (*side, "back")] += 8 * one_side
+    return one_phase(prod(extents), pairs_of(*np.array([(a, b, size) for (a, b, _), size in sent.items() if size]).T))
 
 
 @pytest.mark.parametrize(("name", "grid", "domain", "periodic"), [
@@ -85,12 +88,13 @@ def test_halos_of_other_grids_are_those_of_their_cells(name, grid, domain, perio
 
 
 @pytest.mark.parametrize("lengths", ["", ":16x32x16"])
-def test_forwarded_halos_of_other_grids_are_those_of_their_cells(lengths):
-    code, domain = CODES["lammps"], (16, 32, 16) if lengths else (16, 16, 16)
-    found = with_other_grids({"2 2 4": halo(code, (2, 2, 4), domain, (True,) * 3, True)}, f"lammps{lengths}")
+@pytest.mark.parametrize("name", ["lammps", "gromacs"])
+def test_forwarded_halos_of_other_grids_are_those_of_their_cells(name, lengths):
+    code, domain = CODES[name], (16, 32, 16) if lengths else (16, 16, 16)
+    found = with_other_grids({"2 2 4": halo(code, (2, 2, 4), domain, (True,) * 3)}, f"{name}{lengths}")
     assert len(found) == 15
     for words, traffic in found.items():
-        true = halo(code, code.numbers(words), domain, (True,) * 3, True).total.bytes.toarray()
+        true = halo(code, code.numbers(words), domain, (True,) * 3).total.bytes.toarray()
         assert np.abs(traffic.total.bytes.toarray() - true).max() <= 0.002 * true.max(), words
 
 

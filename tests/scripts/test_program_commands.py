@@ -182,7 +182,8 @@ def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap
 def test_options_need_names_of_their_own_and_no_transform(pencilmap, options):
     for words, reason in ((("--traffic", "a=near", "--traffic", "a=far"), "same name"),
                           ((*options, "--fft", "64"), "--fft describes a transform"),
-                          ((*options, "--threads", "2"), "--threads describes a transform")):
+                          ((*options, "--threads", "2"), "--threads describes a transform"),
+                          (("--code", "lammps"), "name the trace with --traffic")):
         status, _, err = pencilmap("plan", "--network", "8", *words)
         assert status == 2 and reason in " ".join(err.split()), err
 
