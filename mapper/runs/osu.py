@@ -70,7 +70,8 @@ def osu_figures(machine: Machine, files: Mapping[int, str]) -> dict[str, Figure]
                                "name both, such as --osu 2=two.txt --osu 16=sixteen.txt")
     samples, tasks = list[Sample](), machine.tasks_per_node
     for nodes, path in files.items():
-        times = [(size, time_s) for size, time_s in read_osu(read_whole(path, CalibrationError).decode("utf-8", "replace"), path) if size >= SIZES[0]]
+        text = read_whole(path, CalibrationError).decode("utf-8", "replace")
+        times = [(size, time_s) for size, time_s in read_osu(text, path) if size >= SIZES[0]]
         if not times:
             raise CalibrationError(f"{path}: no messages of {SIZES[0]} bytes or more; run osu_alltoall -m 1048576")
         samples += [Sample(path, "exchange", "", exchange_work(MeasuredExchange(
