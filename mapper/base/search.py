@@ -29,7 +29,7 @@ of the exponent of the guide | one long round: 7x5x3 with 4 tasks 5.26 to 5.31, 
 | ROUNDS_OF_MESHES | the same on other tori and meshes | exponents up to 64 in place of 16: 1.7 % less in the mean of ten \
 cases |
 | ROUNDS_OF_SWITCHES | rounds on hosts and switches: seed by its rank, temperature in units of the cost, whether no swap is \
-given up (by counts none is) | only rounds that give up find 7.25 on HyperX 4x4 with 4 hosts |
+given up | these are best on trees, others find 7.25 on HyperX 4x4 with 4 hosts |
 | ROUNDS_OF_GRIDS | grids that a plan searches in each round, and the part of BUDGET for each | 21 % of BUDGET in all, \
 with the first answers about 3 s |
 | ROUNDS_WITH_HOLES | the same if no product fills the usable nodes | 24 % of BUDGET in all |
@@ -37,8 +37,8 @@ with the first answers about 3 s |
 | FRESH_RUNS | runs of a program from a high temperature | six reach 230,990 on random traffic, one 244,030 |
 | SWAPS_OF_FRESH | swaps for each rank from which such runs are worth their time | 64 ranks of random traffic \
 on 4x4x4, three seeds: with 2000 they cost 2.8 % less in 1.3 of the time, with 500 1.7 % in 1.5 |
-| MOST_TRAFFIC_SWAPS | swaps for each rank of a program | the same ranks cost 7.4 % less than with 10,000 swaps, in four times \
-the time |
+| MOST_TRAFFIC_SWAPS | swaps for each rank of a program | the same ranks cost 7.4 % less than with 10,000 swaps, in \
+four times the time |
 | MOST_TRAFFIC_MESSAGES | messages of a transform with halos; above, its launch order is the answer | a start of so \
 many takes 0.1 s of CPU time: 16x25x25 with 100x100 |
 | SECONDS | seconds of a search that names no number of evaluations | a limit for slow machines alone |

@@ -381,13 +381,12 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        rounds = dict.fromkeys((place, hot, patient or board.routes is None) for place, hot, patient in ROUNDS_OF_SWITCHES)
-        for place, hot, patient in rounds:
+        for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
-            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(rounds), hot, patient)
+            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
         return found

@@ -131,6 +131,12 @@ def test_no_round_of_swaps_replaces_the_placement_of_another(monkeypatch):
     assert found.costs[rule] == cost_under(mapping_of(Ground(site, grid), first[0]), rule) == Fraction(29, 4)
 
 
+def test_72_hosts_reach_their_bound_under_even_splits():
+    site, grid = site_of(TREE_72), ProcessGrid(8, 9)
+    found = search(site, grid, Search(250_000_000), rules=("shortest-path",))
+    assert found.costs["shortest-path"] == lower_bound(site, grid).value == Fraction(179, 18)
+
+
 def test_the_latin_rule_spreads_receivers_over_all_cables():
     ground = Ground(site_of(TREE_128), ProcessGrid(8, 16))
     slots = dict(seeds(ground))["mixed 0.50"]
