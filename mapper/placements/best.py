@@ -29,7 +29,6 @@ from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
-from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -258,8 +257,8 @@ def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     if not site.network.has_coordinates:
         return True
     if not site.network.has_products:
-        most = MOST_TWISTED if uneven or is_group or not _is_whole(site, grid) else MOST_BASES
-        return site.network.n_nodes <= most and messages <= MOST_MESHED
+        has_family = uneven is None and seeds_of(site.network).has_closed(site, grid)
+        return (has_family or site.network.n_nodes <= MOST_TWISTED) and messages <= MOST_MESHED
     if not _is_whole(site, grid):
         return messages <= MOST_MESSAGES
     if grid.decomposition.has_bricks:

@@ -290,9 +290,11 @@ def _prediction(text, changed):
     if mapping is None:
         return None, note
     try:
+        costs = changes.get("costs", _costs(labels))
         question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"],
-                            transform=transform, costs=changes.get("costs", _costs(labels)), likely=_likely(labels))
-        return answer(question, mapping), note
+                            transform=transform, costs=costs)
+        found = answer(question, mapping)
+        return (found.without_range("simulated") if _is_simulated(labels) else found), note
     except ScheduleError as error:
         return None, str(error)
 
@@ -343,9 +345,10 @@ def _costs(labels):
 
     A simulation has no other costs.
     """
-    real = "machine" in labels and labels.get("network") != "simulated"
+    real = "machine" in labels and not _is_simulated(labels)
     costs = load_machine(labels["machine"]).costs if real else Costs()
-    costs = replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+    if {"link_bandwidth", *COSTS} & set(labels):  # not the figures of the calibration
+        costs = replace(costs, fitted_nodes=None, **costs_of({key: labels[key] for key in COSTS if key in labels}))
     if "ports" not in labels:
         return costs
     if not labels["ports"].isdigit() or int(labels["ports"]) < 1:
@@ -354,10 +357,8 @@ def _costs(labels):
         MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
 
 
-def _likely(labels):
-    """Return the range of the machine if all its figures are used."""
-    is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
-    return load_machine(labels["machine"]).likely if is_real else None
+def _is_simulated(labels):
+    return labels.get("network") == "simulated"
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
@@ -383,8 +384,7 @@ def _cables(labels, n_dimensions):
 def compare_published() -> list[Comparison]:
     """Return every published cell of Blue Gene/L with its prediction. Only the predicted time of totals has the FFTs."""
     machine = load_machine("bluegene-l")
-    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs).expecting(machine.likely))
-            for cell in bluegene_l_512()]
+    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs)) for cell in bluegene_l_512()]
 
 
 def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Prediction:
@@ -472,7 +472,7 @@ def _exchange_of_cell(cell, torus):
     assert exchange.work is not None
     return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
                   measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}",
-                  network=str(torus), exchange=exchange.algorithm, direction=FORWARD)
+                  network=str(torus), exchange=exchange.algorithm, direction=FORWARD, nodes=torus.n_nodes)
 
 
 def _local_of_cell(cell, time_s):
@@ -534,7 +534,8 @@ def _exchanges_of_record(record, label, bandwidth):
     return [Sample(f"{label} {stage.name}", phase=stage.name, size=size, work=stage.work,
                    measured_s=_seconds(record, [f"exchange_{stage.name}"]), bound_s=stage.bound_s,
                    placement=placement, network=str(prediction.network), exchange=stage.algorithm,
-                   direction=record["direction"]) for stage in prediction.stages if stage.work and stage.work.messages], ""
+                   direction=record["direction"], nodes=prediction.n_nodes)
+            for stage in prediction.stages if stage.work and stage.work.messages], ""
 
 
 def _local_of_record(record, phase, label):

@@ -17,12 +17,11 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import CalibrationError, MachineError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.machines import Figure
-from pencilmap.model.machines.machine import COSTS, MESSAGES, RATIO, Machine, read_machine
+from pencilmap.model.machines.machine import COSTS, FITTED_NODES, MESSAGES, Machine, read_machine
 from pencilmap.model.machines.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.times.held_out import LikelyRange
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CACHE = ("cache_per_task", "cache_bandwidth_per_task")
@@ -31,7 +30,7 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 
 
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
-                       likely: LikelyRange | None = None) -> dict[str, Figure]:
+                       fitted_nodes: int = 0) -> dict[str, Figure]:
     """Return the figures of a machine file after a calibration.
 
     Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
@@ -43,8 +42,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     calibration : Calibration
     source : str
         Name of the data, e.g. ``"--published bluegene-l (...)"``.
-    likely : LikelyRange, optional
-        `pencilmap.model.times.held_out.likely_range` of all samples.
+    fitted_nodes : int
+        Most nodes of the fitted exchanges, 0 if there are none.
 
     Returns
     -------
@@ -56,19 +55,9 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
         figures[key] = _figure(key, found, machine, source)
     if not set(CACHE) <= set(figures):  # neither has a meaning alone
         figures = {key: figure for key, figure in figures.items() if key not in CACHE}
-    figures.pop(RATIO, None)
-    if likely is not None:
-        figures[RATIO] = Figure(_rounded(likely), f"{BY} {source}", True,
-                                "of nine in ten exchanges when their placement or their size was not fitted")
+    if fitted_nodes:
+        figures[FITTED_NODES] = Figure(fitted_nodes, f"{BY} {source}", True, "most nodes of the fitted exchanges")
     return figures
-
-
-def _rounded(likely):
-    """Return a range as a value of a machine file."""
-    value = {name: list(some) for name, some in asdict(likely).items()}
-    rounded = {"range": [float(f"{ratio:.3g}") for ratio in likely.range],
-               "message_bytes": list(map(round, likely.message_bytes))}
-    return value | rounded
 
 
 def _disowned(reason):

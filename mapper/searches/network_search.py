@@ -26,7 +26,7 @@ import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_ROUNDS, Search
-from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
+from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, all_equal, latin, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
@@ -52,7 +52,7 @@ HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there a
 COLD_BY_ROUTES = 4e-6
 WARM = 0.001              # a polish begins here, for a warmer one forgets the placement: 12.78, not 12.33, on 36 hosts, 8x9
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-# seed by its rank, temperature, if patient: by counts all are; eager ones find 7.25 on HyperX 4x4, 4 hosts
+# seed by its rank, temperature, if patient: patient rounds are best on trees, eager ones find 7.25 on HyperX 4x4, 4 hosts
 ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
           (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
@@ -203,19 +203,6 @@ def notes(site: Site, found: Found) -> tuple[str, ...]:
     if found.cut:
         lines.append("the search was CUT SHORT by its time limit; another run may find another placement")
     return tuple(lines)
-
-
-def all_equal(site: Site) -> bool:
-    """Return whether all placements cost the same under an even split.
-
-    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
-    host's own link carries the largest load, whatever the placement.
-    """
-    network: Any = site.network
-    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
-        return False
-    unit, length = kind_of(network).counted(network, site.allocation.nodes)
-    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
 
 
 class _Search:
@@ -397,13 +384,12 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        rounds = dict.fromkeys((place, hot, patient or board.routes is None) for place, hot, patient in ROUNDS)
-        for place, hot, patient in rounds:
+        for place, hot, patient in ROUNDS:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
-            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(rounds), hot, patient)
+            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS), hot, patient)
             if swaps.least <= self.enough:
                 break
         return found
@@ -513,52 +499,3 @@ def _different(costs):
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
-
-
-def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
-    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
-
-    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
-
-    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
-    every row, every column and every leaf spreads its receivers over all cables.
-    """
-    T = ground.site.tasks_per_node
-    rank_in = np.full(len(ground.node), -1)
-    rank_in[slots] = np.arange(len(slots))
-    held = rank_in.reshape(-1, T)
-    unit = ground.levels[0][::T] * cables
-    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
-    port = unit + port[ground.node[::T]]
-    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
-    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
-    new = np.empty_like(held)
-    new[there] = held[host]
-    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
-    found = np.empty(len(slots), dtype=np.int64)
-    place = np.flatnonzero(new.ravel() >= 0)
-    found[new.ravel()[place]] = place
-    return found
-
-
-def _numbered(keys):
-    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
-    order = np.argsort(keys, kind="stable")
-    begin = np.searchsorted(keys[order], keys[order])
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
-    return found
-
-
-def _diagonals(held, R):
-    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
-
-    `held` has the rank in each slot, -1 for none.
-    """
-    found = np.zeros(len(held), dtype=np.int64)
-    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
-        place = np.sort(place, axis=1)
-        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
-        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
-        found += least // np.maximum(1, new.sum(axis=1))
-    return found

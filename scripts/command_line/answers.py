@@ -19,19 +19,22 @@ from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
+from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, under
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
+    about,
     could_gain,
     exchanges_s,
     factor,
     gain,
     gains,
     is_scheduled,
+    range_words,
+    seconds,
     value,
 )
 
@@ -42,6 +45,7 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
+SMALL, SURE_GAIN = "messages below", 2.0  # the reason of small messages; a predicted gain from which on links matter
 STATIC, STATICALLY = "static", " under static routes, as InfiniBand has them"
 IN_WORDS = ("order ", "pattern ", "tiling ", "the ", "block order")  # begin names of placements that are words of a sentence
 
@@ -138,7 +142,7 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        return if_sent(self._under_rule(self._first(file)), self.best)
+        return if_sent(joined(self._under_rule(self._first(file))), self.best)
 
     @property
     def is_one_rule(self) -> bool:
@@ -153,7 +157,7 @@ class Answer:
 
     def _first(self, file):
         """The same without the schedule."""
-        found = spent(self.best, self.by)
+        found = spent(self.best, self.by) + self.starts
         if self.launch.unknown:
             return (f"{agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
@@ -162,14 +166,48 @@ class Answer:
             return f"{agrees(file, 'takes')} {found} (predicted)."
         name = self.launch.name
         if self.is_launch:
+            if self.best.all_alike:
+                return f"Placement does not matter, as all are alike (proved): {name} takes {found} (predicted)."
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
         if self.is_same:
             return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
+        if self.is_unsure:
+            less = "no faster than" if self.is_faster else "as fast as"
+            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*self._gains())}{self._gain_range()}, {found} "
+                    "(predicted).")
+        said = f"{agrees(file, 'is')} {factor(*self._gains())} than {name}{self._gain_range()}"
         if self.is_range or self.has_range:
-            return f"{agrees(file, 'is')} {factor(*self._gains())} than {name} (predicted)."
-        times = compared(found, value(other, self.by))
-        return f"{agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
+            return f"{said} (predicted)."
+        return f"{said}: {taken(self.best, other, self.by)}{self.starts} (predicted)."
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the measured gain may well be none: its range includes 1, or messages are so small that they decide."""
+        likely = self._likely()
+        if self._gains() is None or self.is_same:
+            return False
+        return (likely[0] <= 1 <= likely[1] if likely else
+                self.best.likely_gain is None and SMALL in self.best.unmeasured and self._most_gain < SURE_GAIN)
+
+    @property
+    def starts(self) -> str:
+        """A clause if starting messages takes most of the time and no placement is much faster than the launch order."""
+        time_s, terms = seconds(self.best, self.by), [stage.terms for stage in self.best.moves if stage.terms]
+        spent_s = sum((part.start_s or 0.0) + (part.messages_s or 0.0) for part in terms)
+        return ", mostly message starts, so placement hardly matters" \
+            if time_s and spent_s > time_s / 2 and self._most_gain < MUCH else ""
+
+    @property
+    def _most_gain(self):
+        return max(max(ratio, 1 / ratio) for ratio in self._gains() or (1.0,))
+
+    def _gain_range(self):
+        """The range of measured gains in parentheses, "" if it is not known."""
+        return "" if self.launch.first is None else gain_words(self.best, self.launch.first, self.by)
+
+    def _likely(self):
+        return None if self.launch.first is None else likely_gains(self.best, self.launch.first, self.by)
 
     @property
     def _than_others(self):
@@ -205,6 +243,8 @@ class Answer:
         name = self.launch.name
         if self.is_range:
             return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name} (predicted)."
+        if self.best.all_alike:
+            return "No file is needed, as placement does not matter: all are alike (proved)."
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
@@ -234,13 +274,13 @@ class Answer:
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
         assert self.launch.first is not None
-        return self._under_rule(f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted).")
+        return joined(self._under_rule(f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted)."))
 
     def second(self, also: str = "") -> str:
         """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
-        if self.has_range and not (self.is_same or self._gains() is None or self.is_launch):
+        if self.has_range and not self.is_unsure and not (self.is_same or self._gains() is None or self.is_launch):
             return f"{self.grid}: {spent(self.best, self.by)}{also}."
-        return f"{self.grid}: {self._doubt() or self.bound}{also}."
+        return f"{self.grid}: {self.bound}{also}."
 
     @property
     def may_search(self) -> bool:
@@ -313,12 +353,14 @@ class Answer:
         ratio = gain(self.best, self.launch.first, self.by)
         return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
 
-    def _doubt(self):
-        """A clause if the measured gain may well be none."""
-        likely = self.launch.first and not self.is_same and _likely(self.best, self.launch.first, self.by)
-        if not likely or not likely[0] <= 1 <= likely[1]:
-            return ""
-        return f"not sure, 9 of 10 pairs measure {likely[0]:.2f}x to {likely[1]:.2f}x"
+
+def joined(sentence: str) -> str:
+    """Return a sentence in which two parentheses that follow each other are one.
+
+    >>> joined("It takes 18 ms (17 to 22) (predicted).")
+    'It takes 18 ms (17 to 22; predicted).'
+    """
+    return sentence.replace(") (predicted", "; predicted")
 
 
 def if_sent(sentence: str, p: Prediction) -> str:
@@ -354,14 +396,18 @@ def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
 def spent(p: Prediction, by: str = TRANSFORM) -> str:
     """Return the time or load of a prediction, or its range by how the routers adapt."""
     low, high = adaptive_range(p, by)
-    return value(p, by, likely=True) if low == high else f"{_between(low, high)}, by how the routers adapt"
+    if low == high:
+        return value(p, by, likely=True)
+    first, *_, last = sorted(p.bracket, key=lambda each: worth(each, by))
+    return f"{_between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
 
 
 def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
     """Return the sentences about a placement under all routing rules."""
     first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
-    spent = f"{low} under any rule" if low == high else f"{_between(low, high)}, by the routing"
+    words = next((range_words(p) for p in found if p.likely), "")
+    spent = f"{low}{words} under any rule" if low == high else f"{_between(low, high)}{words}, by the routing"
     return [f"{agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 
@@ -396,7 +442,7 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
 
 def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
     """Return a line about a faster schedule, if there is one."""
-    return [("faster", f"{value(faster.prediction)} if your code sends {exchanges_beside(faster.prediction)}: "
+    return [("faster", f"{about(faster.prediction)} if your code sends {exchanges_beside(faster.prediction)}: "
                        "--schedule best")] if faster else []
 
 
@@ -432,7 +478,7 @@ def static_lines(question: Question, found: Prediction, launch: Launched, comman
         return []
     beside = "" if order is None or found.placement == order.placement else \
         f", as fast as {launch.name}" if abs(there - 1) < SAME else f", {factor(there)} than {launch.name}"
-    return [(STATIC, f"{value(p)}{beside}{STATICALLY}: {command}")]
+    return [(STATIC, f"{value(p, likely=True)}{beside}{STATICALLY}: {command}")]
 
 
 def is_static_likely(question: Question, n_tasks: int) -> bool:
@@ -529,7 +575,8 @@ def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]
     ratio = times[0] / times[1] if times[1] else 1.0
     said = "is as fast" if ratio > 1 - SAME else f"is {factor(ratio, ratio)}"
     kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
-    return [f"{_begin(kinds[1])} {said}: {value(other, by)} on grid {other.grid}, {value(first, by)} on {kinds[0]} with "
+    return [f"{_begin(kinds[1])} {said}: {value(other, by, likely=True)} on grid {other.grid}, "
+            f"{value(first, by, likely=True)} on {kinds[0]} with "
             f"grid {first.grid}"]
 
 
@@ -552,12 +599,33 @@ def _ends(best, other, by):
     return gains(best, other, by) or (ratio, ratio)
 
 
+def taken(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
+    """Return the time of the better of two placements with its range, or the loads of both."""
+    return compared(value(best, by), value(other, by)) if seconds(best, by) is None else spent(best, by)
+
+
+def gain_words(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
+    """Return the range of the measured gain over another placement in parentheses, "" if it is not known."""
+    likely = likely_gains(best, other, by)
+    if likely and likely[1] < 1:
+        likely = 1 / likely[1], 1 / likely[0]  # times slower
+    return f" ({likely[0]:.2f}x to {likely[1]:.2f}x)" if likely else ""
+
+
+def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tuple[float, float] | None:
+    """Return the range of the measured gain over another placement, None if it is not known; under all rules of routers."""
+    found = [_likely(p, other if p.routing == other.routing else under(other, p.routing), by)
+             for p in best.bracket or (best,)]
+    known = [ends for ends in found if ends]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(found) else None
+
+
 def _likely(best, other, by):
-    """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
-    mine, theirs = exchanges_s(best), exchanges_s(other)
-    if not (mine and theirs and best.likely and (likely := likely_ratio(theirs / mine, other.likely))):
+    """The range of the measured gain, None without one. Only exchanges have an error that is known."""
+    mine, theirs = exchanges_s(best), other and exchanges_s(other)
+    if not (mine and theirs and best.likely_gain):
         return None
-    low, high = likely
+    low, high = (end * theirs / mine for end in best.likely_gain)
     whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs
     return (low * mine + computing) / whole, (high * mine + computing) / whole
 

@@ -9,7 +9,7 @@ import click
 
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import counted, milliseconds
+from pencilmap.model.base.units import counted, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
@@ -33,6 +33,7 @@ MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
 PARTS = 4  # a length of 1 is the load of a quarter of the data of a node
 SAME = 0.01  # times that differ by less than this share count as equal
+RANGE = ">range"  # column of the range of measured times
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -77,7 +78,13 @@ def value(p: Prediction, by: str = TRANSFORM, likely: bool = False) -> str:
     time_s = seconds(p, by)
     if time_s is None:
         return f"{load(p, by)} times the data of a node"
-    return milliseconds(time_s) + (_range(p, time_s) if likely else "")
+    return milliseconds(time_s) + (range_words(p, by) if likely else "")
+
+
+def about(p: Prediction) -> str:
+    """Return a time for which nothing like it was measured, with the two digits that may hold."""
+    time_s = seconds(p)
+    return value(p) if time_s is None else f"about {float(f'{1e3 * time_s:.2g}'):g} ms"
 
 
 def load(p: Prediction, by: str = TRANSFORM) -> str:
@@ -85,22 +92,25 @@ def load(p: Prediction, by: str = TRANSFORM) -> str:
     return f"{float(worth(p, by) * scale(p)) / PARTS:.4g}"
 
 
-def _range(p, time_s):
-    """The range of nine in ten measurements, two digits each: only the exchanges have an error that is known."""
-    within_s = exchanges_s(p)
-    if not p.likely or within_s is None:
-        return ""
-    ends = [1e3 * (time_s + (ratio - 1) * within_s) for ratio in p.likely]
-    return f" [{', '.join(_two(end) for end in ends)}]"
+def expected(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
+    """Return the range of nine in ten measurements in ms, two digits each; "" if it is not known.
 
-
-def _two(number):
-    """Return a number with two significant digits.
-
-    >>> _two(184.9), _two(5.288)
-    ('180', '5.3')
+    Only the exchanges have an error that is known. `last` gives the upper end, by default the prediction itself.
     """
-    return f"{float(f'{number:.2g}'):g}"
+    ends = list[float]()
+    for k, each in enumerate((p, last or p)):
+        time_s, within_s = seconds(each, by), exchanges_s(each)
+        if time_s is None or within_s is None or each.likely is None:
+            return ""
+        ends.append(time_s + (each.likely[k] - 1) * within_s)
+    return expected_milliseconds((ends[0], ends[1]))
+
+
+def range_words(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
+    """Return the range of measurements in parentheses after a time, or the reason why there is none; "" without a time."""
+    if found := expected(p, by, last):
+        return f" ({found})"
+    return f" (no range: {p.unmeasured})" if p.t_s is not None and p.unmeasured else ""
 
 
 def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
@@ -162,7 +172,7 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
 
     If other costs depend on the placement, it is of the links alone. The first number is None without a bound.
     """
-    found, time_s = exchanges_of(p), seconds(p, by)
+    found, time_s = exchanges_of(p) if is_scheduled(p) else p, seconds(p, by)
     if found.certificate is None or time_s is None or found.t_s is None:
         return found.certificate, time_s is None
     if any(_depends(stage.terms, p.tasks_per_node) for stage in p.moves) or p.halo is not None:
@@ -316,10 +326,17 @@ def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
-    return list(dict.fromkeys("brackets: 9 of 10 measured times are expected between these; exchanges measure "
-                              f"{p.likely[0]:.3g} to {p.likely[1]:.3g} times their prediction"
-                              for p in predictions if p.likely and p.time_s is not None))
+    """Return lines about the expected errors of predicted times and gains, and the reasons why some have no range."""
+    timed = [p for p in predictions if p.time_s is not None]
+    times, gains = ([ends for p in timed if (ends := getattr(p, name))] for name in ("likely", "likely_gain"))
+
+    def words(ranges):
+        return f"{min(low for low, _ in ranges):.2g} to {max(high for _, high in ranges):.2g}"
+
+    beside = f", gains are {words(gains)} times theirs" if gains else ""
+    return [*([f"range: 9 of 10 machines are expected there; exchanges take {words(times)} times their prediction{beside}"]
+              if times else []),
+            *dict.fromkeys(f"no range: {p.unmeasured}" for p in timed if p.unmeasured and not p.likely)]
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
@@ -349,12 +366,14 @@ def _narrow(rows, once, by, networks, tasks):
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
     gained = any(row.launched is not None for row in rows)
     adapts, loads, whole = any(p.bracket for p in found), found[0].t_s is None, all(could_gain(p, by)[1] for p in found)
+    ranged = any(_range_cell(p, by) for p in found)
     columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []),
                *(["kind"] if len(decompositions) > 1 else []),
                *(["grid"] if len({p.grid for p in found}) > 1 else []), "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []),
                *([">least", ">most"] if adapts else [">node data" if loads else ">time"]),
+               *([RANGE] if ranged else []),
                *([" "] if gained else []), ">could gain" if whole else ">links could gain"]
     cells = []
     for grids, names, row in once:
@@ -366,8 +385,15 @@ def _narrow(rows, once, by, networks, tasks):
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []),
                       *(_ends(p, by) if adapts else [load(p, by) if loads else milliseconds(seconds(p, by))]),
+                      *([_range_cell(p, by) or "-"] if ranged else []),
                       *([_gain_cell(row, by)] if gained else []), _could_under_all(p, by, whole)])
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
+
+
+def _range_cell(p, by):
+    """The range of measurements, under all rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return expected(found[0], by, found[-1])
 
 
 def _ends(p, by):

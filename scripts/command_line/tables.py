@@ -17,7 +17,7 @@ import click
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
 from pencilmap.model.base.errors import printable
-from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import expected_milliseconds, megabytes_per_second, milliseconds
 
 # Tables and JSON on standard output, the two output forms of every command.
 #
@@ -264,6 +264,11 @@ def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) 
     return columns, rows
 
 
+def fits(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table fits the 80 columns of a terminal."""
+    return _width(columns, rows) <= NARROW
+
+
 def _width(columns, rows):
     cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
     return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
@@ -303,6 +308,7 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         ("placement", lambda c: c.name if wide else broken(c.name)),
         ("stage", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
         (">links", lambda c: milliseconds(c.t_s)), (">time", lambda c: milliseconds(c.time_s)),
+        (">range", lambda c: expected_milliseconds(c.time_range_s) if c.time_range_s else "-"),
         (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),
         (">measured/\ntime", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
@@ -311,13 +317,14 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         ("busiest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
     same = [name for name, cell in columns[:5] if len({cell(c) for c in comparisons}) == 1]
     hidden = {*same, ">m", ">links", ">measured/\nlinks", ">achieved link\nbandwidth", *([] if notes else ["note"]),
+              *([] if any(c.time_range_s for c in comparisons) else [">range"]),
               *([] if launched else [">gain"]), *([] if any(c.certificate for c in comparisons) else [">links could\ngain"])}
     shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
     common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["busiest link", ">links could\ngain", ">tasks/\nnode", ">gain"])
+        names, rows = fitted(names, rows, ["busiest link", ">links could\ngain", ">tasks/\nnode", ">gain", ">range"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,

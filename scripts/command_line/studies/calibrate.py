@@ -26,7 +26,7 @@ from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
-from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
+from pencilmap.model.times.held_out import honest_errors
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, Name
@@ -72,18 +72,18 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     errors = quality(training, held_out, found.time_s)
     fit = lru_cache(lambda some: calibrate(some, base.costs, fit_bandwidth))
     held = honest_errors(samples, fit) if honest else []
-    likely = likely_range(samples, fit) if honest or output else None
     if output:
         if "link_bandwidth" in found.left_out:
             raise CalibrationError("a machine file needs the link bandwidth, which the samples do not determine: "
                                    f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
                                    "link_bandwidth='148 MB/s'")
-        write_machine(base, calibrated_figures(base, found, source, likely), output)
+        nodes = max((each.nodes for each in training), default=0)
+        write_machine(base, calibrated_figures(base, found, source, nodes), output)
     if as_json:
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
                     "figures": {key: asdict(f) | {"text": figure_text(key, f, base)} for key, f in found.figures.items()},
                     "quality": [asdict(row) for row in errors], "honest": [asdict(row) | {"mean": row.mean} for row in held],
-                    "measured_over_predicted": likely and likely.range, "refused": refused})
+                    "refused": refused})
         return
     rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
     rows += [[key, "-", "-", reason] for key, reason in found.left_out.items()]
@@ -92,9 +92,6 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
     if held:
         honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
-    if likely:
-        say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely.range[0]:.3g} to "
-            f"{likely.range[1]:.3g} times as long as predicted")
     if output:
         say(f"wrote {output}")
 

@@ -33,8 +33,8 @@ from pencilmap.scripts.command_line.plain_options import (
     Name,
     with_options,
 )
-from pencilmap.scripts.command_line.predictions import PARTS, SAME, new_notes, show_notes
-from pencilmap.scripts.command_line.tables import could, echo, fitted, print_json, print_table, say
+from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
+from pencilmap.scripts.command_line.tables import could, echo, fits, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.runs import draw_scaling, draw_shapes
 
@@ -228,12 +228,12 @@ class _Shown:
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
         notes = new_notes(self.notes([p for _, p in shown]), wide)
         names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
-        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">links could gain"]
+        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), RANGE, ">links could gain"]
         say(self._answer(shown[0]))
         echo()
-        print_table(self.title(), columns,
-                    [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
-                      could(p.certificate)] for s, p in shown])
+        rows = [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
+                 expected(p) or "-", could(p.certificate)] for s, p in shown]
+        print_table(self.title(), *_with_range(columns, rows, wide))
         show_notes([*notes, *more], wide)
 
     def _answer(self, best):
@@ -244,7 +244,7 @@ class _Shown:
         if p.known_s is None:
             return f"{said}: its busiest links carry {float(p.cost) / PARTS:.4g} times the data of a node (predicted)."
         what = "with computing" if p.total_s is not None else "for the exchanges"
-        said += f": {milliseconds(p.known_s)} {what} (predicted)."
+        said += f": {milliseconds(p.known_s)}{range_words(p)} {what} (predicted)."
         if not worst or worst < p.time_s * (1 + SAME):
             return said
         return (f"{said} Its exchanges take {milliseconds(p.time_s)}, those of the worst shape are at least "
@@ -263,14 +263,24 @@ class _Shown:
         grows = wide or len({point.transform for point in self.points}) > 1
         rows = [[point.n_nodes, *([point.transform] if grows else []), point.best.network, point.best.grid,
                  *(_by_exchange(point.best) if wide else [_exchanges(point.best)]), *_times(point.best, wide),
+                 expected(point.best) or "-",
                  "-" if share is None else f"{100 * share:.1f} %", *([milliseconds(point.worst_bound_s)] if wide else [])]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
         first = self.points[0].best
         columns = [">nodes", *(["transform"] if grows else []), "best torus", "grid",
-                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
+                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), RANGE, ">efficiency",
                    *([">worst shape at least"] if wide else [])]
-        columns, rows = (columns, rows) if wide else fitted(columns, rows, [">computing"])
+        columns, rows = _with_range(columns, rows, wide)
+        columns, rows = (columns, rows) if wide else fitted(columns, rows, [">computing", RANGE])
         print_table(self.title(), columns, rows, new_notes(self.notes([p.best for p in self.points]), wide))
+
+
+def _with_range(columns, rows, wide):
+    """The table without the column of ranges if no range is known, or if they do not fit."""
+    at = columns.index(RANGE)
+    if any(row[at] != "-" for row in rows) and (wide or fits(columns, rows)):
+        return columns, rows
+    return columns[:at] + columns[at + 1:], [row[:at] + row[at + 1:] for row in rows]
 
 
 def _exchanges(prediction):
