@@ -9,6 +9,7 @@ import click
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
+from pencilmap.mapper.runs.osu import osu_figures
 from pencilmap.mapper.runs.probes import (
     calibrated_figures,
     figure_text,
@@ -38,19 +39,26 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 @click.command("calibrate", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--probe", is_flag=True, help="The files are results of network_probe.")
+@click.option("--osu", multiple=True, metavar="NODES=FILE",
+              help="Output of osu_alltoall on full nodes.\nTwo numbers of nodes fit the ports; needs --machine.")
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
 @MACHINE
 @click.option("--rule", type=Name(list(RULES)), help=f"Samples to fit: {' or '.join(RULES)}.\nThe others are predicted.")
 @click.option("--honest", is_flag=True, help="Also hold out placements, sizes, tasks.\nWhole groups of samples at a time.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write a machine file (TOML) with the figures found.")
 @JSON
-def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,
-            honest: bool, output: str | None, as_json: bool) -> None:
+def command(records: tuple[str, ...], probe: bool, osu: tuple[str, ...], published: str | None, machine: str | None,
+            rule: str | None, honest: bool, output: str | None, as_json: bool) -> None:
     """Fit the figures of a machine to measured times.
 
     RECORDS are run records of fft_runner, or with --probe results of network_probe. Figures that they do not determine are
     left out.
     """
+    if osu:
+        if records or published or probe or rule or honest or not machine:
+            raise click.UsageError("--osu takes no other results; give it alone, with --machine NAME")
+        _osu(osu, machine, output, as_json)
+        return
     if bool(records) == bool(published):
         raise click.UsageError("no results are named; name files of run records, or --published NAME")
     if probe and (rule or honest):
@@ -92,6 +100,31 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
     if held:
         honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
+    if output:
+        say(f"wrote {output}")
+
+
+def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool) -> None:
+    files = dict[int, str]()
+    for text in texts:
+        nodes, _, path = text.partition("=")
+        if not nodes.isdigit() or not path:
+            raise click.UsageError(f"--osu {text[:40]!r} is no NODES=FILE; write such as 2=two.txt")
+        files[int(nodes)] = path
+    if output:
+        if not output.endswith(".toml"):
+            raise CalibrationError(f"{output}: a machine file ends in .toml")
+        check_writable(output, CalibrationError)
+    base = load_machine(machine)
+    figures = osu_figures(base, files)
+    fitted = {key: figures[key].value for key in ("injection_per_node", "node_message_cost", "fitted_nodes")}
+    if output:
+        write_machine(base, figures, output)
+    if as_json:
+        print_json({"machine": base.name, "file": output, "figures": fitted})
+        return
+    say(f"The ports of a node pass {fitted['injection_per_node']}, and take {fitted['node_message_cost']} for a message "
+        f"(fitted up to {fitted['fitted_nodes']} nodes).")
     if output:
         say(f"wrote {output}")
 
