@@ -20,7 +20,7 @@ from itertools import permutations
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
+from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, PATIENCE, Search
 from pencilmap.mapper.placements.search import searched
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
@@ -44,7 +44,6 @@ MOST_TWISTED = 256             # nodes of a twisted torus: above this number a t
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
-PATIENCE = 4                   # rounds without a better tiling
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.base.search import OF_ROUNDS, Search
+from pencilmap.mapper.base.search import OF_ROUNDS, ROUNDS_OF_SWITCHES, Search
 from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, all_equal, latin, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -52,9 +52,6 @@ HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there a
 COLD_BY_ROUTES = 4e-6
 WARM = 0.001              # a polish begins here, for a warmer one forgets the placement: 12.78, not 12.33, on 36 hosts, 8x9
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-# seed by its rank, temperature, if patient: patient rounds are best on trees, eager ones find 7.25 on HyperX 4x4, 4 hosts
-ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
-          (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 MOST_COUNTS = 1 << 27    # units times groups; above this number only the launch orders are compared
 UNEVEN = 2               # sums of uneven blocks take so many times the memory of counts
@@ -384,12 +381,12 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        for place, hot, patient in ROUNDS:
+        for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
-            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS), hot, patient)
+            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
         return found
