@@ -224,11 +224,11 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         if listed and (guess := listed.guess(network)):
             notes = (*notes, guess)
         site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
-        found = Question(site=site, transform=transform, machine=machine, costs=described.costs if described else Costs(),
+        found = Question(site=site, transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
                         hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
-                        likely=described.likely if described and bandwidth is None else None, robust=robust, halo=planes)
+                        robust=robust, halo=planes)
         return with_launcher(found, launcher, environ, names, described)
 
     if wrap is not None:
@@ -237,6 +237,12 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     here = on(shape)
     shapes = tuple(map(on, _shapes(described, shape, bandwidth))) if counted and described else ()
     return replace(here, shapes=shapes).towards(direction)
+
+
+def _costs(machine, bandwidth):
+    """The costs of a machine; with another bandwidth its figures are not those of a calibration."""
+    costs = machine.costs if machine else Costs()
+    return costs if bandwidth is None else replace(costs, fitted_nodes=None)
 
 
 def _several(given: dict[str, Any], numbers: Sequence[int]) -> Question:

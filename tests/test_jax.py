@@ -34,7 +34,7 @@ def devices(shape, kind="TPU v5p", cores=1, **more):
     return found
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("slice_, R, C", MESHES, ids=str)
 def test_no_mesh_is_worse_than_those_of_jax(slice_, R, C):
     given = devices(slice_)

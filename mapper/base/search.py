@@ -22,6 +22,25 @@ seeds each |
 | AFTER_TILING | part of the swaps that is left after a better tiling | all of them gain nothing on 7x7, 10x10, 9x6, 5x5x5 |
 | OF_ROUNDS | part of a budget for swaps by counts before a polish by routes | with 1/2 for the polish the worst cost of \
 100 hosts with 20x20 falls from 7.8 to 7.0 |
+| PATIENCE | rounds without a better tiling | 1 to 8 find the same on 6x6, 7x7, 10x10 and 5x5x5, three seeds; \
+of these 4 and 8 take twice the time of 1 |
+| ROUNDS_OF_RINGS | rounds from the best start on whole rings: temperatures in units of the energy for each link, doublings \
+of the exponent of the guide | one long round: 7x5x3 with 4 tasks 5.26 to 5.31, four short ones 5.45 to 5.6 |
+| ROUNDS_OF_MESHES | the same on other tori and meshes | exponents up to 64 in place of 16: 1.7 % less in the mean of ten \
+cases |
+| ROUNDS_OF_SWITCHES | rounds on hosts and switches: seed by its rank, temperature in units of the cost, whether no swap is \
+given up | these are best on trees, others find 7.25 on HyperX 4x4 with 4 hosts |
+| ROUNDS_OF_GRIDS | grids that a plan searches in each round, and the part of BUDGET for each | 21 % of BUDGET in all, \
+with the first answers about 3 s |
+| ROUNDS_WITH_HOLES | the same if no product fills the usable nodes | 24 % of BUDGET in all |
+| ROUNDS_ON_SWITCHES | the same on hosts and switches, whose first answers are close | 14 % of BUDGET in all |
+| FRESH_RUNS | runs of a program from a high temperature | six reach 230,990 on random traffic, one 244,030 |
+| SWAPS_OF_FRESH | swaps for each rank from which such runs are worth their time | 64 ranks of random traffic \
+on 4x4x4, three seeds: with 2000 they cost 2.8 % less in 1.3 of the time, with 500 1.7 % in 1.5 |
+| MOST_TRAFFIC_SWAPS | swaps for each rank of a program | the same ranks cost 7.4 % less than with 10,000 swaps, in \
+four times the time |
+| MOST_TRAFFIC_MESSAGES | messages of a transform with halos; above, its launch order is the answer | a start of so \
+many takes 0.1 s of CPU time: 16x25x25 with 100x100 |
 | SECONDS | seconds of a search that names no number of evaluations | a limit for slow machines alone |
 """
 
@@ -41,6 +60,16 @@ OF_EVALUATION = 250
 MOST_SWAPS = 2500
 OF_TILING, AFTER_TILING = 0.5, 1 / 3
 OF_ROUNDS = 0.5
+PATIENCE = 4
+ROUNDS_OF_RINGS = (((0.8, 0.002), 4),)
+ROUNDS_OF_MESHES = ((0.8, 0.05), 4), ((0.8, 0.05), 5), ((0.8, 0.05), 5), ((0.4, 0.002), 6)
+ROUNDS_OF_SWITCHES = ((0, 0.004, True), (0, 0.02, False), (1, 0.004, True), (2, 0.004, False), (0, 0.004, False),
+                      (1, 0.02, False), (2, 0.02, False), (3, 0.02, False))
+ROUNDS_OF_GRIDS = ((4, 1 / 96), (2, 1 / 36), (1, 1 / 9))
+ROUNDS_WITH_HOLES = ((8, 1 / 128), (2, 1 / 36), (1, 1 / 8))
+ROUNDS_ON_SWITCHES = ((2, 1 / 36), (1, 1 / 12))
+FRESH_RUNS, SWAPS_OF_FRESH = 6, 2000
+MOST_TRAFFIC_SWAPS, MOST_TRAFFIC_MESSAGES = 40_000, 2_000_000
 SECONDS = 120.0
 
 

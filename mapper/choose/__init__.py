@@ -81,8 +81,8 @@ class Plan:
     @property
     def rivals(self) -> list[Choice]:
         """The best choices of other shapes and grids within the model's error of the best. They should be measured."""
-        likely = self.best.prediction.likely
-        error = 1.1 if likely is None else max(likely[1] / likely[0], 1.0)
+        likely = self.best.prediction.likely_gain
+        error = 1.1 if likely is None else max(1 / likely[0], 1.0)
         first = {choice.kind: choice for choice in reversed(self.choices)}
         late = order(self.best.prediction, self.by)[0]
         return [choice for choice in self.choices[1:] if choice is first[choice.kind] and choice.kind != self.best.kind

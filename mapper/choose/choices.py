@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search
+from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, ROUNDS_OF_GRIDS, ROUNDS_ON_SWITCHES, ROUNDS_WITH_HOLES, Search
 from pencilmap.mapper.place import best_placement, or_launch, place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
@@ -35,9 +35,6 @@ LEADERS = {"quick": 2, "normal": 16, "long": 64}  # grids with other schedules
 MOST_LAUNCHED, MOST_TIED = 1024, 4  # tasks, and equally good grids, up to which launch orders are predicted: 0.1 s each
 DIRECT = ("p2p", "node")  # exchanges that send every byte once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # schedules to predict if not all can be predicted
-ROUNDS = ((4, 1 / 96), (2, 1 / 36), (1, 1 / 9))  # grids, and the part of the budget for each of them: about 3 s
-ROUNDS_WITH_HOLES = ((8, 1 / 128), (2, 1 / 36), (1, 1 / 8))  # the same if no product fills the usable nodes
-ROUNDS_ON_SWITCHES = ((2, 1 / 36), (1, 1 / 12))  # the same for networks without products, whose first answers are close
 SURE = 1 - 1e-9                              # factor of a time below which another is surely less
 
 
@@ -383,7 +380,7 @@ class Wanted:
         rounds: Sequence[tuple[int, float]] = (
             ((1, ONE_GRID),) if is_one else
             ROUNDS_ON_SWITCHES if not network.has_products else
-            ROUNDS_WITH_HOLES if has_holes else ROUNDS)
+            ROUNDS_WITH_HOLES if has_holes else ROUNDS_OF_GRIDS)
         found = [replace(choice, is_brief=choice.prediction.placement == BEST and _is_searched(choice)) for choice in found]
         done, work = 0.0, sum(count * fraction for count, fraction in rounds)
         for number, (count, fraction) in enumerate(rounds, start=1):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
-from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, Search
+from pencilmap.mapper.base.search import AFTER_TILING, MOST_SWAPS, OF_TILING, PATIENCE, Search
 from pencilmap.mapper.placements.search import searched
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
@@ -31,7 +31,6 @@ from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
-from pencilmap.model.kinds.twisted_torus import MOST_NODES as MOST_BASES
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -48,7 +47,6 @@ MOST_TWISTED = 256             # nodes of a twisted torus: above this number a t
 MOST_SWAPPED = 2048            # slots of a torus of rings: above this number tilings take the place of the local search
 MOST_TILED = 16384             # slots of a torus of rings: above this number the best product is the answer
 TOLERANCE = Fraction(1, 10**9)  # relative to a bound, for loads that are floats
-PATIENCE = 4                   # rounds without a better tiling
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Placement:
@@ -265,8 +263,8 @@ def is_searched(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     if not site.network.has_coordinates:
         return True
     if not site.network.has_products:
-        most = MOST_TWISTED if uneven or is_group or not _is_whole(site, grid) else MOST_BASES
-        return site.network.n_nodes <= most and messages <= MOST_MESHED
+        has_family = uneven is None and seeds_of(site.network).has_closed(site, grid)
+        return (has_family or site.network.n_nodes <= MOST_TWISTED) and messages <= MOST_MESHED
     if not _is_whole(site, grid):
         return messages <= MOST_MESSAGES
     if grid.decomposition.has_bricks:

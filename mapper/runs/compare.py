@@ -31,13 +31,11 @@ from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site, spoken
-from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
-from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
+from pencilmap.model.predict.question import Question, predict_messages
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs, MessageRange
-from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.published import PUBLISHED, Cell, bluegene_l_512
 from pencilmap.model.times.timing import local_work
 from pencilmap.model.traffic.exchange import HALO, REMAPS, halo
@@ -156,7 +154,7 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
             for stage, samples, exchange in found]
 
 
-def _order(placement: str, mapping: Any) -> str:
+def _order(placement, mapping):
     """Return in words the order in which the ranks of a default placement filled the places."""
     if placement not in UNNAMED or mapping is None:
         return ""
@@ -164,7 +162,7 @@ def _order(placement: str, mapping: Any) -> str:
     return spoken(order, mapping.tasks_per_node) if order else "in no order of the axes"
 
 
-def _name(placement: str, mapping: Any, labels: dict[str, str]) -> str:
+def _name(placement, mapping, labels):
     """Return the name of the placement of a run for a reader."""
     if mapping is None:
         return LAUNCHERS if placement in UNNAMED else placement
@@ -176,7 +174,7 @@ def _name(placement: str, mapping: Any, labels: dict[str, str]) -> str:
     return launch.name(order) if order in launch.orders else f"order {order}" if order else LAUNCHERS
 
 
-def _halo(record: dict[str, Any], transform: Transform) -> ExchangePrediction:
+def _halo(record, transform):
     """Predict the halo exchange that was timed beside a transform."""
     mapping, _ = _placed(record, {})
     messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
@@ -184,7 +182,7 @@ def _halo(record: dict[str, Any], transform: Transform) -> ExchangePrediction:
                                                          costs=_costs(record["labels"])))
 
 
-def _rows_of_lines(record: dict[str, Any], source: str) -> list[Comparison]:
+def _rows_of_lines(record, source):
     """Return every exchange of distributed lines. Without a known bandwidth the time leaves out the busiest link."""
     mapping, note = _placed(record, {})
     labels, problem = record["labels"], line_problem_of_record(record)
@@ -212,13 +210,12 @@ def schedule_of_record(record: Record) -> str:
     return record.get("schedule") or SEQUENCE
 
 
-def _move(prediction: Prediction, name: str) -> ExchangePrediction | None:
+def _move(prediction, name):
     """Return the exchange or remap of that name; None for the remaps of boxes that are no bricks."""
     return next((stage for stage in prediction.moves if stage.name == name), None)
 
 
-def _row(prediction: Any, stage: str, exchange: Any, transform: Transform, samples: list[float],
-         **of_run: Any) -> Comparison:
+def _row(prediction, stage, exchange, transform, samples, **of_run):
     """Return a row of an exchange; the other values are those of all exchanges of its run."""
     measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
@@ -232,7 +229,7 @@ def _row(prediction: Any, stage: str, exchange: Any, transform: Transform, sampl
                       certificate=_certificate(prediction))
 
 
-def _certificate(prediction: Prediction | None) -> Any:
+def _certificate(prediction):
     """Return the cost of the run over the proved limit, under its schedule."""
     return prediction and (prediction if prediction.schedule is None else prediction.schedule).certificate
 
@@ -247,16 +244,16 @@ class _Together:
     busiest: None = None
 
 
-def _all_exchanges(prediction: Prediction) -> _Together:
+def _all_exchanges(prediction):
     """Return the row of all exchanges under the schedule. Ranks do not wait while they compute."""
-    found: Any = prediction.schedule
+    found = prediction.schedule
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
         (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
     return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
 
 
-def _bandwidth(exchange: ExchangePrediction | _Together, prediction: Any, transform: Transform, measured: float) -> float:
+def _bandwidth(exchange, prediction, transform, measured):
     """Return B of equation 16 in the dimension that bounds: the nominal bandwidth times bound over measured."""
     network = prediction.network
     i = max(range(network.n_dimensions), key=lambda j: float(exchange.m[j]) / network.bandwidth[j])
@@ -285,7 +282,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 
 
 @lru_cache(maxsize=64)
-def _prediction(text: str, changed: tuple[tuple[str, Any], ...]) -> tuple[Any, ...]:
+def _prediction(text, changed):
     """Return the prediction of a run. Runs that differ only in their times share one prediction."""
     record, changes = parse_json(text), dict(changed)
     labels, transform = record["labels"], transform_of_record(record)
@@ -293,14 +290,16 @@ def _prediction(text: str, changed: tuple[tuple[str, Any], ...]) -> tuple[Any, .
     if mapping is None:
         return None, note
     try:
+        costs = changes.get("costs", _costs(labels))
         question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"],
-                            transform=transform, costs=changes.get("costs", _costs(labels)), likely=_likely(labels))
-        return answer(question, mapping), note
+                            transform=transform, costs=costs)
+        found = answer(question, mapping)
+        return (found.without_range("simulated") if _is_simulated(labels) else found), note
     except ScheduleError as error:
         return None, str(error)
 
 
-def _placed(record: dict[str, Any], changes: dict[str, Any]) -> Any:
+def _placed(record, changes):
     """Return the mapping of a run on its network, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
@@ -323,7 +322,7 @@ def _placed(record: dict[str, Any], changes: dict[str, Any]) -> Any:
     return mapping, "; ".join(notes)
 
 
-def _placed_on(text: str, bandwidth: Any, record: dict[str, Any]) -> tuple[Any, ...]:
+def _placed_on(text, bandwidth, record):
     """Return the mapping of a run on a network that its label names, and a note; None if a file is missing."""
     try:
         network = given_network(text, hosts=lambda: [rank["host"] for rank in record["placement"]["ranks"]])
@@ -335,20 +334,21 @@ def _placed_on(text: str, bandwidth: Any, record: dict[str, Any]) -> tuple[Any, 
     return mapping_of_record(record, network, record["labels"].get("placement", "recorded")), note
 
 
-def _algorithms(record: dict[str, Any]) -> list[str]:
+def _algorithms(record):
     """Return the exchange algorithm of each stage; the default if the model does not know the algorithm of the run."""
     names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
     return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
-def _costs(labels: dict[str, str]) -> Costs:
+def _costs(labels):
     """Return the figures of the labels, and the machine's figures unless the network was simulated.
 
     A simulation has no other costs.
     """
-    real = "machine" in labels and labels.get("network") != "simulated"
+    real = "machine" in labels and not _is_simulated(labels)
     costs = load_machine(labels["machine"]).costs if real else Costs()
-    costs = replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+    if {"link_bandwidth", *COSTS} & set(labels):  # not the figures of the calibration
+        costs = replace(costs, fitted_nodes=None, **costs_of({key: labels[key] for key in COSTS if key in labels}))
     if "ports" not in labels:
         return costs
     if not labels["ports"].isdigit() or int(labels["ports"]) < 1:
@@ -357,10 +357,8 @@ def _costs(labels: dict[str, str]) -> Costs:
         MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
 
 
-def _likely(labels: dict[str, str]) -> LikelyRange | None:
-    """Return the range of the machine if all its figures are used."""
-    is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
-    return load_machine(labels["machine"]).likely if is_real else None
+def _is_simulated(labels):
+    return labels.get("network") == "simulated"
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
@@ -377,7 +375,7 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
     return None
 
 
-def _cables(labels: dict[str, str], n_dimensions: int) -> tuple[int, ...] | None:
+def _cables(labels, n_dimensions):
     """Return the cables of the machine. None (one each) without a machine, or with another number of dimensions."""
     found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
     return found if len(found) == n_dimensions else None
@@ -386,8 +384,7 @@ def _cables(labels: dict[str, str], n_dimensions: int) -> tuple[int, ...] | None
 def compare_published() -> list[Comparison]:
     """Return every published cell of Blue Gene/L with its prediction. Only the predicted time of totals has the FFTs."""
     machine = load_machine("bluegene-l")
-    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs).expecting(machine.likely))
-            for cell in bluegene_l_512()]
+    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs)) for cell in bluegene_l_512()]
 
 
 def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Prediction:
@@ -396,14 +393,13 @@ def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Pred
 
 
 @lru_cache(maxsize=256)
-def _predict_cached(torus: Torus, placement: str, grid: ProcessGrid, tasks_per_node: int, transform: Transform,
-                    costs: Costs) -> Prediction:
+def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
     site = Site(torus, tasks_per_node)
     site = replace(site, launch=launch_order(site, load_machine("bluegene-l")))
     return predict(place(placement, site, grid), transform, costs=costs)
 
 
-def _published_row(cell: Cell, prediction: Prediction) -> Comparison:
+def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
     launch, site = load_machine("bluegene-l").launch_order, Site(prediction.network, cell.tasks_per_node)
     title = placement_name(cell.placement, replace(site, launch=launch_order(site, load_machine("bluegene-l"))))
@@ -419,7 +415,7 @@ def _published_row(cell: Cell, prediction: Prediction) -> Comparison:
                 order=order, name=title)
 
 
-def _what_the_bound_leaves_out(cell: Cell) -> str:
+def _what_the_bound_leaves_out(cell):
     """Return why a published cell is not expected within 10 % of the bound (docs/time-model.md), or an empty text."""
     if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
         return "above the bound for a reason that no term of the model explains"
@@ -463,23 +459,23 @@ def published_samples(name: str, torus: Torus) -> list[Sample]:
     return [_local_of_cell(cell, time_s) if cell.phase == "total" else _exchange_of_cell(cell, torus) for cell in cells]
 
 
-def _key(cell: Cell, phase: str) -> tuple[int, ProcessGrid, str, Transform, str]:
+def _key(cell, phase):
     return cell.tasks_per_node, cell.grid, cell.mapping, cell.transform, phase
 
 
-def _label(cell: Cell, what: str) -> str:
+def _label(cell, what):
     return f"{cell.mode} {cell.grid} {cell.mapping} {what} {cell.transform.nx}^3"
 
 
-def _exchange_of_cell(cell: Cell, torus: Torus) -> Sample:
+def _exchange_of_cell(cell, torus):
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
     assert exchange.work is not None
     return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
                   measured_s=cell.time_s, bound_s=exchange.bound_s, placement=f"{cell.mode} {cell.grid} {cell.placement}",
-                  network=str(torus), exchange=exchange.algorithm, direction=FORWARD)
+                  network=str(torus), exchange=exchange.algorithm, direction=FORWARD, nodes=torus.n_nodes)
 
 
-def _local_of_cell(cell: Cell, time_s: dict[tuple[int, ProcessGrid, str, Transform, str], float]) -> Sample:
+def _local_of_cell(cell, time_s):
     rest = cell.time_s
     for name in cell.grid.decomposition.names:
         rest -= time_s[_key(cell, name)]
@@ -525,8 +521,7 @@ def record_samples(records: dict[str, Record],
     return [sample for _, sample in sorted(samples, key=lambda s: s[0])], refused
 
 
-def _exchanges_of_record(record: dict[str, Any], label: str,
-                         bandwidth: tuple[float, ...] | None) -> tuple[list[Sample], str]:
+def _exchanges_of_record(record, label, bandwidth):
     if record["placement"]["coordinate_source"] == "assumed":
         return [], "coordinates were assumed, not found"
     if schedule_of_record(record) != SEQUENCE:
@@ -539,10 +534,11 @@ def _exchanges_of_record(record: dict[str, Any], label: str,
     return [Sample(f"{label} {stage.name}", phase=stage.name, size=size, work=stage.work,
                    measured_s=_seconds(record, [f"exchange_{stage.name}"]), bound_s=stage.bound_s,
                    placement=placement, network=str(prediction.network), exchange=stage.algorithm,
-                   direction=record["direction"]) for stage in prediction.stages if stage.work and stage.work.messages], ""
+                   direction=record["direction"], nodes=prediction.n_nodes)
+            for stage in prediction.stages if stage.work and stage.work.messages], ""
 
 
-def _local_of_record(record: dict[str, Any], phase: str, label: str) -> Sample:
+def _local_of_record(record, phase, label):
     beginnings, passes = LOCAL_PHASES[phase]
     transform = transform_of_record(record)
     work = local_work(transform, grid_of_record(record), _tasks_per_node(record), **passes)
@@ -551,11 +547,11 @@ def _local_of_record(record: dict[str, Any], phase: str, label: str) -> Sample:
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 
 
-def _tasks_per_node(record: dict[str, Any]) -> int:
+def _tasks_per_node(record):
     hosts = Counter(rank["host"] for rank in record["placement"]["ranks"])
     return record["placement"]["tasks_per_node"] or max(hosts.values())
 
 
-def _seconds(record: dict[str, Any], phases: list[str]) -> float:
+def _seconds(record, phases):
     """Return the sum over the phases of the median over the repetitions of the slowest rank."""
     return sum(median(record["phases"][name]["max_s"]) for name in phases)

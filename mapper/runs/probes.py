@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -18,12 +17,11 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.errors import CalibrationError, MachineError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.machines import Figure
-from pencilmap.model.machines.machine import COSTS, MESSAGES, RATIO, Machine, read_machine
+from pencilmap.model.machines.machine import COSTS, FITTED_NODES, MESSAGES, Machine, read_machine
 from pencilmap.model.machines.probe import ALIKE, Burst, Probe, ProbeFit, Streams, Trip
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.times.held_out import LikelyRange
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CACHE = ("cache_per_task", "cache_bandwidth_per_task")
@@ -32,7 +30,7 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 
 
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
-                       likely: LikelyRange | None = None) -> dict[str, Figure]:
+                       fitted_nodes: int = 0) -> dict[str, Figure]:
     """Return the figures of a machine file after a calibration.
 
     Fitted figures replace the figures of the file. Figures without a fit stay, unless they come from an earlier calibration
@@ -44,8 +42,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     calibration : Calibration
     source : str
         Name of the data, e.g. ``"--published bluegene-l (...)"``.
-    likely : LikelyRange, optional
-        `pencilmap.model.times.held_out.likely_range` of all samples.
+    fitted_nodes : int
+        Most nodes of the fitted exchanges, 0 if there are none.
 
     Returns
     -------
@@ -57,22 +55,12 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
         figures[key] = _figure(key, found, machine, source)
     if not set(CACHE) <= set(figures):  # neither has a meaning alone
         figures = {key: figure for key, figure in figures.items() if key not in CACHE}
-    figures.pop(RATIO, None)
-    if likely is not None:
-        figures[RATIO] = Figure(_rounded(likely), f"{BY} {source}", True,
-                                "of nine in ten exchanges when their placement or their size was not fitted")
+    if fitted_nodes:
+        figures[FITTED_NODES] = Figure(fitted_nodes, f"{BY} {source}", True, "most nodes of the fitted exchanges")
     return figures
 
 
-def _rounded(likely: LikelyRange) -> dict[str, Any]:
-    """Return a range as a value of a machine file."""
-    value = {name: list(some) for name, some in asdict(likely).items()}
-    rounded = {"range": [float(f"{ratio:.3g}") for ratio in likely.range],
-               "message_bytes": list(map(round, likely.message_bytes))}
-    return value | rounded
-
-
-def _disowned(reason: str | None) -> bool:
+def _disowned(reason):
     return reason is not None and not reason.startswith(NO_SAMPLE)
 
 
@@ -192,7 +180,7 @@ def read_probes(paths: Sequence[str | PathLike[str]]) -> Probe:
               for r in found for s in r["streams"]), rule)
 
 
-def _read(path: str | Path | PathLike[str]) -> list[dict[str, Any]]:
+def _read(path):
     import jsonschema
 
     schema = parse_json((files("pencilmap.fft_runner") / "network_probe.schema.json").read_text("utf-8"))
@@ -272,7 +260,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
     figures = {key: figure for key, figure in machine.figures.items() if key not in by_message}
     told = {q.of: q for q in fit.quality}
 
-    def figure(value: str | list[Any], kind: str, note: str = "") -> Figure:
+    def figure(value, kind, note=""):
         row = told[kind]
         text = f"fit: {100 * row.mean:.2g} % off in the mean, {100 * row.largest:.2g} % at most"
         return Figure(value, f"{BY} {source}", row.mean <= CERTAIN_PROBE and not note, "; ".join(filter(None, (text, note))))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pencilmap.mapper.base.progress import by_signal
-from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, Search
+from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, ROUNDS_OF_MESHES, ROUNDS_OF_RINGS, Search
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
@@ -46,11 +46,8 @@ START_SHARE = 2        # divides the evaluations for starts other than launch or
 MOST_BYTES = 1 << 26   # of the loads of starts that are kept for further searches
 LOADS = "loads of starts"  # their key among the results of a search
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
-WARM = 0.8, 0.05       # the same in the first rounds with the best start
 DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
 LARGEST = 300          # decimal digits of the largest number
-ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # for the other evaluations: temperatures, doublings
-ROUNDS_OF_RINGS = (((0.8, COLD), DOUBLINGS),)  # the same if the grid fills a torus without open dimensions
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
 GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any length
 
@@ -224,7 +221,7 @@ class _Run:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
             ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
-            rounds = ROUNDS_OF_RINGS if self.whole and self.state.places.ring.all() else ROUNDS
+            rounds = ROUNDS_OF_RINGS if self.whole and self.state.places.ring.all() else ROUNDS_OF_MESHES
             for k, (between, doublings) in enumerate(rounds):
                 if not self.whole:  # on full meshes a rising norm finds less
                     self.state.doublings[0] = min(doublings, self._most_doublings())

@@ -43,7 +43,7 @@ NEAR = 8  # hosts near a host
 MOST_MEASURED, AT_ONCE = 4096, 512  # hosts whose distances are compared, and so many at once; of more, by their numbers
 TYPICAL, ANY_HEAT = 64, 1e300  # swaps that are made to know their mean change, at a temperature that accepts all
 SAMPLE = 1000  # pairs of points from which the mean length of a route is taken
-MOST_NEAR, FAR = 250_000, 2  # entries of a table of routes in a processor's cache; time of others relative to these
+MOST_NEAR, FAR = 250_000, 4  # entries of a table of routes or of counts in a cache; time of others relative to these
 
 
 class Groups(NamedTuple):
@@ -370,7 +370,7 @@ class Swaps:
     @property
     def far(self) -> int:
         """Time of a changed length, in units of one in a processor's cache."""
-        return FAR if len(self.board.link) > MOST_NEAR else 1
+        return FAR if max(len(self.board.link), len(self.state.counts)) > MOST_NEAR else 1
 
     @property
     def work_of_swap(self) -> float:

@@ -15,18 +15,18 @@ Cost: the changed loads of the budget. The search ends when a candidate reaches 
 Deterministic: the same seed and budget give the same placement, unless the deadline ends the search.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.base.search import OF_ROUNDS, Search
-from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, seeds
+from pencilmap.mapper.base.search import OF_ROUNDS, ROUNDS_OF_SWITCHES, Search
+from pencilmap.mapper.seeds.levels import FEW, MANY, Ground, all_equal, latin, seeds
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
@@ -41,9 +41,6 @@ from pencilmap.model.routing.routes import RouteTable
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence, routed_joint
 
-if TYPE_CHECKING:
-    from pencilmap.mapper.searches.boards import Swaps
-
 FIRST, FILLED = 2, 32     # best seeds by the traffic across units: judged without a budget; compared by all loads
 FIRST_RANKS, FILLED_RANKS = 250_000, 20_000_000  # ranks of all seeds that are made for these two
 FULL = 16                 # entries of a table of counts for each rank, above which sorting is faster
@@ -55,9 +52,6 @@ HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there a
 COLD_BY_ROUTES = 4e-6
 WARM = 0.001              # a polish begins here, for a warmer one forgets the placement: 12.78, not 12.33, on 36 hosts, 8x9
 PATIENT, PATIENT_BY_ROUTES, EAGER = 1.0, 0.999, 0.99  # fading of the gain of later flows: by counts nothing is given up
-# seed by its rank, temperature, if patient: by counts all are; eager ones find 7.25 on HyperX 4x4, 4 hosts
-ROUNDS = ((0, HOT, True), (0, 0.02, False), (1, HOT, True), (2, HOT, False), (0, HOT, False), (1, 0.02, False),
-          (2, 0.02, False), (3, 0.02, False))
 LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared with
 MOST_COUNTS = 1 << 27    # units times groups; above this number only the launch orders are compared
 UNEVEN = 2               # sums of uneven blocks take so many times the memory of counts
@@ -101,7 +95,7 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 
 @lru_cache(maxsize=2)
-def _routes(network: Any, ends: bytes, directed: bool) -> RouteTable | None:
+def _routes(network, ends, directed):
     return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
@@ -208,19 +202,6 @@ def notes(site: Site, found: Found) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def all_equal(site: Site) -> bool:
-    """Return whether all placements cost the same under an even split.
-
-    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
-    host's own link carries the largest load, whatever the placement.
-    """
-    network: Any = site.network
-    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
-        return False
-    unit, length = kind_of(network).counted(network, site.allocation.nodes)
-    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
-
-
 class _Search:
     def __init__(self, ground: Ground, wanted: Objective, within: Search, rules: Sequence[str] = (),
                  transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
@@ -255,11 +236,11 @@ class _Search:
             candidates = self._polished(board, candidates, left)
         return self._of(candidates)
 
-    def _of(self, candidates: dict[str, Ints]) -> Any:
+    def _of(self, candidates):
         name = self._chosen(candidates) if len(candidates) > 1 else next(iter(candidates))
         return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.within.cut_short)
 
-    def _first(self: Any) -> dict[str, Ints]:
+    def _first(self):
         """Return the first that costs least under the default routing, of the launch orders and the seeds that send least.
 
         The traffic across units is a lower bound of this cost, so a seed with as much traffic as a known cost is left out.
@@ -277,13 +258,13 @@ class _Search:
         return {best: slots}
 
     @property
-    def _by_hosts(self) -> float:
+    def _by_hosts(self):
         """Traffic across the border of a host, which is the same for all placements of one task on a host; else 0."""
         if self.ground.site.tasks_per_node > 1 or not self.ground.network.levels:
             return 0.0
         return self._crossing([self._level(units_of(self.ground.network)[0])], self.ground.launch, np.inf)
 
-    def _seeds(self, most: int) -> Iterator[tuple[str, Ints, float]]:
+    def _seeds(self, most):
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
 
         Without a budget, only seeds that send less than the launch orders.
@@ -300,7 +281,7 @@ class _Search:
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
-    def _crossings(self, some: dict[str, Ints], levels: list[tuple[Ints, Floats, Floats]]) -> dict[str, float]:
+    def _crossings(self, some, levels):
         """Return the crossing of each seed; without a budget infinity if units alone send more than a launch order."""
         found, known, least = {}, {}, np.inf
         for name, slots in some.items():
@@ -314,12 +295,12 @@ class _Search:
         return found
 
     @property
-    def _levels(self) -> list[tuple[Ints, Floats, Floats]]:
+    def _levels(self):
         """The levels whose traffic depends on the placement."""
         alone = self.ground.site.tasks_per_node == 1  # sends all to other hosts
         return [self._level(units) for units in units_of(self.ground.network)[alone:]]
 
-    def _level(self, units: Any) -> tuple[Ints, Floats, Floats]:
+    def _level(self, units):
         """Return the unit of each slot, and 1 over the capacity of each unit, and between units."""
         rates = np.array([1 / float(weight) for weight in link_weights(self.ground.network)])
         used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
@@ -328,7 +309,7 @@ class _Search:
         between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
         return unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]
 
-    def _crossing(self, levels: list[tuple[Ints, Floats, Floats]], slots: Ints, limit: float) -> float:
+    def _crossing(self, levels, slots, limit):
         """Return about the objective: the traffic across each unit, and between units with cables, over their cables.
 
         Infinity if the traffic across the units of a level alone reaches the limit.
@@ -348,16 +329,16 @@ class _Search:
             worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
         return self._total(worst)
 
-    def _largest(self, loads: Sequence[Floats]) -> Floats:
+    def _largest(self, loads):
         """Return the largest load for each term of the objective, given the loads of each exchange."""
         scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
-        return np.array([np.max(sum(float(share) * load for share, load in zip(term.shares, scaled)), initial=0.0)
+        return np.array([sum(float(share) * load for share, load in zip(term.shares, scaled)).max(initial=0.0)
                          for term in self.wanted.terms])
 
-    def _total(self, largest: Floats) -> float:
+    def _total(self, largest):
         return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
 
-    def _spread(self, candidates: dict[str, Ints]) -> dict[str, Ints]:
+    def _spread(self, candidates):
         """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
         found = dict(candidates)
         for rule_name, rule in self.rules.items():
@@ -365,7 +346,7 @@ class _Search:
                 found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
         return found
 
-    def _chosen(self, candidates: dict[str, Ints]) -> str:
+    def _chosen(self, candidates):
         """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
 
         It costs no more under the default routing, too.
@@ -383,13 +364,13 @@ class _Search:
         return self._least(allowed)[2]
 
     @staticmethod
-    def _least(allowed: dict[str, list[Fraction]]) -> tuple[float, list[Fraction], str]:
+    def _least(allowed):
         """Return the least regret, the costs, and the name."""
         least = [min(some) for some in zip(*allowed.values())]
         regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
         return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
-    def _annealed(self, board: Any, fraction: float) -> dict[str, Ints]:
+    def _annealed(self, board, fraction):
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
@@ -400,18 +381,17 @@ class _Search:
             kept[name], costs[name] = slots, swaps.cost(slots)
         best = _different(costs)
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
-        rounds = dict.fromkeys((place, hot, patient or board.routes is None) for place, hot, patient in ROUNDS)
-        for place, hot, patient in rounds:
+        for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
             if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
-            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(rounds), hot, patient)
+            found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
         return found
 
-    def _polished(self, board: View, candidates: dict[str, Ints], left: int) -> dict[str, Ints]:
+    def _polished(self, board, candidates, left):
         """Return all candidates, and the best after further swaps: those that cost least by default and here.
 
         left : boards that share what is left of the budget
@@ -426,8 +406,7 @@ class _Search:
                 found[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
         return found
 
-    def _anneal(self, swaps: "Swaps", board: Any, slots: Ints, fraction: float, hot: float = HOT,
-                patient: bool = True) -> Ints:
+    def _anneal(self, swaps, board, slots, fraction, hot=HOT, patient=True):
         cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
@@ -441,23 +420,23 @@ class _Search:
         """The routing that counts first: the default, or the first of the given ones."""
         return next(iter(self.rules))
 
-    def _routes(self, name: str) -> bool:
+    def _routes(self, name):
         """Return whether a routing counts and works here."""
         return name in self.rules and self._cost(self.ground.launch, name) is not None
 
-    def _known(self, slots: Ints) -> dict[str, Fraction]:
+    def _known(self, slots):
         """Return the objective under each routing that was judged."""
         return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
-    def _is_best(self, slots: Ints) -> bool:
+    def _is_best(self, slots):
         return max(self._judged(slots).values()) <= self.enough
 
-    def _judged(self, slots: Ints) -> dict[str, Fraction]:
+    def _judged(self, slots):
         """Return the objective under each routing."""
         found = {name: self._cost(slots, name) for name in self.rules}
         return {name: cost for name, cost in found.items() if cost is not None}
 
-    def _cost(self, slots: Ints, name: str) -> Any:
+    def _cost(self, slots, name):
         """Return the objective under a routing, None if it does not work here."""
         costs = self.known.setdefault(slots.tobytes(), {})
         if name not in costs:
@@ -469,19 +448,19 @@ class _Search:
                 costs[name] = None
         return costs[name]
 
-    def _mapping(self, slots: Ints) -> Mapping:
+    def _mapping(self, slots):
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
 
 
-def _counts(unit: Ints, n: int) -> Ints:
+def _counts(unit, n):
     """Return the members of each group in each unit, given the unit of each member: int array, shape (groups, n)."""
     place = np.arange(len(unit))[:, None] * n + unit
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
-def _leaving(unit: Ints, n: int, inside: Any = None) -> Floats | Ints:
+def _leaving(unit, n, inside=None):
     """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,).
 
     inside : result of `_counts` if known
@@ -496,17 +475,17 @@ def _leaving(unit: Ints, n: int, inside: Any = None) -> Floats | Ints:
     return np.bincount(place[begin] % n, inside * (size - inside), n)
 
 
-def _regret(cost: Fraction, others: Iterable[Any] | list[Fraction]) -> float:
+def _regret(cost, others):
     """Return the factor from the least cost to a cost."""
     least = min(others)
     return float(cost / least) if least else 1.0
 
 
-def _inverse(capacity: Any) -> Floats:
+def _inverse(capacity):
     return np.divide(1, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
 
 
-def _different(costs: dict[str, float]) -> list[str]:
+def _different(costs):
     """Return the names with the least costs, one for each cost, the least first."""
     found: dict[float, str] = {}
     for name, cost in costs.items():
@@ -517,52 +496,3 @@ def _different(costs: dict[str, float]) -> list[str]:
 def judged_routings(network: Network) -> list[str]:
     """Return the routings under which candidates are judged, the default first."""
     return [name for name in judged(network) if name not in LINEAR_PROGRAMS]
-
-
-def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
-    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
-
-    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
-
-    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
-    every row, every column and every leaf spreads its receivers over all cables.
-    """
-    T = ground.site.tasks_per_node
-    rank_in = np.full(len(ground.node), -1)
-    rank_in[slots] = np.arange(len(slots))
-    held = rank_in.reshape(-1, T)
-    unit = ground.levels[0][::T] * cables
-    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
-    port = unit + port[ground.node[::T]]
-    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
-    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
-    new = np.empty_like(held)
-    new[there] = held[host]
-    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
-    found = np.empty(len(slots), dtype=np.int64)
-    place = np.flatnonzero(new.ravel() >= 0)
-    found[new.ravel()[place]] = place
-    return found
-
-
-def _numbered(keys: Ints) -> Ints:
-    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
-    order = np.argsort(keys, kind="stable")
-    begin = np.searchsorted(keys[order], keys[order])
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
-    return found
-
-
-def _diagonals(held: Ints, R: int) -> Ints:
-    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
-
-    `held` has the rank in each slot, -1 for none.
-    """
-    found = np.zeros(len(held), dtype=np.int64)
-    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
-        place = np.sort(place, axis=1)
-        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
-        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
-        found += least // np.maximum(1, new.sum(axis=1))
-    return found

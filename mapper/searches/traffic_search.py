@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.search import Search
+from pencilmap.mapper.base.search import FRESH_RUNS, MOST_TRAFFIC_MESSAGES, MOST_TRAFFIC_SWAPS, SWAPS_OF_FRESH, Search
 from pencilmap.mapper.searches.boards import Groups, Pairs, Swaps, Term, board_of_places, flow_of, flows_of, pairs_of
 from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
@@ -33,12 +33,8 @@ REFINED = 3  # starts that are improved
 COOL = (3, 4, 5)
 WARM = 0.02  # first temperature of a start that is good already
 FRESH, HOT = (3,), 0.3  # stage and first temperature of a run that forgets its start
-FRESH_RUNS = 6
-SWAPS_OF_FRESH = 2000  # swaps for each rank that make a run from a high temperature worth its time
 HEATED = (0, 1, 2, 3, 4, 5)
 COLD, SLICES = 0.03, 4  # last temperature of a stage, as a factor of the first; slices of a stage
-MOST_SWAPS = 40_000  # of a search, for each rank
-MOST_MESSAGES = 2_000_000  # of a transform with halos: above this number, its launch order only
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,8 @@ def search_places(site: Site, swaps: Swaps, starts: Iterable[tuple[str, Ints]], 
         if within.is_over():
             break
     if within.budget:
-        best += list(_improved(swaps, best, within.part(min(1.0, MOST_SWAPS * P * swaps.work_of_swap / within.budget))))
+        most = MOST_TRAFFIC_SWAPS * P * swaps.work_of_swap
+        best += list(_improved(swaps, best, within.part(min(1.0, most / within.budget))))
     cost, name, places = min(best, key=lambda some: some[0])
     return FoundPlaces(places, name, costs, cost)
 
@@ -119,7 +116,7 @@ def search_transform(site: Site, grid: ProcessGrid, transform: Transform, wanted
     """
     orders = list(launch_orders(site, grid.n_tasks))
     tables = None
-    if within.goes_on() and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES:
+    if within.goes_on() and grid.n_tasks * sum(grid.shape) <= MOST_TRAFFIC_MESSAGES:
         tables = _tables(site, routing(default_routing(site.network), site.network))
     if tables is None:
         return [_mapping(site, grid, orders[0][1])]

@@ -18,6 +18,8 @@ spread
     are taken in turn from its smaller units, so that the pieces are spread there, too.
 of the kind
     Placements of `Seeds.starts`.
+Latin
+    Any of these, with the hosts of each leaf in another order, so that static routes spread over all its cables.
 
 Cost: sorting the ranks once for each seed.
 """
@@ -33,6 +35,7 @@ from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.graph import dividers, halves
 from pencilmap.model.base.arrays import Ints, divisors
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 
@@ -318,3 +321,65 @@ def _fitted(n: int, length: Any, free: Ints) -> Iterator[tuple[int, Ints]]:
             begun[k] += taken
             left[k] -= taken
             room -= taken
+
+
+def all_equal(site: Site) -> bool:
+    """Return whether all placements cost the same under an even split.
+
+    This is so for one task on a host of a fat tree, if no unit has fewer cables upwards than hosts in use below. Then every
+    host's own link carries the largest load, whatever the placement.
+    """
+    network: Any = site.network
+    if not kind_of(network).counts_suffice or site.tasks_per_node > 1 or network.links_per_host > 1:
+        return False
+    unit, length = kind_of(network).counted(network, site.allocation.nodes)
+    return bool((np.bincount(unit[:, 1:].ravel(), minlength=len(length)) * length <= length[0]).all())
+
+
+def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
+    """Return the placement with the hosts of each leaf in another order, so that static routes spread over all cables.
+
+    `cables` is the number of cables of a leaf, `port` the cable that leads to each host.
+
+    Inside a leaf with k cables the ranks (p, q) sit on a host with number p + q modulo k, as far as there are such hosts. So
+    every row, every column and every leaf spreads its receivers over all cables.
+    """
+    T = ground.site.tasks_per_node
+    rank_in = np.full(len(ground.node), -1)
+    rank_in[slots] = np.arange(len(slots))
+    held = rank_in.reshape(-1, T)
+    unit = ground.levels[0][::T] * cables
+    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
+    port = unit + port[ground.node[::T]]
+    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
+    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
+    new = np.empty_like(held)
+    new[there] = held[host]
+    new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
+    found = np.empty(len(slots), dtype=np.int64)
+    place = np.flatnonzero(new.ravel() >= 0)
+    found[new.ravel()[place]] = place
+    return found
+
+
+def _numbered(keys):
+    """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
+    order = np.argsort(keys, kind="stable")
+    begin = np.searchsorted(keys[order], keys[order])
+    found = np.empty(len(keys), dtype=np.int64)
+    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
+    return found
+
+
+def _diagonals(held, R):
+    """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
+
+    `held` has the rank in each slot, -1 for none.
+    """
+    found = np.zeros(len(held), dtype=np.int64)
+    for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
+        place = np.sort(place, axis=1)
+        new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
+        least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
+        found += least // np.maximum(1, new.sum(axis=1))
+    return found

@@ -28,10 +28,12 @@ class Seeds:
         """Return placements at which the search by swaps may begin, on a network that is no torus."""
         return ()
 
-    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
-        """Return placements of a family that is searched by itself, the best last; none if the family does not apply.
+    def has_closed(self, site: Site, grid: ProcessGrid) -> bool:
+        """Return whether `closed` has placements. Only a network with coordinates is asked."""
+        return False
 
-        Only a network with coordinates is asked.
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
+        """Return placements of a family that is searched by itself for even blocks, the best last; none if it has none.
 
         Parameters
         ----------

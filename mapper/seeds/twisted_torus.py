@@ -349,6 +349,9 @@ def _contains(forms: Ints, points: Ints) -> Bools:
 
 
 class _TwistedSeeds(Seeds):
+    def has_closed(self, site: Site, grid: ProcessGrid) -> bool:
+        return has_bases(site, grid)
+
     def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
         return best_twisted(site, grid, within, wanted) if has_bases(site, grid) else []
 

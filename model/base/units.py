@@ -122,6 +122,16 @@ UNITS = {
 _EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 
+def expected_milliseconds(ends: tuple[float, float]) -> str:
+    """Return a range of seconds in milliseconds, two digits each.
+
+    >>> expected_milliseconds((0.01849, 0.00528 * 4))
+    '18 to 21'
+    """
+    low, high = (f"{float(f'{1e3 * end:.2g}'):g}" for end in ends)
+    return f"{low} to {high}"
+
+
 def milliseconds(seconds: float | None) -> str:
     """Return a time in ms with four significant digits, ``-`` for None.
 

@@ -35,7 +35,6 @@ from pencilmap.model.network.twisted_torus import (
 )
 from pencilmap.model.placement.allocation import LaunchOrder
 from pencilmap.model.times.costs import Costs, MessageRange
-from pencilmap.model.times.held_out import LikelyRange
 
 
 @dataclass(frozen=True)
@@ -224,15 +223,6 @@ class Machine:
                 yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
 
     @property
-    def likely(self) -> LikelyRange | None:
-        """Range of measured over predicted time of 90 % of held-out exchanges, and what was measured.
-
-        None without a calibration, or if the file does not say what was measured.
-        """
-        value = self.figures[RATIO].value if RATIO in self.figures else None
-        return LikelyRange(**{name: tuple(some) for name, some in value.items()}) if isinstance(value, dict) else None
-
-    @property
     def launch_order(self) -> LaunchOrder | None:
         """The order in which its launcher fills the nodes, None if the file has no order.
 
@@ -352,8 +342,13 @@ def _build(data: dict[str, Any]) -> Machine:
     network = _switches(figures) if "network" in figures else _torus(figures, data.get("axes"))
     _check_launch_order(figures.get(LAUNCH_ORDER), axes_of_jobs(figures, network))
     return Machine(data["name"], title=data["title"], network=network, tasks_per_node=figures["tasks_per_node"].value,
-                   figures=figures, costs=Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
+                   figures=figures, costs=_costs(figures),
                    partitions=_partitions(figures.get("partition"), network))
+
+
+def _costs(figures: Mapping[str, Figure]) -> Costs:
+    fitted = figures[FITTED_NODES].value if FITTED_NODES in figures else None
+    return Costs(**costs_of({key: figure.value for key, figure in figures.items()}), fitted_nodes=fitted)
 
 
 def _switches(figures: Mapping[str, Figure]) -> Network:
@@ -418,8 +413,7 @@ def _check_launch_order(figure: Figure | None, axes: tuple[str, ...]) -> None:
 
 
 ONE_NETWORK = "it needs [shape], or [network] without axes, [cables] and [twists]"
-RATIO = "measured_over_predicted"  # key of the file
-LAUNCH_ORDER = "launch_order"      # key of the file
+FITTED_NODES, LAUNCH_ORDER = "fitted_nodes", "launch_order"  # keys of the file
 COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),

@@ -33,7 +33,7 @@ from pencilmap.model.predict.question import (
 )
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.held_out import LikelyRange
+from pencilmap.model.times.expected import SWITCHES, TORUS, TWISTED, Expected, expected_gain, expected_range
 from pencilmap.model.times.timing import LocalTerms
 from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges, remaps
 from pencilmap.model.traffic.loads import m_scale, m_time
@@ -41,6 +41,7 @@ from pencilmap.model.traffic.loads import m_scale, m_time
 SCHEMA = "pencilmap-prediction/1"
 ANY_ROUTING = "any (cut bound)"
 BEST_MINIMAL = "optimal-minimal"
+MEASURED_EXCHANGES = "alltoallv", "alltoall", "p2p"
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,9 @@ class Prediction:
     local : LocalTerms of the computing, None without a transform.
     schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
     times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
-    likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
-    calibration; None where no exchanges like these were measured, see `expecting`.
+    likely : the range of measured over predicted time of nine in ten exchanges like these, on machines that were left out;
+    None where none were measured, see `expecting`. likely_gain : that of the gain over another placement.
+    unmeasured : the reason where a range is None.
     case : the placement and the question; None for a prediction that is not asked under other rules.
     """
 
@@ -105,6 +107,8 @@ class Prediction:
     local: LocalTerms | None = None
     schedule: ScheduleForecast | None = None
     likely: tuple[float, float] | None = None
+    likely_gain: tuple[float, float] | None = None
+    unmeasured: str = ""
     certified: bool = True
     remaps: tuple[ExchangePrediction, ...] = ()
     turned_remaps: tuple[ExchangePrediction, ...] = ()
@@ -130,15 +134,48 @@ class Prediction:
         asked = self.case and self.case.question.routing is None
         return bool(asked) and self.routing in kind_of(self.network).bracket
 
-    def expecting(self, measured: LikelyRange | None) -> "Prediction":
-        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""
-        works = [(stage.algorithm, stage.work) for stage in self.stages if stage.work]
-        found = self.schedule
-        is_usual = found and found.name == SEQUENCE and self.routing == kind_of(self.network).routings[0]
-        is_full = self.grid.n_tasks == self.network.n_nodes * self.tasks_per_node and not self.idle_tasks
-        is_like = (measured and works and found and is_usual and is_full
-                   and measured.holds(str(self.network), self.tasks_per_node, found.direction, works))
-        return replace(self, likely=measured.range if measured and is_like else None)
+    @property
+    def n_nodes(self) -> int:
+        """Nodes whose tasks take part."""
+        return -(-self.grid.n_tasks // self.tasks_per_node)
+
+    def expecting(self, fitted_nodes: int | None) -> "Prediction":
+        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing.
+
+        `fitted_nodes` are the most nodes of the exchanges to which the costs were fitted.
+        """
+        works = [(stage.time_s, stage.work.message_bytes) for stage in self.moves
+                 if stage.time_s and stage.work and stage.work.messages]
+        if not works:
+            return self
+        here = self.network
+        network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
+        where = network, self.n_nodes
+        found = [expected_range(*where, size, fitted_nodes) for _, size in works]
+        gain = expected_gain(*where, min(size for _, size in works), fitted_nodes)
+        if unusual := self._unusual():
+            found, gain = [Expected(None, unusual)], Expected(None, unusual)
+        ranges = [(seconds, each.range) for (seconds, _), each in zip(works, found) if each.range]
+        likely = None
+        if len(ranges) == len(works):
+            total = sum(seconds for seconds, _ in ranges)
+            low, high = (sum(seconds * ends[k] for seconds, ends in ranges) / total for k in (0, 1))
+            likely = low, high
+        reason = next((each.reason for each in (*found, gain) if each.reason), "")
+        return replace(self, likely=likely, likely_gain=gain.range, unmeasured=reason)
+
+    def without_range(self, reason: str) -> "Prediction":
+        """The prediction without ranges, for a reason."""
+        return replace(self, likely=None, likely_gain=None, unmeasured=reason)
+
+    def _unusual(self) -> str:
+        """The schedule, exchange or routing that was not measured, "" if there is none."""
+        kind = kind_of(self.network)
+        usual = (kind.routings[0], "static", *kind.bracket)
+        return ("overlapped" if self.schedule_name != SEQUENCE else
+                next((f"exchange {stage.algorithm} not measured" for stage in self.stages
+                      if stage.algorithm not in MEASURED_EXCHANGES), "") or
+                ("" if self.routing in usual else f"{self.routing} routing not measured"))
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange or remap of that name."""
@@ -181,9 +218,7 @@ class Prediction:
 
     @property
     def time_range_s(self) -> tuple[float, float] | None:
-        """The range in seconds in which nine in ten measured times are expected, as if all exchanges had the same error; or
-        None.
-        """
+        """The range in seconds in which nine in ten measured times are expected; or None."""
         return likely_times(self.time_s, self.likely)
 
     @property
@@ -263,6 +298,7 @@ class Prediction:
                 "m_source": "paper" if self.product and self.product.is_digits else "cut",
                 "stages": [stage.as_dict() for stage in self.stages],
                 "t_s": self.t_s, "time_s": self.time_s, "time_range_s": _listed(self.time_range_s),
+                "gain_range": _listed(self.likely_gain), "unmeasured": self.unmeasured,
                 "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
@@ -283,18 +319,6 @@ def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tu
     (1.5, 3.0)
     """
     return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
-
-
-def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The range in which the measured ratio of two transforms lies nine times in ten; None if `likely` is not known.
-
-    The errors of the exchanges are taken as independent. A ratio has twice the variance of one time, and the time of a
-    transform, which is the sum of two exchanges, half of that of one exchange.
-
-    >>> [f"{end:.3g}" for end in likely_ratio(1.2, (0.8, 1.25)) or ()]
-    ['0.96', '1.5']
-    """
-    return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
 
 
 def _listed(times: tuple[float, float] | None) -> list[float] | None:
@@ -387,8 +411,9 @@ def answer(question: Question, placed: Placement, name: str | None = None, close
         network=network, tasks_per_node=case.tasks_per_node, grid=case.grid, placement=name or placed.name,
         product=case.product, routing=case.routing_name, stages=stages, bounds=bounds,
         notes=(*_notes(case.product, stages, bounds), *placed.notes, *forecast.notes, *question.notes), local=local,
-        schedule=forecast, halo=_halo(case), case=case).expecting(question.likely)
-    return _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
+        schedule=forecast, halo=_halo(case), case=case)
+    whole = _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
+    return whole.expecting(question.costs.fitted_nodes)
 
 
 def _worst(question: Question, placed: Placement, name: str | None) -> Prediction:
@@ -485,8 +510,8 @@ def _without_routing(prediction: Prediction, notes: tuple[str, ...]) -> Predicti
                      for b in cut_bound(case.network, exchange, case.mapping.node_of_rank))
         t_s = None if case.transform is None else m_time(load, case.network, case.transform.total_bytes)
         stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, rounds=None))
-    return replace(prediction, routing=ANY_ROUTING, certified=False, notes=notes, local=None, schedule=None, likely=None,
-                   halo=None, case=None, stages=tuple(stages))
+    return replace(prediction.without_range("any routing"), routing=ANY_ROUTING, certified=False, notes=notes, local=None,
+                   schedule=None, halo=None, case=None, stages=tuple(stages))
 
 
 def _with_remaps(prediction: Prediction, case: Case) -> Prediction:

@@ -18,7 +18,6 @@ from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.schedules.schedule import BACKWARD, FORWARD, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.held_out import LikelyRange
 from pencilmap.model.times.timing import (
     ExchangeWork,
     LocalTerms,
@@ -76,8 +75,6 @@ class Question:
         empty, only this network.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted if no rule is named.
-    likely : LikelyRange, optional
-        Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
     halo : Halo, optional
         Halos beside the transform; they count in the choice of a placement.
     """
@@ -96,7 +93,6 @@ class Question:
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Question", ...] = ()
     robust: bool = False
-    likely: LikelyRange | None = None
     halo: Halo | None = None
 
     def towards(self, direction: str) -> Self:

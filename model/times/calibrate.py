@@ -57,6 +57,7 @@ class Sample:
     network: str = ""
     exchange: str = ""
     direction: str = ""
+    nodes: int = 0  #: that take part in an exchange
 
     def time_s(self, costs: Costs) -> float | None:
         """Return seconds by the time model; None if none of its terms applies."""

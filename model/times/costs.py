@@ -59,6 +59,7 @@ class Costs:
     copy_cost_s: float | None = None  #: seconds for each message that a task packs and unpacks, whatever its size
     cache_per_task: float | None = None  #: bytes of a task's own cache; if unknown, every pass stays in the cache
     cache_per_node: float | None = None  #: bytes of the caches of a node: a smaller pass does not go to memory
+    fitted_nodes: int | None = None  #: most nodes of the exchanges to which figures were fitted; None if none were
 
     def __post_init__(self) -> None:
         if self.messages is not None:
@@ -108,7 +109,7 @@ class Costs:
                 raise MachineError("ports say how many messages start at a time, but the time of a start is not known here; "
                                    "give it with `message_cost`, such as 2 us")
             ranges = (MessageRange(inf, start_s),)
-        return replace(self, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None,
+        return replace(self, message_cost_s=None, message_size_cost_s=None, message_hop_cost_s=None, fitted_nodes=None,
                        messages=tuple(replace(each, ports=ports or each.ports) for each in ranges))
 
     def _check_messages(self, ranges: tuple[MessageRange, ...]) -> None:

@@ -8,7 +8,7 @@ selection", Statistics Surveys 4 (2010), 40-79.
 Cost: one fit for each division, about a second each.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,9 +19,6 @@ from pencilmap.model.times.calibrate import Calibration, Errors, Sample, errors
 from pencilmap.model.times.timing import ExchangeWork, LocalWork
 
 N_HALVES = 30
-LIKELY = 0.9          # share of the held-out times that lie in the likely range
-LEAST_HELD_OUT = 20   # fewer residuals do not show the outer twentieths
-ROUNDED = 1e-3        # relative error of the sizes in a machine file
 Fit = Callable[[Sequence[Sample]], Calibration]
 
 
@@ -126,78 +123,3 @@ def _error(division: Division, fit: Fit) -> Errors | None:
 def _held(text: str, pairs: Sequence[tuple[Division, Errors]]) -> Held:
     largest, worst = max((error.largest, error.worst) for _, error in pairs)
     return Held(pairs[0][0].rule, text, pairs[0][1].n, tuple(sorted(error.mean for _, error in pairs)), largest, worst)
-
-
-@dataclass(frozen=True)
-class LikelyRange:
-    """Measured over predicted time of `LIKELY` of the held-out exchanges, and the exchanges that were measured.
-
-    Parameters
-    ----------
-    range : (float, float)
-    networks, exchanges, directions : tuple of str
-        Networks with all their nodes; algorithms of the exchanges; directions of the transforms.
-    tasks_per_node : tuple of int
-    ranks : (int, int)
-        Fewest and most ranks of a group.
-    message_bytes : (float, float)
-        Smallest and largest message.
-    """
-
-    range: tuple[float, float]
-    networks: tuple[str, ...]
-    tasks_per_node: tuple[int, ...]
-    ranks: tuple[int, int]
-    message_bytes: tuple[float, float]
-    exchanges: tuple[str, ...]
-    directions: tuple[str, ...]
-
-    def holds(self, network: str, tasks_per_node: int, direction: str,
-              exchanges: Iterable[tuple[str, ExchangeWork]]) -> bool:
-        """Return whether some exchanges, each an algorithm and its work, lie inside what was measured."""
-        return (network in self.networks and tasks_per_node in self.tasks_per_node and direction in self.directions
-                and all(name in self.exchanges and _is_within(work.messages + 1, self.ranks)
-                        and _is_within(work.message_bytes, self.message_bytes) for name, work in exchanges if work.messages))
-
-
-def _is_within(value: float, ends: tuple[float, float]) -> bool:
-    return ends[0] * (1 - ROUNDED) <= value <= ends[1] * (1 + ROUNDED)
-
-
-def likely_range(samples: Sequence[Sample], fit: Fit) -> LikelyRange | None:
-    """Return the range of measured over predicted time that covers `LIKELY` of the held-out exchanges.
-
-    Parameters
-    ----------
-    samples : sequence of Sample
-    fit : callable
-        Samples -> Calibration.
-
-    Returns
-    -------
-    LikelyRange or None
-        Quantiles of the ratios, without a normal distribution; placements and sizes are held out. None if there are fewer
-        than `LEAST_HELD_OUT` exchanges.
-    """
-    ratios = []
-    for division in divisions(samples):
-        if division.rule in ("one placement out", "one size out") and division.training:
-            found = fit(division.training)
-            ratios += [s.measured_s / t for s in division.others if (t := found.time_s(s))]
-    if len(ratios) < LEAST_HELD_OUT:
-        return None
-    low, high = np.quantile(ratios, [(1 - LIKELY) / 2, (1 + LIKELY) / 2])
-    some = [s for s in samples if isinstance(s.work, ExchangeWork)]
-    works = [s.work for s in some if isinstance(s.work, ExchangeWork)]
-
-    def different(values: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(values))
-
-    def ends(values: Iterable[Any]) -> tuple[Any, Any]:
-        return min(values), max(values)
-
-    return LikelyRange((float(low), float(high)), networks=different(s.network for s in some),
-                       tasks_per_node=tuple(sorted({work.tasks for work in works})),
-                       ranks=ends([work.messages + 1 for work in works]),
-                       message_bytes=ends([work.message_bytes for work in works]),
-                       exchanges=different(s.exchange for s in some), directions=different(s.direction for s in some))

@@ -18,19 +18,33 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.times.calibrate import OUTLIER, Sample
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.held_out import LIKELY
-from pencilmap.model.times.published import MeasuredExchange, measured_exchanges
+from pencilmap.model.times.expected import (
+    CLASSES,
+    FITTED_GAIN,
+    INSIDE,
+    LIKELY,
+    PUBLIC_GAIN,
+    SIZES,
+    SWITCHES,
+    TORUS,
+    class_of,
+    size_of,
+)
+from pencilmap.model.times.held_out import Fit, divisions
+from pencilmap.model.times.published import MeasuredExchange, measured_exchanges, table
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms
 
 MOST_FITTED = 16     # nodes of the larger of the two runs
 CLOSE = 0.25         # relative error of a good prediction
-SIZES = 1 << 10, 1 << 12, 1 << 14  # bytes: each begins a class of messages with its own range
 LEAST_RATIO = 1.0    # with public figures: nothing is faster than the ports
+DEFAULT = "default"  # placement with which others are compared
 
 
 @dataclass(frozen=True)
 class Value:
-    """A published value: the sample, its machine, its series (one program and MPI), and whether the series' fit uses it."""
+    """A published value: the sample, its machine, its series (one program and MPI), whether the series' fit uses it, and the
+    largest number of nodes of this fit (0 without one).
+    """
 
     machine: str
     network: str
@@ -38,6 +52,7 @@ class Value:
     nodes: int
     sample: Sample
     is_fitted: bool
+    fitted_nodes: int = 0
 
     @property
     def message_bytes(self) -> float:
@@ -46,7 +61,12 @@ class Value:
     @property
     def size(self) -> int:
         """The class of `SIZES`, by its smallest message; 0 below all."""
-        return max((least for least in SIZES if least <= self.message_bytes * (1 + 1e-9)), default=0)
+        return size_of(self.message_bytes)
+
+    def group(self, by_fit: bool) -> tuple[str, int]:
+        """The classes that share a range: of `pencilmap.model.times.expected.class_of`, and of the size."""
+        kind = TORUS if self.network == TORUS else SWITCHES
+        return class_of(kind, self.nodes, self.fitted_nodes if by_fit else None), self.size
 
 
 @dataclass(frozen=True)
@@ -107,14 +127,15 @@ def exchange_values() -> list[Value]:
         fitted = {counts[0], max(n for n in counts if n <= max(MOST_FITTED, counts[0]))} if len(counts) > 2 else set[int]()
         found += [Value(machine, each.network, f"{mpi}, {call}", each.nodes, Sample(
             f"{machine} {mpi} {call}, {each.nodes} nodes, {each.message_bytes:g} bytes", phase="exchange", size="",
-            work=exchange_work(each), measured_s=each.time_s, exchange=call), each.nodes in fitted) for each in some]
+            work=exchange_work(each), measured_s=each.time_s, exchange=call), each.nodes in fitted, max(fitted, default=0))
+            for each in some]
     return found
 
 
 def by_public_figures(values: Iterable[Value]) -> list[Judged]:
     """Return every value over the time of the busiest port."""
     return _ranged([Judged(value, value.sample.measured_s / value.sample.work.link_s) for value in values
-                    if isinstance(value.sample.work, ExchangeWork)], LEAST_RATIO)
+                    if isinstance(value.sample.work, ExchangeWork)], by_fit=False)
 
 
 def by_two_figures(values: Iterable[Value]) -> list[Judged]:
@@ -128,7 +149,7 @@ def by_two_figures(values: Iterable[Value]) -> list[Judged]:
         costs = two_figures(training)
         found += [Judged(value, value.sample.measured_s / time_s) for value in some
                   if not value.is_fitted and (time_s := value.sample.time_s(costs))]
-    return _ranged(found)
+    return _ranged(found, by_fit=True)
 
 
 def two_figures(samples: Sequence[Sample]) -> Costs:
@@ -149,28 +170,100 @@ def two_figures(samples: Sequence[Sample]) -> Costs:
     return costs(fit.x)
 
 
-def _ranged(judged: Sequence[Judged], least: float | None = None) -> list[Judged]:
-    return [replace(each, range=expected_range([other for other in judged if other.value.machine != each.value.machine],
-                                               each.value.size, least)) for each in judged]
+def _ranged(judged: Sequence[Judged], by_fit: bool) -> list[Judged]:
+    ranges = {}
+    for machine, group in {(each.value.machine, each.value.group(by_fit)) for each in judged}:
+        ranges[machine, group] = error_range([each for each in judged if each.value.machine != machine
+                                              and each.value.group(by_fit) == group], None if by_fit else LEAST_RATIO)
+    return [replace(each, range=ranges[each.value.machine, each.value.group(by_fit)] if each.value.size else None)
+            for each in judged]
 
 
-def expected_range(judged: Iterable[Judged], size: int, least: float | None = None) -> tuple[float, float] | None:
-    """Return the range that holds `LIKELY` of the ratios of a class of messages, each machine with the same weight.
+def error_range(judged: Sequence[Judged], least: float | None = None) -> tuple[float, float] | None:
+    """Return the range that holds `LIKELY` of the ratios of a machine that is not among the given; each counts alike.
 
     Parameters
     ----------
-    judged : iterable of Judged
-    size : int
-        See `Value.size`.
+    judged : sequence of Judged
     least : float, optional
         The lower end, if its cause is known.
+
+    Returns
+    -------
+    (float, float) or None
+        The logarithms of the ratios are those of a machine, with a normal distribution around its median, whose median is
+        drawn from a normal distribution, too. None for fewer than two machines.
     """
-    some = [each for each in judged if each.value.size == size]
-    machines = [each.value.machine for each in some]
-    if not some:
+    from scipy.stats import t
+
+    logs = [np.log([each.ratio for each in judged if each.value.machine == machine])
+            for machine in dict.fromkeys(each.value.machine for each in judged)]
+    if len(logs) < 2:
         return None
-    ratios, weights = np.array([each.ratio for each in some]), np.array([1 / machines.count(name) for name in machines])
+    medians = np.array([np.median(some) for some in logs])
+    within = np.mean([((some - middle) ** 2).mean() for some, middle in zip(logs, medians)])
+    spread = float(t.ppf((1 + LIKELY) / 2, len(logs) - 1) * np.sqrt(medians.var(ddof=1) * (1 + 1 / len(logs)) + within))
+    low, high = (float(np.exp(medians.mean() + way * spread)) for way in (-1, 1))
+    return low if least is None else least, high
+
+
+def measured_gains(samples: Sequence[Sample], fit: Fit) -> dict[str, list[tuple[str, float]]]:
+    """Return measured over predicted gains of placements over another for the same exchanges, by class, with their machines.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        Exchanges of Blue Gene/L.
+    fit : callable
+        Samples -> Calibration; the size of the transform of a gain is held out.
+    """
+    fits = [(fit(division.training), division.others) for division in divisions(samples)
+            if division.rule == "one size out"]
+    held = {each: found for found, others in fits for each in others}
+    transforms: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    for each in samples:
+        setup, _, placement = each.placement.rpartition(" ")
+        transforms.setdefault((setup, each.size), {}).setdefault(placement, []).append(each)
+    found: dict[str, list[tuple[str, float]]] = {PUBLIC_GAIN: [], FITTED_GAIN: []}
+    for placed in transforms.values():
+        usual = placed.pop(DEFAULT, [])
+        for some in placed.values() if usual else ():
+            gain, by_links, by_figures = (
+                sum(map(time, usual)) / sum(map(time, some)) for time in (
+                    lambda each: each.measured_s, lambda each: each.work.link_s,
+                    lambda each: held[each].time_s(each)))
+            found[FITTED_GAIN].append(("Blue Gene/L", gain / by_figures))
+            if all(size_of(each.work.message_bytes) for each in some):
+                found[PUBLIC_GAIN].append(("Blue Gene/L", gain / by_links))
+    found[PUBLIC_GAIN] += [(line["machine"], float(line["four_switches_us"]) / float(line["one_switch_us"]))
+                           for line in table("measured_placements.csv")]
+    return found
+
+
+def gain_range(gains: Sequence[tuple[str, float]]) -> tuple[float, float]:
+    """Return the range that holds `LIKELY` of measured over predicted gains, each machine with the same weight."""
+    machines = [machine for machine, _ in gains]
+    ratios, weights = np.array([ratio for _, ratio in gains]), np.array([1 / machines.count(name) for name in machines])
     order = np.argsort(ratios)
     shares = np.cumsum(weights[order]) / weights.sum()
     low, high = (float(ratios[order][np.searchsorted(shares, end)]) for end in ((1 - LIKELY) / 2, (1 + LIKELY) / 2))
-    return low if least is None else least, high
+    return low, high
+
+
+def range_rows(values: Sequence[Value], gains: dict[str, list[tuple[str, float]]]) -> list[tuple[str, ...]]:
+    """Return the rows of `pencilmap.model.times.expected.RANGES`: class, smallest message, range, values, machines."""
+    rows = []
+    public, fitted = by_public_figures(values), by_two_figures(values)
+    for name in CLASSES:
+        by_fit = CLASSES.index(name) >= CLASSES.index(INSIDE)
+        for size in SIZES:
+            some = [each for each in (fitted if by_fit else public) if each.value.group(by_fit) == (name, size)]
+            ends = error_range(some, None if by_fit else LEAST_RATIO)
+            assert ends
+            rows.append(_row(name, size, ends, len(some), {each.value.machine for each in some}))
+    return rows + [_row(name, 0, gain_range(some), len(some), {machine for machine, _ in some})
+                   for name, some in gains.items()]
+
+
+def _row(name: str, size: int, ends: tuple[float, float], number: int, machines: set[str]) -> tuple[str, ...]:
+    return name, str(size), f"{ends[0]:.3g}", f"{ends[1]:.3g}", str(number), str(len(machines))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import MUCH, faster_choice, faster_choices
@@ -17,22 +17,25 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, likely_ratio, under
+from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, under
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
     SAME,
+    about,
     could_gain,
     exchanges_s,
     factor,
     gain,
     gains,
     is_scheduled,
+    range_words,
+    seconds,
     value,
 )
 
@@ -43,6 +46,7 @@ DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
+SMALL, SURE_GAIN = "messages below", 2.0  # the reason of small messages; a predicted gain from which on links matter
 STATIC, STATICALLY = "static", " under static routes, as InfiniBand has them"
 IN_WORDS = ("order ", "pattern ", "tiling ", "the ", "block order")  # begin names of placements that are words of a sentence
 
@@ -139,22 +143,22 @@ class Answer:
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
-        return if_sent(self._under_rule(self._first(file)), self.best)
+        return if_sent(joined(self._under_rule(self._first(file))), self.best)
 
     @property
     def is_one_rule(self) -> bool:
         """Whether routers adapt, but a quick look asked one rule."""
         return not EFFORTS.get(self.effort, 1) and self.best.adapts and not self.best.bracket
 
-    def _under_rule(self, sentence: str) -> str:
+    def _under_rule(self, sentence):
         """The sentence, with the routing for which its times hold."""
         rule = ("each under its worst routing" if self.is_worst else
                 f"under {self.best.routing} routing" if self.is_one_rule else "")
         return sentence.replace("(predicted)", f"(predicted, {rule})", 1) if rule else sentence
 
-    def _first(self, file: str) -> str:
+    def _first(self, file):
         """The same without the schedule."""
-        found = spent(self.best, self.by)
+        found = spent(self.best, self.by) + self.starts
         if self.launch.unknown:
             return (f"{agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
@@ -163,17 +167,51 @@ class Answer:
             return f"{agrees(file, 'takes')} {found} (predicted)."
         name = self.launch.name
         if self.is_launch:
+            if self.best.all_alike:
+                return f"Placement does not matter, as all are alike (proved): {name} takes {found} (predicted)."
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
                     if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
         if self.is_same:
             return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
+        if self.is_unsure:
+            less = "no faster than" if self.is_faster else "as fast as"
+            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*self._gains())}{self._gain_range()}, {found} "
+                    "(predicted).")
+        said = f"{agrees(file, 'is')} {factor(*self._gains())} than {name}{self._gain_range()}"
         if self.is_range or self.has_range:
-            return f"{agrees(file, 'is')} {factor(*self._gains())} than {name} (predicted)."
-        times = compared(found, value(other, self.by))
-        return f"{agrees(file, 'is')} {factor(*self._gains())} than {name}: {times} (predicted)."
+            return f"{said} (predicted)."
+        return f"{said}: {taken(self.best, other, self.by)}{self.starts} (predicted)."
 
     @property
-    def _than_others(self) -> str:
+    def is_unsure(self) -> bool:
+        """Whether the measured gain may well be none: its range includes 1, or messages are so small that they decide."""
+        likely = self._likely()
+        if self._gains() is None or self.is_same:
+            return False
+        return (likely[0] <= 1 <= likely[1] if likely else
+                self.best.likely_gain is None and SMALL in self.best.unmeasured and self._most_gain < SURE_GAIN)
+
+    @property
+    def starts(self) -> str:
+        """A clause if starting messages takes most of the time and no placement is much faster than the launch order."""
+        time_s, terms = seconds(self.best, self.by), [stage.terms for stage in self.best.moves if stage.terms]
+        spent_s = sum((part.start_s or 0.0) + (part.messages_s or 0.0) for part in terms)
+        return ", mostly message starts, so placement hardly matters" \
+            if time_s and spent_s > time_s / 2 and self._most_gain < MUCH else ""
+
+    @property
+    def _most_gain(self):
+        return max(max(ratio, 1 / ratio) for ratio in self._gains() or (1.0,))
+
+    def _gain_range(self):
+        """The range of measured gains in parentheses, "" if it is not known."""
+        return "" if self.launch.first is None else gain_words(self.best, self.launch.first, self.by)
+
+    def _likely(self):
+        return None if self.launch.first is None else likely_gains(self.best, self.launch.first, self.by)
+
+    @property
+    def _than_others(self):
         """The name of a launch order that is as fast, and the gain over another possible order, if there is a gain."""
         slowest, order = max(self.launch.orders, key=lambda one: worth(one[1], self.by))
         ratio = gain(self.best, order, self.by) or 1.0
@@ -201,11 +239,13 @@ class Answer:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
         return if_sent(self._no_file(file), self.best)
 
-    def _no_file(self, file: str) -> str:
+    def _no_file(self, file):
         """The same without the schedule."""
         name = self.launch.name
         if self.is_range:
             return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name} (predicted)."
+        if self.best.all_alike:
+            return "No file is needed, as placement does not matter: all are alike (proved)."
         if self.is_proved:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
@@ -235,13 +275,13 @@ class Answer:
     def takes(self, also: str = "") -> str:
         """Return the sentence about the grid in the launch order, whose time the first sentence leaves out."""
         assert self.launch.first is not None
-        return self._under_rule(f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted).")
+        return joined(self._under_rule(f"{self.grid} takes {spent(self.launch.first, self.by)}{also} (predicted)."))
 
     def second(self, also: str = "") -> str:
         """Return the sentence about the grid: its words, what it takes if the first sentence does not say it, the bound."""
-        if self.has_range and not (self.is_same or self._gains() is None or self.is_launch):
+        if self.has_range and not self.is_unsure and not (self.is_same or self._gains() is None or self.is_launch):
             return f"{self.grid}: {spent(self.best, self.by)}{also}."
-        return f"{self.grid}: {self._doubt() or self.bound}{also}."
+        return f"{self.grid}: {self.bound}{also}."
 
     @property
     def may_search(self) -> bool:
@@ -287,7 +327,7 @@ class Answer:
         return (f"at most {ratio} more is possible{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
 
-    def _bounds(self) -> str:
+    def _bounds(self):
         """The bound under the rules between which routers adapt, "" if one is not known."""
         known = [(could_gain(p, self.by)[0] or 0.0, p.routing) for p in self.best.bracket]
         (least, lower), (most, upper) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
@@ -296,7 +336,7 @@ class Answer:
         return f"at most {high} more is possible under {upper} routing{other} (proved)" if least else ""
 
     @property
-    def _under(self) -> str:
+    def _under(self):
         """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
         schedule = "" if self.best.schedule_name == SEQUENCE else f" under {self.best.schedule_name}"
         return schedule + (f" under {self.best.routing} routing" if self.has_range or self.is_one_rule else "")
@@ -307,19 +347,21 @@ class Answer:
         low, high = adaptive_range(self.best, self.by)
         return low != high
 
-    def _gains(self) -> Any:
+    def _gains(self):
         """The least and the largest gain over the launch order."""
         if self.launch.first is None:
             return None
         ratio = gain(self.best, self.launch.first, self.by)
         return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
 
-    def _doubt(self) -> str:
-        """A clause if the measured gain may well be none."""
-        likely = self.launch.first and not self.is_same and _likely(self.best, self.launch.first, self.by)
-        if not likely or not likely[0] <= 1 <= likely[1]:
-            return ""
-        return f"not sure, 9 of 10 pairs measure {likely[0]:.2f}x to {likely[1]:.2f}x"
+
+def joined(sentence: str) -> str:
+    """Return a sentence in which two parentheses that follow each other are one.
+
+    >>> joined("It takes 18 ms (17 to 22) (predicted).")
+    'It takes 18 ms (17 to 22; predicted).'
+    """
+    return sentence.replace(") (predicted", "; predicted")
 
 
 def if_sent(sentence: str, p: Prediction) -> str:
@@ -355,14 +397,18 @@ def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
 def spent(p: Prediction, by: str = TRANSFORM) -> str:
     """Return the time or load of a prediction, or its range by how the routers adapt."""
     low, high = adaptive_range(p, by)
-    return value(p, by, likely=True) if low == high else f"{_between(low, high)}, by how the routers adapt"
+    if low == high:
+        return value(p, by, likely=True)
+    first, *_, last = sorted(p.bracket, key=lambda each: worth(each, by))
+    return f"{_between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
 
 
 def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
     """Return the sentences about a placement under all routing rules."""
     first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
-    spent = f"{low} under any rule" if low == high else f"{_between(low, high)}, by the routing"
+    words = next((range_words(p) for p in found if p.likely), "")
+    spent = f"{low}{words} under any rule" if low == high else f"{_between(low, high)}{words}, by the routing"
     return [f"{agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 
@@ -397,11 +443,11 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
 
 def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
     """Return a line about a faster schedule, if there is one."""
-    return [("faster", f"{value(faster.prediction)} if your code sends {exchanges_beside(faster.prediction)}: "
+    return [("faster", f"{about(faster.prediction)} if your code sends {exchanges_beside(faster.prediction)}: "
                        "--schedule best")] if faster else []
 
 
-def _with_file(question: Question, p: Prediction) -> str:
+def _with_file(question, p):
     """Whether a prediction needs its file."""
     orders = launched(question, p, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
     none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
@@ -433,7 +479,7 @@ def static_lines(question: Question, found: Prediction, launch: Launched, comman
         return []
     beside = "" if order is None or found.placement == order.placement else \
         f", as fast as {launch.name}" if abs(there - 1) < SAME else f", {factor(there)} than {launch.name}"
-    return [(STATIC, f"{value(p)}{beside}{STATICALLY}: {command}")]
+    return [(STATIC, f"{value(p, likely=True)}{beside}{STATICALLY}: {command}")]
 
 
 def is_static_likely(question: Question, n_tasks: int) -> bool:
@@ -442,7 +488,7 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
     return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
 
 
-def _plan_command(grid: ProcessGrid, question: Question) -> str:
+def _plan_command(grid, question):
     """The command that ranks the grids of the same decomposition under the same schedule."""
     is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
     kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
@@ -501,7 +547,7 @@ def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
     return [f"the launch order is assumed: {phrase}"]
 
 
-def _at_launch(site: Site, grid: ProcessGrid) -> Site:
+def _at_launch(site, grid):
     """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
     return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
 
@@ -515,7 +561,7 @@ def exchanges_beside(p: Prediction) -> str:
     return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
 
 
-def _faster(choice: Choice, found: Prediction) -> str:
+def _faster(choice, found):
     ratio = gain(choice.prediction, found) or 1.0
     return factor(ratio, ratio)
 
@@ -530,7 +576,8 @@ def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]
     ratio = times[0] / times[1] if times[1] else 1.0
     said = "is as fast" if ratio > 1 - SAME else f"is {factor(ratio, ratio)}"
     kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
-    return [f"{_begin(kinds[1])} {said}: {value(other, by)} on grid {other.grid}, {value(first, by)} on {kinds[0]} with "
+    return [f"{_begin(kinds[1])} {said}: {value(other, by, likely=True)} on grid {other.grid}, "
+            f"{value(first, by, likely=True)} on {kinds[0]} with "
             f"grid {first.grid}"]
 
 
@@ -547,18 +594,39 @@ def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _ends(best: Prediction, other: Prediction, by: str) -> tuple[float, float]:
+def _ends(best, other, by):
     """The least and the largest gain under the rules of routers that adapt."""
     ratio = gain(best, other, by) or 1.0
     return gains(best, other, by) or (ratio, ratio)
 
 
-def _likely(best: Prediction, other: Prediction, by: str) -> tuple[float, float] | None:
-    """The range of the measured ratio of two times, None without one. Only exchanges have an error that is known."""
-    mine, theirs = exchanges_s(best), exchanges_s(other)
-    if not (mine and theirs and best.likely and (likely := likely_ratio(theirs / mine, other.likely))):
+def taken(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
+    """Return the time of the better of two placements with its range, or the loads of both."""
+    return compared(value(best, by), value(other, by)) if seconds(best, by) is None else spent(best, by)
+
+
+def gain_words(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
+    """Return the range of the measured gain over another placement in parentheses, "" if it is not known."""
+    likely = likely_gains(best, other, by)
+    if likely and likely[1] < 1:
+        likely = 1 / likely[1], 1 / likely[0]  # times slower
+    return f" ({likely[0]:.2f}x to {likely[1]:.2f}x)" if likely else ""
+
+
+def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tuple[float, float] | None:
+    """Return the range of the measured gain over another placement, None if it is not known; under all rules of routers."""
+    found = [_likely(p, other if p.routing == other.routing else under(other, p.routing), by)
+             for p in best.bracket or (best,)]
+    known = [ends for ends in found if ends]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(found) else None
+
+
+def _likely(best, other, by):
+    """The range of the measured gain, None without one. Only exchanges have an error that is known."""
+    mine, theirs = exchanges_s(best), other and exchanges_s(other)
+    if not (mine and theirs and best.likely_gain):
         return None
-    low, high = likely
+    low, high = (end * theirs / mine for end in best.likely_gain)
     whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs
     return (low * mine + computing) / whole, (high * mine + computing) / whole
 
@@ -576,7 +644,7 @@ def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str 
     return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
 
 
-def _between(low: str, high: str) -> str:
+def _between(low, high):
     """Return a range of two values with a unit, which is said once if it is of words.
 
     >>> _between("1.2 ms", "1.4 ms"), _between("3 times the data of a node", "4 times the data of a node")
@@ -623,7 +691,7 @@ def agrees(name: str, verb: str) -> str:
     return f"{_begin(name) if name.startswith(IN_WORDS) else name} {verb}"
 
 
-def _begin(name: str) -> str:
+def _begin(name):
     """Return a name as the first word of a sentence."""
     return name[:1].upper() + name[1:]
 
@@ -638,9 +706,9 @@ def agreement(comparisons: Sequence["Comparison"]) -> str:
     return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
-def _fastest(rows: "list[Comparison]") -> str:
+def _fastest(rows):
     """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
-    setups: dict[tuple[Any, ...], dict[str, list[Comparison]]] = {}
+    setups: dict[tuple, dict[str, list[Comparison]]] = {}
     for row in rows:
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
         setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
@@ -660,7 +728,7 @@ def _fastest(rows: "list[Comparison]") -> str:
     return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
-def _gain(runs: "list[list[Comparison]]") -> tuple[Any, ...]:
+def _gain(runs):
     """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
     measured = [sum(row.measured_s for row in run) for run in runs]
     best = min(range(len(runs)), key=measured.__getitem__)
@@ -671,7 +739,7 @@ def _gain(runs: "list[list[Comparison]]") -> tuple[Any, ...]:
             expected[0] / expected[1] if all(expected) else None)
 
 
-def _title(rows: "tuple[Comparison, ...]") -> str | None:
+def _title(rows):
     """The placement of some rows with its order, None if the orders differ by more than the slots."""
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):
@@ -684,7 +752,7 @@ def nearness(rows: Iterable["Comparison"]) -> str:
     return _nearness(rows)
 
 
-def _nearness(rows: Iterable[Any]) -> Any:
+def _nearness(rows):
     timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
     if not timed:
         return ""

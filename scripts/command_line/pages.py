@@ -143,7 +143,7 @@ def _units() -> Iterator[tuple[str, str]]:
 
 
 def _headings() -> Iterator[tuple[str, str]]:
-    yield "time", ("of the whole transform, or of its exchanges: --notes says which; in brackets, the range of 9 of 10 "
+    yield "time", ("of the whole transform, or of its exchanges: --notes says which; the range is that of 9 of 10 "
                    "measurements")
     yield "node data", "without times: what the busiest links carry, in the data that a node holds"
     yield "1.25x faster", "than the launch order: it takes 1 / 1.25 of the time"

@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import click
 
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import counted, milliseconds
+from pencilmap.model.base.units import counted, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
@@ -34,6 +33,7 @@ MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
 PARTS = 4  # a length of 1 is the load of a quarter of the data of a node
 SAME = 0.01  # times that differ by less than this share count as equal
+RANGE = ">range"  # column of the range of measured times
 SAID = "pencilmap notes"  # key of the notes that a run has shown
 
 
@@ -78,7 +78,13 @@ def value(p: Prediction, by: str = TRANSFORM, likely: bool = False) -> str:
     time_s = seconds(p, by)
     if time_s is None:
         return f"{load(p, by)} times the data of a node"
-    return milliseconds(time_s) + (_range(p, time_s) if likely else "")
+    return milliseconds(time_s) + (range_words(p, by) if likely else "")
+
+
+def about(p: Prediction) -> str:
+    """Return a time for which nothing like it was measured, with the two digits that may hold."""
+    time_s = seconds(p)
+    return value(p) if time_s is None else f"about {float(f'{1e3 * time_s:.2g}'):g} ms"
 
 
 def load(p: Prediction, by: str = TRANSFORM) -> str:
@@ -86,22 +92,25 @@ def load(p: Prediction, by: str = TRANSFORM) -> str:
     return f"{float(worth(p, by) * scale(p)) / PARTS:.4g}"
 
 
-def _range(p: Prediction, time_s: float) -> str:
-    """The range of nine in ten measurements, two digits each: only the exchanges have an error that is known."""
-    within_s = exchanges_s(p)
-    if not p.likely or within_s is None:
-        return ""
-    ends = [1e3 * (time_s + (ratio - 1) * within_s) for ratio in p.likely]
-    return f" [{', '.join(_two(end) for end in ends)}]"
+def expected(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
+    """Return the range of nine in ten measurements in ms, two digits each; "" if it is not known.
 
-
-def _two(number: float) -> Any:
-    """Return a number with two significant digits.
-
-    >>> _two(184.9), _two(5.288)
-    ('180', '5.3')
+    Only the exchanges have an error that is known. `last` gives the upper end, by default the prediction itself.
     """
-    return f"{float(f'{number:.2g}'):g}"
+    ends = list[float]()
+    for k, each in enumerate((p, last or p)):
+        time_s, within_s = seconds(each, by), exchanges_s(each)
+        if time_s is None or within_s is None or each.likely is None:
+            return ""
+        ends.append(time_s + (each.likely[k] - 1) * within_s)
+    return expected_milliseconds((ends[0], ends[1]))
+
+
+def range_words(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
+    """Return the range of measurements in parentheses after a time, or the reason why there is none; "" without a time."""
+    if found := expected(p, by, last):
+        return f" ({found})"
+    return f" (no range: {p.unmeasured})" if p.t_s is not None and p.unmeasured else ""
 
 
 def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
@@ -145,7 +154,7 @@ def factor(least: float | None, most: float | None = None) -> str:
     return f"{1 / least:.2f}x slower to {most:.2f}x faster"
 
 
-def _gain_cell(row: Row, by: str) -> str:
+def _gain_cell(row, by):
     """The gain over the launch order, or its range under the rules of routers that adapt; "" for the launch order."""
     if row.launched is None or row.prediction is row.launched or row.prediction.placement == row.launched.placement:
         return ""
@@ -163,7 +172,7 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
 
     If other costs depend on the placement, it is of the links alone. The first number is None without a bound.
     """
-    found, time_s = exchanges_of(p), seconds(p, by)
+    found, time_s = exchanges_of(p) if is_scheduled(p) else p, seconds(p, by)
     if found.certificate is None or time_s is None or found.t_s is None:
         return found.certificate, time_s is None
     if any(_depends(stage.terms, p.tasks_per_node) for stage in p.moves) or p.halo is not None:
@@ -172,7 +181,7 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
     return (time_s / least if least > 0 else found.certificate), True
 
 
-def _depends(terms: Any, tasks_per_node: int) -> bool:
+def _depends(terms, tasks_per_node):
     """Whether costs other than the links' depend on the placement."""
     if terms is None:
         return False
@@ -218,7 +227,7 @@ def show_deciding(notes: Iterable[str]) -> None:
     show_notes([note for note in new_notes(notes) if _decides(note)])
 
 
-def _decides(note: str) -> bool:
+def _decides(note):
     return any(word in note for word in DECIDING)
 
 
@@ -251,7 +260,7 @@ def short(notes: Iterable[str]) -> list[str]:
                       for name, figures in doubtful.items())]
 
 
-def _of_all_shapes(notes: Iterable[str]) -> list[str]:
+def _of_all_shapes(notes):
     """Return the notes without repetitions; notes that differ only in a shape are one note with all shapes."""
     shapes: dict[tuple[str, str], list[str]] = {}
     for note in dict.fromkeys(notes):
@@ -299,7 +308,7 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
     return [f"time: {said}{_halos(p)}" + (f"; not counted, because unknown: {', '.join(unknown)}" if unknown else "")]
 
 
-def _halos(p: Prediction) -> str:
+def _halos(p):
     """The halos that a time includes."""
     if p.halo is None:
         return ""
@@ -317,10 +326,17 @@ def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """Return a line about the expected error of predicted times; none if the machine was not calibrated."""
-    return list(dict.fromkeys("brackets: 9 of 10 measured times are expected between these; exchanges measure "
-                              f"{p.likely[0]:.3g} to {p.likely[1]:.3g} times their prediction"
-                              for p in predictions if p.likely and p.time_s is not None))
+    """Return lines about the expected errors of predicted times and gains, and the reasons why some have no range."""
+    timed = [p for p in predictions if p.time_s is not None]
+    times, gains = ([ends for p in timed if (ends := getattr(p, name))] for name in ("likely", "likely_gain"))
+
+    def words(ranges):
+        return f"{min(low for low, _ in ranges):.2g} to {max(high for _, high in ranges):.2g}"
+
+    beside = f", gains are {words(gains)} times theirs" if gains else ""
+    return [*([f"range: 9 of 10 machines are expected there; exchanges take {words(times)} times their prediction{beside}"]
+              if times else []),
+            *dict.fromkeys(f"no range: {p.unmeasured}" for p in timed if p.unmeasured and not p.likely)]
 
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
@@ -338,11 +354,11 @@ def marked_grid(p: Prediction) -> str:
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
-def _shape(p: Prediction) -> str:
+def _shape(p):
     return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
-def _narrow(rows: Sequence[Row], once: Any, by: str, networks: bool, tasks: bool) -> tuple[list[str], list[list[str]]]:
+def _narrow(rows, once, by, networks, tasks):
     """Columns, and cells of each row once. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
     decompositions = {p.grid.decomposition.name for p in found}
@@ -350,12 +366,14 @@ def _narrow(rows: Sequence[Row], once: Any, by: str, networks: bool, tasks: bool
     exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
     gained = any(row.launched is not None for row in rows)
     adapts, loads, whole = any(p.bracket for p in found), found[0].t_s is None, all(could_gain(p, by)[1] for p in found)
+    ranged = any(_range_cell(p, by) for p in found)
     columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []),
                *(["kind"] if len(decompositions) > 1 else []),
                *(["grid"] if len({p.grid for p in found}) > 1 else []), "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []),
                *([">least", ">most"] if adapts else [">node data" if loads else ">time"]),
+               *([RANGE] if ranged else []),
                *([" "] if gained else []), ">could gain" if whole else ">links could gain"]
     cells = []
     for grids, names, row in once:
@@ -367,32 +385,39 @@ def _narrow(rows: Sequence[Row], once: Any, by: str, networks: bool, tasks: bool
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []),
                       *(_ends(p, by) if adapts else [load(p, by) if loads else milliseconds(seconds(p, by))]),
+                      *([_range_cell(p, by) or "-"] if ranged else []),
                       *([_gain_cell(row, by)] if gained else []), _could_under_all(p, by, whole)])
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
 
 
-def _ends(p: Prediction, by: str) -> list[str]:
+def _range_cell(p, by):
+    """The range of measurements, under all rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return expected(found[0], by, found[-1])
+
+
+def _ends(p, by):
     """The cells of the least and the largest time, or load, under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
     return [load(each, by) if each.t_s is None else milliseconds(seconds(each, by)) for each in (found[0], found[-1])]
 
 
-def _could_under_all(p: Prediction, by: str, whole: bool) -> str:
+def _could_under_all(p, by, whole):
     """The cell of the largest gain, or its range under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: could_gain(each, by)[0] or 0.0)
     cells = list(dict.fromkeys(_could(each, by, whole) for each in (found[0], found[-1])))
     return " to ".join(cells)
 
 
-def _could(p: Prediction, by: str, whole: bool) -> str:
+def _could(p, by, whole):
     return could(could_gain(p, by)[0] if whole else certificate_of(p))
 
 
-def _once(rows: Sequence[Row], by: str) -> list[tuple[str, str, Row]]:
+def _once(rows, by):
     """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
     grid, and RxC and CxR.
     """
-    placed: dict[tuple[Any, ...], list[Row]] = {}
+    placed: dict[tuple, list[Row]] = {}
     for row in rows:
         p = row.prediction
         e = exchanges_of(p)
@@ -401,7 +426,7 @@ def _once(rows: Sequence[Row], by: str) -> list[tuple[str, str, Row]]:
         usual = "" if p.placement.startswith(USUAL) else p.placement
         key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
         placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
-    found: dict[tuple[Any, ...], list[Row]] = {}
+    found: dict[tuple, list[Row]] = {}
     for (_, _, shape, *rest), same in placed.items():
         names = ", ".join(dict.fromkeys(row.title for row in same))
         found.setdefault((names, tuple(sorted(shape)), *rest), []).append(same[0])
@@ -409,9 +434,9 @@ def _once(rows: Sequence[Row], by: str) -> list[tuple[str, str, Row]]:
             for (names, *_), same in found.items()]
 
 
-def _key(predictions: Sequence[Prediction]) -> tuple[list[str], Callable[..., Any]]:
+def _key(predictions):
     """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
-    found: dict[str, Callable[[Prediction], str]] = {"shape": _shape, "grid": marked_grid,
+    found = {"shape": _shape, "grid": marked_grid,
              "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing,
              "algorithm": lambda p: p.stages[0].algorithm}
     cells = {name: set(map(cell, predictions)) for name, cell in found.items()}
@@ -420,7 +445,7 @@ def _key(predictions: Sequence[Prediction]) -> tuple[list[str], Callable[..., An
     return kept, lambda p: [found[name](p) for name in kept]
 
 
-def _sums(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:
+def _sums(predictions):
     """Columns and cells: a row for each prediction, in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">links could\ngain"], [
@@ -428,7 +453,7 @@ def _sums(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]
          _could(p, TRANSFORM, False)] for p in predictions])
 
 
-def _scheduled(predictions: Sequence[Prediction]) -> tuple[list[str], list[Any]]:
+def _scheduled(predictions):
     """Columns and cells: a row for each prediction, under its schedule; none if all are in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, "schedule", ">load", ">links", ">exchanges"], [
@@ -436,7 +461,7 @@ def _scheduled(predictions: Sequence[Prediction]) -> tuple[list[str], list[Any]]
         for p in predictions if is_scheduled(p) for e in [exchanges_of(p)]])
 
 
-def _messages(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:
+def _messages(predictions):
     """Columns and cells: a row for each exchange of each prediction."""
     columns, key = _key(predictions)
     return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
@@ -444,35 +469,35 @@ def _messages(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[s
         for p in predictions for stage in p.moves])
 
 
-def _lengths_title(predictions: Sequence[Prediction]) -> str:
+def _lengths_title(predictions):
     """The title of `_lengths`, with the names of the numbers in a cell."""
     names = {p.network.link_classes for p in predictions}
     of = "dimension" if predictions[0].network.has_coordinates else "class of links"
     return f"lengths of each exchange, by {of}" + (f": {', '.join(names.pop())}" if len(names) == 1 else "")
 
 
-def _lengths(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:
+def _lengths(predictions):
     """Columns and cells: a row for each exchange of each prediction, and a row for all at once under its schedule."""
     columns, key = _key(predictions)
     rows = []
     for p in predictions:
         rows += [[*key(p), stage.name, _by_dimension(p, stage.m), _by_dimension(p, stage.load),
                   f"{float(stage.hop_length):.4g}"] for stage in p.moves]
-        if is_scheduled(p) and p.schedule:
+        if is_scheduled(p):
             rows.append([*key(p), "all", "-", _by_dimension(p, p.schedule.load_joint), "-"])
     return _table([*columns, "exchange", "m", "load", ">hops"], rows)
 
 
-def _table(columns: Any, rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+def _table(columns, rows):
     """Columns and rows, each row once, that fit a terminal."""
     return fitted(columns, list(map(list, dict.fromkeys(map(tuple, rows)))), ["busiest link", ">links"])
 
 
-def _load(p: Prediction, length: Fraction) -> str:
+def _load(p, length):
     return f"{float(length * scale(p)):.4g}"
 
 
-def _by_dimension(p: Prediction, values: tuple[Fraction, ...]) -> str:
+def _by_dimension(p, values):
     return lengths(scale(p) * x for x in values)
 
 
@@ -549,7 +574,7 @@ def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float
          "taken to compute as fast as tasks, and what they cost each other is left out"])
 
 
-def _time(seconds: float | None) -> str:
+def _time(seconds):
     return "-" if seconds is None else milliseconds(seconds)
 
 

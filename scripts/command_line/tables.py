@@ -17,7 +17,7 @@ import click
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
 from pencilmap.model.base.errors import printable
-from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import expected_milliseconds, megabytes_per_second, milliseconds
 
 # Tables and JSON on standard output, the two output forms of every command.
 #
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.runs.compare import Comparison
-    from pencilmap.model.times.calibrate import Errors, Quality
+    from pencilmap.model.times.calibrate import Quality
     from pencilmap.model.times.held_out import Held
 
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
@@ -66,8 +66,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
 
     Texts are folded if the table is too wide, with --wide only if it `folds`.
     """
-    columns, *plain = [[_harmless(str(cell)) for cell in row] for row in (columns, *rows)]
-    cells: Sequence[Sequence[str]] = plain
+    columns, *cells = [[_harmless(str(cell)) for cell in row] for row in (columns, *rows)]
     context = click.get_current_context(silent=True)
     if folds or context is None or not context.params.get("wide"):
         cells = _folded(columns, cells)
@@ -79,7 +78,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     echo()
 
 
-def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]] | Sequence[Sequence[str]]:
+def _folded(columns, rows):
     """Return the rows with texts in several lines, if the table is too wide."""
     excess = _width(columns, rows) - NARROW
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
@@ -97,13 +96,13 @@ def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[
              if k in room else cell for k, cell in enumerate(row)] for row in rows]
 
 
-def _is_plain(err: bool = False) -> bool:
+def _is_plain(err=False):
     """Whether an output gets plain text: no terminal, and no variable that forces terminal output."""
     forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
     return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 
 
-def _drawn(columns: Sequence[str], rows: Any) -> Any:
+def _drawn(columns, rows):
     """Return a table by rich, folded to the width of the terminal."""
     from rich import box
     from rich.markup import escape
@@ -142,7 +141,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | 
     return "\n".join([*head, "─" * width, *(line for row in others for line in row)])
 
 
-def _aligned(row: list[list[str]], widths: list[int], columns: Sequence[str]) -> Iterator[str]:
+def _aligned(row, widths, columns):
     """Return the lines of one row."""
     for k in range(max(map(len, row))):
         parts = [cell[k] if k < len(cell) else "" for cell in row]
@@ -190,12 +189,12 @@ def paste(line: str) -> None:
     echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
 
 
-def _harmless(text: str) -> Any:
+def _harmless(text):
     """Return lines without commands for the terminal."""
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _write(text: str, err: bool = False) -> None:
+def _write(text, err=False):
     try:
         click.echo(text, err=err)
     except OSError:
@@ -203,7 +202,7 @@ def _write(text: str, err: bool = False) -> None:
             raise
 
 
-def _lines(line: str, err: bool) -> list[str]:
+def _lines(line, err):
     """Return the lines of a sentence; it may begin with spaces."""
     indent = line[:len(line) - len(line.lstrip())]
     return wrapped(line, _room(err), indent) or [""]
@@ -223,7 +222,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def _room(err: bool = False) -> int:
+def _room(err=False):
     """Return the columns of a line: 80, or fewer in a narrower terminal."""
     return LINE if _is_plain(err) else min(LINE, console(err).width)
 
@@ -265,14 +264,19 @@ def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) 
     return columns, rows
 
 
-def _width(columns: Sequence[str], rows: list[list[Any]] | Sequence[Sequence[str]]) -> int:
+def fits(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a table fits the 80 columns of a terminal."""
+    return _width(columns, rows) <= NARROW
+
+
+def _width(columns, rows):
     cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
     return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
 
 
 def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
     """Print errors of the bound and the time model: exchanges, by size, and computing; held-out errors are "predicted"."""
-    def pair(found: Errors | None) -> list[str]:
+    def pair(found):
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
     columns = ["of", "samples", ">number", ">bound\nmean", ">\nlargest", ">model\nmean", ">\nlargest", "worst of the model"]
@@ -288,7 +292,7 @@ def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
          row.worst] for row in rows])
 
 
-def _range(means: Any) -> Any:
+def _range(means):
     return f" ({100 * means[0]:.1f} to {100 * means[-1]:.1f})" if len(means) > 1 else ""
 
 
@@ -304,6 +308,7 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         ("placement", lambda c: c.name if wide else broken(c.name)),
         ("stage", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
         (">links", lambda c: milliseconds(c.t_s)), (">time", lambda c: milliseconds(c.time_s)),
+        (">range", lambda c: expected_milliseconds(c.time_range_s) if c.time_range_s else "-"),
         (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nlinks", lambda c: _ratio(c.t_ratio)),
         (">measured/\ntime", lambda c: _ratio(c.time_ratio)),
         (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
@@ -312,13 +317,14 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
         ("busiest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
     same = [name for name, cell in columns[:5] if len({cell(c) for c in comparisons}) == 1]
     hidden = {*same, ">m", ">links", ">measured/\nlinks", ">achieved link\nbandwidth", *([] if notes else ["note"]),
+              *([] if any(c.time_range_s for c in comparisons) else [">range"]),
               *([] if launched else [">gain"]), *([] if any(c.certificate for c in comparisons) else [">links could\ngain"])}
     shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
     common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["busiest link", ">links could\ngain", ">tasks/\nnode", ">gain"])
+        names, rows = fitted(names, rows, ["busiest link", ">links could\ngain", ">tasks/\nnode", ">gain", ">range"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
@@ -334,22 +340,22 @@ def could(certificate: float | None) -> str:
     return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
 
 
-def _question(c: Comparison) -> tuple[int | str, ...]:
+def _question(c):
     """What a placement does not change: rows that a gain compares."""
     return c.network, c.torus, c.grid, c.tasks_per_node, c.transform, c.schedule, c.stage
 
 
-def _gain(launched_s: float | None, seconds: float) -> str:
+def _gain(launched_s, seconds):
     """Return how many times faster the same exchange was than in the launch order."""
     return "-" if not launched_s or not seconds else f"{launched_s / seconds:.2f}x"
 
 
-def _size(transform: str) -> str:
+def _size(transform):
     """Write a cube as 64^3."""
     return re.sub(r"^(\d+)x\1x\1(?=\D|$)", r"\1^3", transform)
 
 
-def _ratio(value: float | str | None) -> str:
+def _ratio(value):
     return "-" if value is None else f"{value:.3f}"
 
 

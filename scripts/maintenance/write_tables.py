@@ -20,6 +20,7 @@ from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker, result_file, write_result
+from pencilmap.scripts.command_line.studies.judge import expected_ranges
 from pencilmap.scripts.reproduce import SOURCES, title_of
 from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
 
@@ -159,6 +160,12 @@ def types_of_the_header() -> str:
     return "\n".join(rows)
 
 
+def ranges() -> str:
+    """Return the rows of the table of `pencilmap.model.times.expected`."""
+    return "\n".join(f'    ("{name}", {size}): ({low}, {high}),  # {values} values, machines: {machines}'
+                     for name, size, low, high, values, machines in expected_ranges())
+
+
 TABLES = (  # file, line before the table, line after the table, function that makes the content
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("packaging/description.md", marker("list of machines"), END, machines),
@@ -174,6 +181,7 @@ TABLES = (  # file, line before the table, line after the table, function that m
      types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
+    ("model/times/expected.py", "RANGES = {  # class and smallest message: range; by write_tables", "}", ranges),
 )
 
 

@@ -37,18 +37,12 @@ static const char *any_of(const char *(*name)(int i), int64_t number, int64_t wh
     return plan_draw_name((uint64_t)chance(number, which, INT64_MAX), name);
 }
 
-static void need(int status)
-{
-    if (status)
-        abort_with_message();
-}
-
 /* Zeros in all arrays, of two lengths in turn. */
 static void make_arrays(int64_t bytes, int64_t other)
 {
     for (int i = 0; i < ARRAYS; i++) {
         size_t size = (size_t)(i % 2 ? other : bytes) + ALIGNMENT;
-        need(posix_memalign(&array[i], ALIGNMENT, size));
+        or_abort(posix_memalign(&array[i], ALIGNMENT, size));
         memset(array[i], 0, size);
     }
 }
@@ -108,8 +102,8 @@ static void tell_halo(int64_t number)
         pencilfft_part part;
         pencilfft_format format;
         int64_t bytes;
-        need(pencilfft_halo_part(halo, &part) || pencilfft_format_of(plan, end, &format) ||
-             pencilfft_alloc_bytes(plan, &bytes));
+        or_abort(pencilfft_halo_part(halo, &part) || pencilfft_format_of(plan, end, &format) ||
+                 pencilfft_alloc_bytes(plan, &bytes));
         make_arrays(bytes, part.box.extent[0] * part.box.extent[1] * part.box.extent[2] * part.fields *
                                (int64_t)format.element_bytes);
         tell("exchanged", pencilfft_halo_exchange(halo, array[0], array[1]));
@@ -117,17 +111,17 @@ static void tell_halo(int64_t number)
         tell("accumulated", pencilfft_halo_accumulate(halo, array[1], array[0]));
         tell("accumulated inside", pencilfft_halo_accumulate(halo, array[1], NULL));
     }
-    need(pencilfft_halo_destroy(halo));
-    need(pencilfft_plan_destroy(plan));
+    or_abort(pencilfft_halo_destroy(halo));
+    or_abort(pencilfft_plan_destroy(plan));
 }
 
 static void tell_plan(pencilfft_plan plan)
 {
     int64_t bytes, work_bytes;
     const char *text;
-    need(pencilfft_plan_text(plan, &text));
-    need(pencilfft_alloc_bytes(plan, &bytes));
-    need(pencilfft_work_bytes(plan, 1, &work_bytes));
+    or_abort(pencilfft_plan_text(plan, &text));
+    or_abort(pencilfft_alloc_bytes(plan, &bytes));
+    or_abort(pencilfft_work_bytes(plan, 1, &work_bytes));
     make_arrays(bytes, bytes);
     fprintf(told, "%s%lld and %lld bytes, schedule %s\n", text, (long long)bytes, (long long)work_bytes,
             pencilfft_schedule_chosen(plan));
@@ -145,9 +139,9 @@ static void tell_transform(int64_t number)
     int64_t work_bytes = 0;
     if (plan) {
         tell_plan(plan);
-        need(pencilfft_work_bytes(plan, 1, &work_bytes));
+        or_abort(pencilfft_work_bytes(plan, 1, &work_bytes));
         work = aligned_alloc(64, (size_t)work_bytes / 64 * 64 + 64);
-        need(work_bytes ? pencilfft_set_work(plan, work, work_bytes) : 0);
+        or_abort(work_bytes ? pencilfft_set_work(plan, work, work_bytes) : 0);
     }
     for (int way = PENCILFFT_FORWARD; plan && way <= PENCILFFT_BACKWARD; way++) {
         if (drawn.plan.desc.directions & way) {
@@ -159,7 +153,7 @@ static void tell_transform(int64_t number)
     }
     if (plan)
         tell("pair", pencilfft_execute_pair(plan, array[0], array[1], array[2], array[3]));
-    need(pencilfft_plan_destroy(plan));
+    or_abort(pencilfft_plan_destroy(plan));
     free(work);
 }
 
@@ -171,7 +165,7 @@ static void tell_transform(int64_t number)
         int64_t elements = 0;                                                         \
         if (tell("planned", create))                                                  \
             return;                                                                   \
-        need(kind##_elements(plan, &elements));                                       \
+        or_abort(kind##_elements(plan, &elements));                                   \
         make_arrays(elements *COMPLEX_BYTES, elements *COMPLEX_BYTES);                \
         for (int e = 0; kind##_exchange_name(plan, e); e++)                           \
             TELL_TRAFFIC(kind##_traffic, plan, e)                                     \
@@ -179,7 +173,7 @@ static void tell_transform(int64_t number)
             tell("executed", kind##_execute(plan, way, array[0], array[1]));          \
             tell("executed in place", kind##_execute(plan, way, array[0], array[0])); \
         }                                                                             \
-        need(kind##_destroy(plan));                                                   \
+        or_abort(kind##_destroy(plan));                                               \
     } while (0)
 
 static void tell_line(int64_t number)

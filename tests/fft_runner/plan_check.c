@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "boxes.h"
 #include "check.h"
 #include "check_mpi.h"
 #include "plan_refusals.h"
@@ -68,16 +69,10 @@ static void start(const struct plan_case *c, const struct variant *variant)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_A_PLAN}, NULL);
 }
 
-static void need(int status)
-{
-    if (status)
-        abort_with_message();
-}
-
 static void *buffer_of(pencilfft_plan plan)
 {
     void *buffer;
-    need(pencilfft_alloc(plan, &buffer));
+    or_abort(pencilfft_alloc(plan, &buffer));
     return buffer;
 }
 
@@ -131,19 +126,6 @@ static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
                                  : strcmp(stage, "column") || j % desc->R == check->rank % desc->R;
 }
 
-/* Elements of both boxes, index by index along each axis. */
-static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
-{
-    int64_t n = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        int64_t shared = 0;
-        for (int64_t at = of->offset[axis]; at < of->offset[axis] + of->extent[axis]; at++)
-            shared += at >= in->offset[axis] && at < in->offset[axis] + in->extent[axis];
-        n *= shared;
-    }
-    return n;
-}
-
 /* Bytes of an element in a message. */
 static int64_t bytes_sent(const pencilfft_desc *desc, const pencilfft_format *format)
 {
@@ -168,7 +150,7 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
         wrong = bytes[j] < 0 || messages[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) || (bytes[j] && j == check->rank);
     for (int j = 0; j < check->ranks && !gathers && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
-        int64_t sent = j == check->rank ? 0 : elements_in(&mine, &theirs);
+        int64_t sent = j == check->rank ? 0 : shared_elements(&mine, &theirs);
         wrong |= bytes[j] != sent * format.fields * bytes_sent(desc, &format) || messages[j] != (sent > 0);
     }
     return wrong;
@@ -200,7 +182,7 @@ static bool exchange_is_wrong(const struct problem *p, int e, const pencilfft_de
     wrong |= pencilfft_box_mine(p->plan, array[backward], &mine) != PENCILFFT_OK;
     for (int j = 0; j < check->ranks && is_straight && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, array[!backward], j, &theirs);
-        int64_t sent = j == check->rank || bytes[j] == 0 ? 0 : elements_in(&mine, &theirs);
+        int64_t sent = j == check->rank || bytes[j] == 0 ? 0 : shared_elements(&mine, &theirs);
         wrong |= bytes[j] != sent * format.fields * bytes_sent(desc, &format);
     }
     return wrong;
@@ -255,7 +237,7 @@ static void check_variants(const struct plan_case *c, struct problem *p)
         start(c, &variants[i]);
         p->direction = variants[i].direction;
         p->out = variants[i].in_place ? p->in : p->other;
-        need(verify(p, &v));
+        or_abort(verify(p, &v));
         judge(p, &c->desc, &v);
         check_traffic(p, &c->desc);
         check->transforms++;
@@ -276,7 +258,7 @@ static void fill(struct problem *p, pencilfft_direction direction, void *in)
 {
     p->direction = direction;
     p->in = in;
-    need(fill_input(p));
+    or_abort(fill_input(p));
 }
 
 static int result_of(pencilfft_direction direction)
@@ -299,12 +281,12 @@ static void check_pair(const struct plan_case *c, struct problem *p)
         for (int i = 0; i < 2; i++) {
             pencilfft_direction direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
             fill(p, direction, in_place ? expected[i] : in[i]);
-            need(pencilfft_execute(p->plan, direction, p->in, expected[i]));
+            or_abort(pencilfft_execute(p->plan, direction, p->in, expected[i]));
             fill(p, direction, in[i]); /* which may have been destroyed */
         }
         if (in_place)
             out[0] = in[0], out[1] = in[1];
-        need(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
+        or_abort(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
         wrong |= !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) ||
                  !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
     }
@@ -321,7 +303,7 @@ static bool is_scaled(const struct problem *p, int array, const void *got, const
     bool rounded = told > 0 && pencilfft_exchange_stage(p->plan, remap);
     struct side side;
     bool right = true;
-    need(side_of(p, array, &side));
+    or_abort(side_of(p, array, &side));
     size_t single = side.format.real_bytes == sizeof(float);
     int64_t reals = side_elements(&side) * (int64_t)(side.format.element_bytes / side.format.real_bytes);
     for (int64_t i = 0; i < reals; i++) {
@@ -338,7 +320,7 @@ static void check_norm(const struct plan_case *c, struct problem *p)
     bool wrong = false;
     void *in = buffer_of(p->plan), *expected = buffer_of(p->plan), *out = buffer_of(p->plan), *place = buffer_of(p->plan);
     double n;
-    need(pencilfft_scale(p->plan, &n));
+    or_abort(pencilfft_scale(p->plan, &n));
     pencilfft_norm norm = check->plans % 2 ? PENCILFFT_NORM_N : PENCILFFT_NORM_SQRT_N;
     start(c, NULL);
     for (pencilfft_direction way = PENCILFFT_FORWARD; way <= PENCILFFT_BACKWARD; way++) {
@@ -348,12 +330,12 @@ static void check_norm(const struct plan_case *c, struct problem *p)
             void *to[2] = {in_place ? in : expected, in_place ? place : out};
             for (int scaled = 0; scaled < 2; scaled++) {
                 fill(p, way, scaled && in_place ? place : in);
-                need(pencilfft_set_norm(p->plan, way, scaled ? norm : PENCILFFT_NORM_NONE));
-                need(pencilfft_execute(p->plan, way, p->in, to[scaled]));
+                or_abort(pencilfft_set_norm(p->plan, way, scaled ? norm : PENCILFFT_NORM_NONE));
+                or_abort(pencilfft_execute(p->plan, way, p->in, to[scaled]));
             }
             wrong |= !is_scaled(p, result_of(way), to[1], to[0], norm == PENCILFFT_NORM_N ? 1 / n : 1 / sqrt(n));
         }
-        need(pencilfft_set_norm(p->plan, way, PENCILFFT_NORM_NONE));
+        or_abort(pencilfft_set_norm(p->plan, way, PENCILFFT_NORM_NONE));
     }
     fail_if(wrong, "a normalised transform is not the transform times its factor");
 }
@@ -362,7 +344,7 @@ static void check_norm(const struct plan_case *c, struct problem *p)
 static void squares(const struct problem *p, int array, const void *got, const void *expected, double sums[2])
 {
     struct side side;
-    need(side_of(p, array, &side));
+    or_abort(side_of(p, array, &side));
     sums[0] = sums[1] = 0;
     for (int64_t i = 0; i < side_elements(&side); i++) {
         double complex its = element_load(&side.format, expected, i), away = element_load(&side.format, got, i) - its;
@@ -392,29 +374,29 @@ static void check_rounding(const struct plan_case *c, struct problem *p)
     bool wrong = false;
     pencilfft_plan plan;
     start(c, NULL);
-    need(pencilfft_exchange_error(p->plan, &told));
+    or_abort(pencilfft_exchange_error(p->plan, &told));
     if (told != sent * 0x1p-24)
         fail("the error of the exchanges is not that of their number");
     if (!sent)
         return;
     exact.exchange_precision = NULL;
     exact.caller_work = 0;
-    need(pencilfft_plan_create(&exact, check->grid, &plan));
+    or_abort(pencilfft_plan_create(&exact, check->grid, &plan));
     void *in = buffer_of(p->plan), *got = buffer_of(p->plan), *own = buffer_of(plan), *expected = buffer_of(plan);
     for (pencilfft_direction way = PENCILFFT_FORWARD; way <= PENCILFFT_BACKWARD; way++) {
         if (!(c->desc.directions & (int)way))
             continue;
         fill(p, way, in);
-        need(pencilfft_execute(p->plan, way, in, got));
+        or_abort(pencilfft_execute(p->plan, way, in, got));
         fill(p, way, own);
-        need(pencilfft_execute(plan, way, own, expected));
+        or_abort(pencilfft_execute(plan, way, own, expected));
         squares(p, result_of(way), got, expected, sums);
         wrong |= !(sums[1] > 0) || sqrt(sums[1] / sums[0]) > told;
     }
     if (wrong)
         fail("the error of the exchanges is zero, or above the error that the plan tells");
     p->in = in;
-    need(pencilfft_plan_destroy(plan)); /* with its buffers */
+    or_abort(pencilfft_plan_destroy(plan)); /* with its buffers */
 }
 
 /* One transform of a plan, by execute and then in flight. */
@@ -429,7 +411,7 @@ static void prepare_flights(struct flight f[2], struct problem *p)
     for (int i = 0; i < 2; i++) {
         f[i].in = buffer_of(f[i].plan), f[i].out = buffer_of(f[i].plan), f[i].expected = buffer_of(f[i].plan);
         fill(p, f[i].direction, f[i].in);
-        need(pencilfft_execute(f[i].plan, f[i].direction, f[i].in, f[i].expected));
+        or_abort(pencilfft_execute(f[i].plan, f[i].direction, f[i].in, f[i].expected));
         fill(p, f[i].direction, f[i].in); /* which may have been destroyed */
     }
 }
@@ -445,7 +427,7 @@ static bool progress_and_own_message(const struct flight f[2])
 {
     int next = (check->rank + 1) % check->ranks, before = (check->rank + check->ranks - 1) % check->ranks, got = -1, done;
     for (int i = 0; i < check->rank * 7 % 5; i++)
-        need(pencilfft_progress(f[(i + check->rank) % 2].plan, &done));
+        or_abort(pencilfft_progress(f[(i + check->rank) % 2].plan, &done));
     CHECK_MPI(MPI_Sendrecv(&check->rank, 1, MPI_INT, next, 0, &got, 1, MPI_INT, before, 0, check->grid, MPI_STATUS_IGNORE));
     return got == before;
 }
@@ -457,8 +439,8 @@ static char *give_work(const struct plan_case *c, pencilfft_plan plan, int64_t *
 {
     int64_t least;
     char *memory;
-    need(pencilfft_work_bytes(plan, 0, &least));
-    need(pencilfft_work_bytes(plan, 1, bytes));
+    or_abort(pencilfft_work_bytes(plan, 0, &least));
+    or_abort(pencilfft_work_bytes(plan, 1, bytes));
     bool wrong = least < 0 || least > *bytes || (!c->desc.caller_work && *bytes > 0);
     if (!c->desc.caller_work)
         wrong |= pencilfft_set_work(plan, NULL, 0) != PENCILFFT_BAD_CALL;
@@ -472,7 +454,7 @@ static char *give_work(const struct plan_case *c, pencilfft_plan plan, int64_t *
     wrong = least && (pencilfft_set_work(plan, start, least - 1) != PENCILFFT_BAD_CALL ||
                       pencilfft_set_work(plan, start + 8, *bytes) != PENCILFFT_BAD_CALL);
     fail_if(wrong, "too little work memory, or work memory that is not aligned, was taken");
-    need(pencilfft_set_work(plan, start, *bytes));
+    or_abort(pencilfft_set_work(plan, start, *bytes));
     return memory;
 }
 
@@ -497,25 +479,25 @@ static void check_flights(const struct plan_case *c, struct problem *p)
     if (!c->desc.nonblocking)
         return;
     start(c, NULL);
-    need(pencilfft_plan_create(&c->desc, check->grid, &f[1].plan));
+    or_abort(pencilfft_plan_create(&c->desc, check->grid, &f[1].plan));
     char *work = give_work(c, f[1].plan, &bytes);
     prepare_flights(f, p);
     for (int i = 0; i < 2; i++)
-        need(pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out));
+        or_abort(pencilfft_start(f[i].plan, f[i].direction, f[i].in, f[i].out));
     bool wrong = !progress_and_own_message(f);
-    need(pencilfft_wait(f[1].plan));
-    need(pencilfft_wait(f[0].plan));
+    or_abort(pencilfft_wait(f[1].plan));
+    or_abort(pencilfft_wait(f[0].plan));
     fail_if(arrived_wrong(f, p) || wrong, "transforms in flight are not what they are by execute");
-    need(pencilfft_plan_destroy(f[1].plan)); /* with its buffers */
+    or_abort(pencilfft_plan_destroy(f[1].plan)); /* with its buffers */
     take_work(work, bytes);
     p->in = in;
     if (!both)
         return;
     f[1].plan = p->plan;
     prepare_flights(f, p);
-    need(pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out));
+    or_abort(pencilfft_start_pair(p->plan, f[0].in, f[0].out, f[1].in, f[1].out));
     wrong = !progress_and_own_message(f);
-    need(pencilfft_wait(p->plan));
+    or_abort(pencilfft_wait(p->plan));
     fail_if(arrived_wrong(f, p) || wrong, "a pair in flight is not what its transforms are by execute");
 }
 
@@ -525,7 +507,7 @@ static int64_t index_values(const struct problem *p, bool taken, pencilfft_direc
     bool input = taken == (direction == PENCILFFT_FORWARD);
     int64_t wrong = 0;
     struct side side;
-    need(side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side));
+    or_abort(side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side));
     for (int i = 0; i < side.parts && fill; i++)
         values_fill(&side.part[i], &side.format, value_index, array);
     for (int i = 0; i < side.parts && !fill; i++)
@@ -537,7 +519,7 @@ static int64_t moved_wrong(const struct problem *p, bool in_place)
 {
     void *in = p->in, *out = in_place ? p->in : p->other;
     index_values(p, true, p->direction, in, true);
-    need(pencilfft_execute(p->plan, p->direction, in, out));
+    or_abort(pencilfft_execute(p->plan, p->direction, in, out));
     return index_values(p, false, p->direction, out, false);
 }
 
@@ -549,7 +531,7 @@ static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
         out[i] = in_place ? in[i] : buffer_of(p->plan);
         index_values(p, true, i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in[i], true);
     }
-    need(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
+    or_abort(pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]));
     return index_values(p, false, PENCILFFT_FORWARD, out[0], false) +
            index_values(p, false, PENCILFFT_BACKWARD, out[1], false);
 }
@@ -587,7 +569,7 @@ static void check_plan(const struct plan_case *c, pencilfft_plan plan)
     struct problem p;
     int64_t bytes;
     char *work = give_work(c, plan, &bytes);
-    need(problem_make(plan, check->grid, &p));
+    or_abort(problem_make(plan, check->grid, &p));
     check_variants(c, &p);
     check_pair(c, &p);
     check_norm(c, &p);
@@ -626,7 +608,7 @@ void plan_check_run(struct plan_check *of, const struct plan_case *given)
     pf_tuning = plan_tuning(c->pieces, usual);
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, check->grid, &plan);
-    need(status == PENCILFFT_MPI_ERROR);
+    or_abort(status == PENCILFFT_MPI_ERROR);
     if (!status)
         on = settled(given, plan);
     if (status)
@@ -635,7 +617,7 @@ void plan_check_run(struct plan_check *of, const struct plan_case *given)
         fail("this must be refused, and was not");
     else
         check_plan(c, plan);
-    need(pencilfft_plan_destroy(plan));
+    or_abort(pencilfft_plan_destroy(plan));
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 }
 

@@ -13,36 +13,27 @@
 enum { BORDER = 4096, MARK = 0xA5 };
 
 struct array {
-    int number;
     size_t bytes;
     char *memory, *start; /* NULL: a buffer of the plan */
 };
 
-static void need(int status)
+static struct side side_named(pencilfft_plan plan, int number)
 {
-    if (status)
-        abort_with_message();
+    struct side side;
+    or_abort(side_of(&(struct problem){.plan = plan}, number, &side));
+    return side;
 }
 
 static size_t bytes_of(pencilfft_plan plan, int number)
 {
-    pencilfft_format format;
-    pencilfft_part part;
-    int parts;
-    int64_t elements = 0;
-    if (pencilfft_format_of(plan, number, &format) || pencilfft_parts(plan, number, &parts))
-        abort_with_message();
-    for (int i = 0; i < parts; i++) {
-        need(pencilfft_part_mine(plan, number, i, &part));
-        elements += part.box.extent[0] * part.box.extent[1] * part.box.extent[2] * part.fields;
-    }
-    return (size_t)elements * format.element_bytes;
+    struct side side = side_named(plan, number);
+    return (size_t)side_elements(&side) * side.format.element_bytes;
 }
 
 /* Between two borders; from a multiple of 16 bytes on, like malloc(). */
-static struct array tight(size_t bytes, int number)
+static struct array tight(size_t bytes)
 {
-    struct array a = {.number = number, .bytes = bytes, .memory = malloc(bytes + (size_t)2 * BORDER)};
+    struct array a = {.bytes = bytes, .memory = malloc(bytes + (size_t)2 * BORDER)};
     if (!a.memory)
         abort();
     memset(a.memory, MARK, bytes + (size_t)2 * BORDER);
@@ -58,17 +49,11 @@ static bool is_torn(const struct array *a)
     return false;
 }
 
-/* Small whole numbers, which are the same in single precision. */
 static void fill(pencilfft_plan plan, int number, void *to)
 {
-    pencilfft_format format;
-    need(pencilfft_format_of(plan, number, &format));
-    int64_t reals = (int64_t)(bytes_of(plan, number) / format.real_bytes);
-    for (int64_t i = 0; i < reals; i++)
-        if (format.real_bytes == sizeof(float))
-            ((float *)to)[i] = (float)(i % 97 - 40);
-        else
-            ((double *)to)[i] = (double)(i % 97 - 40);
+    struct side side = side_named(plan, number);
+    for (int i = 0; i < side.parts; i++)
+        values_fill(&side.part[i], &side.format, value_random, to);
 }
 
 /* A call with arrays from[0] to to[0], and from[1] to to[1] for a pair. */
@@ -98,16 +83,14 @@ static const char *wrong_in(const struct call *c)
     const char *wrong = NULL;
     for (int i = 0; i < c->n; i++) {
         size_t first = bytes_of(c->plan, c->from[i]), last = bytes_of(c->plan, c->to[i]);
-        in[i] = tight(c->in_place && last > first ? last : first, c->from[i]);
-        out[i] = tight(last, c->to[i]);
+        in[i] = tight(c->in_place && last > first ? last : first);
+        out[i] = tight(last);
         tight_in[i] = in[i].start;
         tight_out[i] = c->in_place ? in[i].start : out[i].start;
-        if (pencilfft_alloc(c->plan, &full_in[i]) || pencilfft_alloc(c->plan, &full_out[i]))
-            abort_with_message();
+        or_abort(pencilfft_alloc(c->plan, &full_in[i]) || pencilfft_alloc(c->plan, &full_out[i]));
         full_out[i] = c->in_place ? full_in[i] : full_out[i];
     }
-    if (run(c, full_in, full_out) || run(c, tight_in, tight_out))
-        abort_with_message();
+    or_abort(run(c, full_in, full_out) || run(c, tight_in, tight_out));
     for (int i = 0; i < c->n; i++) {
         if (is_torn(&in[i]) || is_torn(&out[i]))
             wrong = "memory outside an array was written";
@@ -124,8 +107,7 @@ const char *plan_short_wrong(pencilfft_plan plan, int directions)
     const char *wrong = NULL;
     int parts, exchanges;
     struct call c = {.plan = plan, .n = 1};
-    if (pencilfft_parts(plan, PENCILFFT_INNER_OUTPUT, &parts) || pencilfft_exchanges(plan, &exchanges))
-        abort_with_message();
+    or_abort(pencilfft_parts(plan, PENCILFFT_INNER_OUTPUT, &parts) || pencilfft_exchanges(plan, &exchanges));
     for (int backward = 0; backward < 2; backward++) {
         c.directions = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
         if (!(directions & c.directions))

@@ -30,29 +30,16 @@ def test_each_type_is_right(run, kind):
     assert record["direction"] == ("backward" if kind == "c2r" else "forward")
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_each_type_is_right_in_single_precision_turned_in_place_with_fields(run, kind):
-    record = check(run, "2x3", (9, 11, 16), kind, "--precision", "single", "--layout", "stride1", "--in-place", "--fields",
-                   3)
+def test_precision_layout_place_and_fields_are_taken(run):
+    options = ["--precision", "single", "--layout", "stride1", "--in-place", "--fields", 3]
+    record = check(run, "2x3", (9, 11, 16), "r2c", *options)
     assert (record["precision"], record["layout"], record["in_place"], record["fields"]) == ("single", "stride1", True, 3)
     assert record["verify"]["tolerance"] > 1e-6
 
 
-@pytest.mark.parametrize("kind, option, value", [
-    *(("dct", "kinds", kinds) for kinds in ("1,2,3", "4,1,2", "c3,s4,1", "s1,s2,s3")),
-    *(("c2c", "skip", axes) for axes in ("x", "yz", "xyz")), ("r2c", "skip", "y"), ("r2c", "skip", "xy"),
-    ("dct", "skip", "z")])
+@pytest.mark.parametrize("kind, option, value", [("dct", "kinds", "c3,s4,1"), ("c2c", "skip", "yz")])
 def test_kinds_and_skipped_axes_are_right_backward(run, kind, option, value):
     assert check(run, "2x2", (6, 9, 10), kind, f"--{option}", value, "--direction", "backward")[option] == value
-
-
-@pytest.mark.parametrize("decomposition", ["pencil", "brick"])
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("axes", ["x", "y", "z", "xy", "yz", "xz"])
-def test_a_rank_alone_leaves_axes_alone_where_input_and_output_are_one_array(run, decomposition, direction, axes):
-    """Use lines of 36 along z, because FFTW's plans for shorter lines work on other arrays than planned."""
-    check(run, "1x1", (12, 10, 36), "c2c", "--decomposition", decomposition, "--skip", axes, "--in-place", "--direction",
-          direction)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -66,14 +53,9 @@ def test_a_transform_is_right_by_three_checks(run, grid, size, direction):
     assert record["size"] == list(size) and record["ranks"] == ranks_of(grid) == len(record["placement"]["ranks"])
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("kind", ["c2c", "r2c", "dct"])
-def test_a_rank_that_has_all_may_overwrite_its_input(run, kind, direction):
-    """Plans are chosen by time: FFTW's own plans compete with the passes, on the arrays of the plan."""
-    for more in ([], ["--in-place"]):
-        record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--type", kind, "--direction", direction, "--destroy-input",
-                     *more, "--rigor", "measure", "--reps", 1, "--verify")
-        assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
+def test_the_input_may_be_destroyed(run):
+    record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--destroy-input", "--rigor", "measure", "--reps", 1, "--verify")
+    assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
 
 
 def test_phases_are_sampled_per_repetition_and_add_up(run):

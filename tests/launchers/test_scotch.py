@@ -76,7 +76,7 @@ def checked(text, n):
     return len(set(mapping.node_of_rank.tolist()))
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(100))
 def test_gmtst_and_check_read_a_valid_mapping(tmp_path, seed):
     rng = random.Random(seed)

@@ -176,7 +176,7 @@ def tree(rng, names):
     return "# switches\n" + "".join(lines)
 
 
-@pytest.mark.sampled(25)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(200))
 def test_random_configurations_are_read_as_slurm_reads_them(munge, seed):
     nodes, topology, included = configuration(seed)

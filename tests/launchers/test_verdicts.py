@@ -108,7 +108,7 @@ def answered(command, n, environment=None, cwd=None):
     pytest.skip(f"NOT TESTED: the launcher stalled {ATTEMPTS} times: {reason}")
 
 
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("launcher", VALID)
 def test_a_valid_file_puts_the_ranks_where_check_says(run, launcher, seed):
@@ -124,7 +124,7 @@ def named(launcher, text):
     return "".join({"A": first, "B": second}.get(letter, letter) for letter in text)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("launcher, kind", [(launcher, kind) for launcher in BROKEN for kind in BROKEN[launcher]])
 def test_a_file_that_stops_the_launcher_is_not_valid(run, launcher, kind):
     text = named(launcher, BROKEN[launcher][kind])

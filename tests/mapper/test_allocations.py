@@ -411,11 +411,8 @@ def xml(packages, numa, cores):
             f'<object type="Machine"><info name="HostName" value="cab7"/>{text}</object></topology>')
 
 
-LSTOPO = pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.which("hwloc-calc")),
-                            reason="NOT TESTED: lstopo or hwloc-calc is missing (Debian: hwloc-nox)")
-
-
-@LSTOPO
+@pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.which("hwloc-calc")),
+                    reason="NOT TESTED: lstopo or hwloc-calc is missing (Debian: hwloc-nox)")
 @pytest.mark.parametrize("flags", ["none", "v1"])
 @pytest.mark.parametrize("topology", [
     "package:2 numa:2 core:4 pu:1", "package:2 [numa] [numa] core:4 pu:1", "package:2 group:2 [numa] [numa] core:2 pu:1",

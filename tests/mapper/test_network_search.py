@@ -11,9 +11,9 @@ import pytest
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.searches import network_search
-from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, latin, search, swaps_of, views
+from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, search, swaps_of, views
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves
-from pencilmap.mapper.seeds.levels import FEW, seeds
+from pencilmap.mapper.seeds.levels import FEW, latin, seeds
 from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.base.arrays import divisors
@@ -129,6 +129,12 @@ def test_no_round_of_swaps_replaces_the_placement_of_another(monkeypatch):
     found = search(site, grid, Search(250_000_000, 3), rules=(rule,))
     assert len(first) == len(network_search.ROUNDS)
     assert found.costs[rule] == cost_under(mapping_of(Ground(site, grid), first[0]), rule) == Fraction(29, 4)
+
+
+def test_72_hosts_reach_their_bound_under_even_splits():
+    site, grid = site_of(TREE_72), ProcessGrid(8, 9)
+    found = search(site, grid, Search(250_000_000), rules=("shortest-path",))
+    assert found.costs["shortest-path"] == lower_bound(site, grid).value == Fraction(179, 18)
 
 
 def test_the_latin_rule_spreads_receivers_over_all_cables():

@@ -1,4 +1,4 @@
-"""Traffic on other process grids, predicted from one trace: against cells counted one by one, and traces of LAMMPS."""
+"""Traffic on other process grids, predicted from one trace: against cells counted one by one, and traces of programs."""
 
 import csv
 import shutil
@@ -20,7 +20,8 @@ from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.codes import CODES
 from pencilmap.model.traffic.program import one_phase, pairs_of
 
-LAMMPS = Path(__file__).parent / "lammps"  # LAMMPS 2022-01-06, 40 steps of in.lj; the trace without its collectives
+TRACES = Path(__file__).parent / "traces"  # LAMMPS 2022-01-06, 40 steps of INPUT, the traces without their collectives;
+# GROMACS 2022.5, 150 steps of 24,000 SPC/E waters in a box of 9 nm, reaction field, cutoff 0.9 nm, mdrun -npme 0 -dlb no
 INPUT = """units lj
 processors {} {} {}
 lattice fcc 0.8442
@@ -120,26 +121,29 @@ def test_transforms_on_other_grids_move_the_points_of_their_pencils(name, grid):
         assert np.array_equal(traffic.total.bytes.toarray(), transposes(*CODES[name].numbers(words)))
 
 
-def measured():
-    with (LAMMPS / "measured.csv").open(encoding="ascii") as lines:
-        return {(row["domain"], row["network"], row["grid"]): float(row["bytes"]) for row in csv.DictReader(lines)}
+def measured(name, domain, network):
+    """The busiest links of traces in the launch order, by the words of the grid."""
+    with (TRACES / "measured.csv").open(encoding="ascii") as lines:
+        return {CODES[name].said(tuple(map(int, row["grid"].split("x")))): float(row["bytes"])
+                for row in csv.DictReader(lines) if (row["code"], row["domain"], row["network"]) == (name, domain, network)}
 
 
-@pytest.mark.parametrize(("domain", "network", "traces", "code"), [
-    ("16x16x16", "4x4", {"2 2 4": "cube-16.txt"}, "lammps"), ("16x16x16", "8x4", {"2 4 4": "cube-32.txt"}, "lammps"),
-    ("24x16x10", "4x4", {"4 2 2": "box-16.txt"}, "lammps:24x16x10"),
-    ("24x16x10", "4x4", {"4 2 2": "box-16.txt", "2 2 4": "box-16-2.txt"}, "lammps")])
-def test_grids_of_lammps_load_their_busiest_links_as_predicted(domain, network, traces, code):
-    found = with_other_grids({name: read_traffic(LAMMPS / file) for name, file in traces.items()}, code)
-    real = {CODES["lammps"].said(tuple(map(int, grid.split("x")))): load for (box, on, grid), load in measured().items()
-            if (box, on) == (domain, network)}
+@pytest.mark.parametrize(("name", "domain", "network", "traces", "known"), [
+    ("lammps", "16x16x16", "4x4", {"2 2 4": "lammps-cube-16.txt"}, ""),
+    ("lammps", "16x16x16", "8x4", {"2 4 4": "lammps-cube-32.txt"}, ""),
+    ("lammps", "24x16x10", "4x4", {"4 2 2": "lammps-box-16.txt"}, ":24x16x10"),
+    ("lammps", "24x16x10", "4x4", {"4 2 2": "lammps-box-16.txt", "2 2 4": "lammps-box-16-2.txt"}, ""),
+    ("gromacs", "9x9x9", "4x4", {"2 2 4": "gromacs-16.txt"}, "")])
+def test_grids_of_programs_load_their_busiest_links_as_predicted(name, domain, network, traces, known):
+    found = with_other_grids({grid: read_traffic(TRACES / file) for grid, file in traces.items()}, name + known)
+    real = measured(name, domain, network)
     predicted = {words: launch_load(network, traffic) for words, traffic in found.items() if words in real}
-    assert len(predicted) + len(traces) == len(real)
-    assert predicted == pytest.approx({words: real[words] for words in predicted}, rel=0.02)
+    assert len(predicted) >= len(real) - len(traces) >= 7
+    assert predicted == pytest.approx({words: real[words] for words in predicted}, rel=0.02 if name == "lammps" else 0.05)
 
 
 def test_a_domain_whose_shape_is_not_known_is_refused():
-    trace = read_traffic(LAMMPS / "box-16.txt")
+    trace = read_traffic(TRACES / "lammps-box-16.txt")
     for traces, code, reason in (({"4 2 2": trace}, "lammps", "shape of the domain"), ({"4 2 2": trace}, "lamps", "lammps?"),
                                  ({"4 2 2": trace}, "lammps:4x0x1", "not understood"), ({"t": trace}, "fft", "no grid of 2"),
                                  ({"2 2 4": trace}, "lammps", "of the bytes are in the halo")):

@@ -1,11 +1,14 @@
 """Honest divisions of measured exchanges, on times from known figures and on the published table."""
 
+from dataclasses import replace
 
 import pytest
 
 from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.times.calibrate import Calibration, Fitted
+from pencilmap.model.times.expected import expected_gain, expected_range
 from pencilmap.model.times.held_out import divisions, honest_errors
 from pencilmap.model.times.timing import ExchangeWork
 
@@ -63,12 +66,31 @@ class _Known(Calibration):
         return sample.measured_s * self.known.get(sample, 1.5)
 
 
-def test_predictions_have_a_range_only_where_the_machine_was_calibrated():
+def test_the_range_of_a_transform_is_that_of_its_exchanges():
+    """Its messages have two sizes, each with its own range; the figures are fitted, or public."""
     from pencilmap.mapper.setting import setting
 
-    low, high = load_machine("bluegene-l").likely.range
-    found = setting(machine="bluegene-l", fft="64").predictions("8x64", ("default",))[0]
-    assert found.time_range_s == pytest.approx((low * found.time_s, high * found.time_s))
-    assert found.as_dict()["time_range_s"] == list(found.time_range_s)
-    for other in ({"machine": "bluegene-l", "bandwidth": "1 GB/s"}, {"network": "8x8x8", "bandwidth": "1 GB/s"}):
-        assert setting(**other, fft="64").predictions("8x64", ("default",))[0].time_range_s is None
+    for fitted, public in ((512, {}), (None, {"bandwidth": "1 GB/s"})):
+        found = setting(machine="bluegene-l", fft="256", **public).predictions("8x64", ("default",))[0]
+        times, sizes = ([getattr(stage, name) for stage in found.stages] for name in ("time_s", "work"))
+        ranges = [expected_range("torus", 512, work.message_bytes, fitted).range for work in sizes]
+        assert ranges[0] != ranges[1]
+        assert found.time_range_s == pytest.approx([sum(t * ends[k] for t, ends in zip(times, ranges)) for k in (0, 1)])
+        assert found.as_dict()["time_range_s"] == list(found.time_range_s)
+        assert found.likely_gain == expected_gain("torus", 512, 1024, fitted).range
+
+
+@pytest.mark.parametrize("options, of_prediction, reason", [
+    ({"fft": "64"}, {}, "messages below 1 KiB"),
+    ({"fft": "512"}, {"schedule": "overlap:8"}, "overlapped"),
+    ({"fft": "512"}, {"exchange": "bruck2"}, "exchange bruck2 not measured"),
+    ({"fft": "512"}, {"routing": "minimal-adaptive:hops"}, "minimal-adaptive:hops routing not measured"),
+    ({"fft": "1024", "network": "16x8x8"}, {}, "above 512 nodes")])
+def test_a_prediction_says_why_it_has_no_range(options, of_prediction, reason):
+    from pencilmap.mapper.setting import setting
+    from pencilmap.model.predict import answer
+
+    where = setting(**{"network": "8x8x8", "bandwidth": "1 GB/s"} | options)
+    grid = parse_grid("8x64" if where.network.n_nodes == 512 else "16x64")
+    found = answer(replace(where, **of_prediction), where.place("default", grid))
+    assert found.unmeasured == reason and found.likely is None is found.time_range_s

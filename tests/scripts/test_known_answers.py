@@ -148,7 +148,7 @@ def made(tmp_path_factory):
     return folder
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("line, known", json.loads(VALUES.read_text("utf-8")).items(), ids=lambda part: str(part)[:90])
 def test_a_command_finds_what_it_found(line, known, made):
     found = values(line, made)

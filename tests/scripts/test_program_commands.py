@@ -189,7 +189,7 @@ def test_options_need_names_of_their_own_and_no_transform(pencilmap, options):
 
 
 def test_other_grids_of_a_code_are_ranked_beside_the_traced_one(pencilmap, pencilmap_json, tmp_path):
-    trace = Path(__file__).parents[1] / "mapper/lammps/cube-16.txt"
+    trace = Path(__file__).parents[1] / "mapper/traces/lammps-cube-16.txt"
     on = ("--network", "4x4", "--traffic", f"2 2 4={trace}", "--code", "lammps", *QUICK)
     status, out, err = pencilmap("plan", *on, "--notes")
     assert status == 0, err

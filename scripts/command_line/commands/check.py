@@ -25,13 +25,15 @@ from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
     by_routing,
-    compared,
     faster_lines,
+    gain_words,
     if_sent,
+    joined,
     launch_notes,
     launched,
     library_in,
     static_lines,
+    taken,
 )
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
@@ -60,7 +62,6 @@ from pencilmap.scripts.command_line.predictions import (
     show_notes,
     table_notes,
     title,
-    value,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
@@ -195,8 +196,9 @@ def _sentences(said: Answer, file: str, choice: Choice | None) -> Iterator[str]:
     first = said.launch.first
     if ratio and choice:
         under = f" under {said.best.routing} routing" if said.has_range else ""
-        yield if_sent(f"{file} is valid, but a better file is {factor(ratio)}: "
-                      f"{compared(value(choice.prediction), value(said.best))}{under} (predicted).", choice.prediction)
+        better = choice.prediction
+        yield if_sent(joined(f"{file} is valid, but a better file is {factor(ratio)}{gain_words(better, said.best)}: "
+                             f"{taken(better, said.best)}{under} (predicted)."), better)
         over = gain(said.best, first)
         order = said.launch.name
         beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
@@ -204,7 +206,7 @@ def _sentences(said: Answer, file: str, choice: Choice | None) -> Iterator[str]:
         return
     joint = "but" if said.is_slower else "and"
     sentence = said.first(file).replace(f"{file} is ", f"{file} is valid {joint} ", 1).replace(
-        f"{file} takes ", f"{file} is valid and takes ", 1)
+        f"{file} takes ", f"{file} is valid and takes ", 1).replace(f"{file} may ", f"{file} is valid, but may ", 1)
     yield sentence
     yield said.second()
 

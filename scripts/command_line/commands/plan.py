@@ -29,6 +29,8 @@ from pencilmap.scripts.command_line.answers import (
     Launched,
     between_bricks,
     decided_in_tie,
+    gain_words,
+    joined,
     launch_notes,
     launched,
     library_in,
@@ -57,6 +59,7 @@ from pencilmap.scripts.command_line.predictions import (
     HALO,
     SAME,
     Row,
+    expected,
     factor,
     gain,
     gains,
@@ -71,7 +74,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
-from pencilmap.scripts.command_line.tables import echo, fitted, hearing, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
 MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each
@@ -179,16 +182,19 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     others = "" if not equal else " with another" if equal == 1 else f" with {equal} others"
     kinds = "shapes and grids" if _has_shapes(found) else "grids"
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
-    time = spent(p, by)
+    time = spent(p, by) + said.starts
     if not _needs_file(found, best, launches):
         order = "" if p.all_alike else f" in {said.launch.title}"
-        yield f"Use {', '.join(words)}{order}, no file is needed: {time}{among} (predicted)."
+        none = "placement does not matter" if p.all_alike else "no file is needed"
+        yield joined(f"Use {', '.join(words)}{order}, {none}: {time}{among} (predicted).")
     else:
         usual = next(iter(_usual(best, launches)), None)
         ratio = gain(p, usual, by)
         least, most = gains(p, usual, by) or (ratio, ratio)
-        over = f", {factor(least, most)} than without one" if most and most >= 1 + SAME else ""
-        yield f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted)."
+        over = "" if not usual or not most or most < 1 + SAME else \
+            f", perhaps no faster than without one: {factor(least, most)}{gain_words(p, usual, by)}" if said.is_unsure else \
+            f", {factor(least, most)} than without one{gain_words(p, usual, by)}"
+        yield joined(f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted).")
     names = words_of(best.grid, said.library)
     if names and best.decomposition == PENCIL and said.library is USUAL:
         names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
@@ -258,8 +264,20 @@ def _shown(found: Plan, listed: list[Choice], top: int) -> list[Choice]:
 
 
 def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -> None:
-    """Print a row for each choice: its grid in the words of a library, its best time with a file, and without one."""
-    rows, library = [], library if library.words else USUAL
+    """Print a row for each choice: its grid in the words of a library, its best time with a file, and without one.
+
+    Times have their ranges if the table fits the 80 columns of a terminal.
+    """
+    library = library if library.words else USUAL
+    found = [_columns(shown, launches, by, library, has_ranges) for has_ranges in (True, False)]
+    table = next((table for table in found if fits(*table)), found[-1])
+    print_table(None, *fitted(*table, [f">{', '.join(library.words)}"]))
+
+
+def _columns(shown: list[Choice], launches: Launches, by: str, library: Library,
+             has_ranges: bool) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of the table."""
+    rows = []
     heading, is_launch = f">{', '.join(library.words)}", all(choice.prediction.placement == DEFAULT for choice in shown)
     rule = next((f",\n{choice.prediction.routing}" for choice in shown if choice.prediction.adapts), "")
     for choice in shown:
@@ -267,19 +285,22 @@ def _table(shown: list[Choice], launches: Launches, by: str, library: Library) -
         words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition == PENCIL and library.is_turned else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
                      marked_grid(choice.prediction), words,
-                     choice.exchange, choice.schedule, _cell(choice.prediction, by),
-                     " to ".join(dict.fromkeys(_cell(order, by) for order in (*usual[:1], *usual[-1:]))) or "-"])
+                     choice.exchange, choice.schedule, _cell(choice.prediction, by, has_ranges),
+                     " to ".join(dict.fromkeys(_cell(order, by, has_ranges) for order in (*usual[:1], *usual[-1:]))) or "-"])
     columns = ["shape", ">per node", "kind", "grid", heading, "exchange", "schedule",
                ">time" if is_launch else f">with its file{rule}", f">without{rule}"]
     usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}
     kept = [k for k, name in enumerate(columns) if k in (3, 7, 8) or len({row[k] for row in rows}) > 1
             or (name in usual_values and rows[0][k] != usual_values[name]) or (k == 4 and any(row[4] for row in rows))]
     kept = [k for k in kept if k != 8 or (not is_launch and any(row[8] != "-" for row in rows))]
-    print_table(None, *fitted([columns[k] for k in kept], [[row[k] for k in kept] for row in rows], [heading]))
+    return [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
 
 
-def _cell(p: Prediction, by: str) -> str:
-    return load(p, by) if p.t_s is None else milliseconds(seconds(p, by))
+def _cell(p: Prediction, by: str, has_range: bool) -> str:
+    if p.t_s is None:
+        return load(p, by)
+    found = expected(p, by) if has_range else ""
+    return milliseconds(seconds(p, by)) + (f" ({found})" if found else "")
 
 
 def _command(found: Plan) -> str:

@@ -96,8 +96,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
             predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
                           ports=ports or 1, as_json=as_json)
         return
-    costs = where.costs.starting(parse(message_cost, "s") if message_cost else None, ports)
-    where = replace(where, costs=costs, likely=where.likely if costs == where.costs else None)
+    where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and where.wraps:

@@ -1,16 +1,15 @@
 """`pencilmap study calibrate`: the figures of a machine from measured times."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
+from pencilmap.mapper.runs.osu import osu_figures
 from pencilmap.mapper.runs.probes import (
     calibrated_figures,
     figure_text,
@@ -25,10 +24,10 @@ from pencilmap.mapper.runs.probes import (
 )
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
-from pencilmap.model.machines.machine import Machine, load_machine
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.machines.probe import fit_probe
-from pencilmap.model.times.calibrate import RULES, Sample, calibrate, quality, split
-from pencilmap.model.times.held_out import LIKELY, honest_errors, likely_range
+from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
+from pencilmap.model.times.held_out import honest_errors
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, Name
@@ -40,19 +39,26 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 @click.command("calibrate", cls=Page)
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--probe", is_flag=True, help="The files are results of network_probe.")
+@click.option("--osu", multiple=True, metavar="NODES=FILE",
+              help="Output of osu_alltoall on full nodes.\nTwo numbers of nodes fit the ports; needs --machine.")
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
 @MACHINE
 @click.option("--rule", type=Name(list(RULES)), help=f"Samples to fit: {' or '.join(RULES)}.\nThe others are predicted.")
 @click.option("--honest", is_flag=True, help="Also hold out placements, sizes, tasks.\nWhole groups of samples at a time.")
 @click.option("--output", "-o", type=OUTPUT_FILE, help="Write a machine file (TOML) with the figures found.")
 @JSON
-def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,
-            honest: bool, output: str | None, as_json: bool) -> None:
+def command(records: tuple[str, ...], probe: bool, osu: tuple[str, ...], published: str | None, machine: str | None,
+            rule: str | None, honest: bool, output: str | None, as_json: bool) -> None:
     """Fit the figures of a machine to measured times.
 
     RECORDS are run records of fft_runner, or with --probe results of network_probe. Figures that they do not determine are
     left out.
     """
+    if osu:
+        if records or published or probe or rule or honest or not machine:
+            raise click.UsageError("--osu takes no other results; give it alone, with --machine NAME")
+        _osu(osu, machine, output, as_json)
+        return
     if bool(records) == bool(published):
         raise click.UsageError("no results are named; name files of run records, or --published NAME")
     if probe and (rule or honest):
@@ -74,18 +80,18 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     errors = quality(training, held_out, found.time_s)
     fit = lru_cache(lambda some: calibrate(some, base.costs, fit_bandwidth))
     held = honest_errors(samples, fit) if honest else []
-    likely = likely_range(samples, fit) if honest or output else None
     if output:
         if "link_bandwidth" in found.left_out:
             raise CalibrationError("a machine file needs the link bandwidth, which the samples do not determine: "
                                    f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
                                    "link_bandwidth='148 MB/s'")
-        write_machine(base, calibrated_figures(base, found, source, likely), output)
+        nodes = max((each.nodes for each in training), default=0)
+        write_machine(base, calibrated_figures(base, found, source, nodes), output)
     if as_json:
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
                     "figures": {key: asdict(f) | {"text": figure_text(key, f, base)} for key, f in found.figures.items()},
                     "quality": [asdict(row) for row in errors], "honest": [asdict(row) | {"mean": row.mean} for row in held],
-                    "measured_over_predicted": likely and likely.range, "refused": refused})
+                    "refused": refused})
         return
     rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
     rows += [[key, "-", "-", reason] for key, reason in found.left_out.items()]
@@ -94,14 +100,36 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
     if held:
         honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
-    if likely:
-        say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely.range[0]:.3g} to "
-            f"{likely.range[1]:.3g} times as long as predicted")
     if output:
         say(f"wrote {output}")
 
 
-def _probe(paths: Any, machine: str | None, output: str | None, as_json: bool) -> None:
+def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool) -> None:
+    files = dict[int, str]()
+    for text in texts:
+        nodes, _, path = text.partition("=")
+        if not nodes.isdigit() or not path:
+            raise click.UsageError(f"--osu {text[:40]!r} is no NODES=FILE; write such as 2=two.txt")
+        files[int(nodes)] = path
+    if output:
+        if not output.endswith(".toml"):
+            raise CalibrationError(f"{output}: a machine file ends in .toml")
+        check_writable(output, CalibrationError)
+    base = load_machine(machine)
+    figures = osu_figures(base, files)
+    fitted = {key: figures[key].value for key in ("injection_per_node", "node_message_cost", "fitted_nodes")}
+    if output:
+        write_machine(base, figures, output)
+    if as_json:
+        print_json({"machine": base.name, "file": output, "figures": fitted})
+        return
+    say(f"The ports of a node pass {fitted['injection_per_node']}, and take {fitted['node_message_cost']} for a message "
+        f"(fitted up to {fitted['fitted_nodes']} nodes).")
+    if output:
+        say(f"wrote {output}")
+
+
+def _probe(paths, machine, output, as_json):
     found = read_probes(paths)
     fit, source = fit_probe(found), f"--probe {' '.join(paths)}"
     name = _machine_name(Path(output).stem) if output else "probed"
@@ -135,22 +163,22 @@ def _probe(paths: Any, machine: str | None, output: str | None, as_json: bool) -
         say(f"wrote {output}")
 
 
-def _of_peak(cut: Any, peaks: dict[Any, Any]) -> Any:
+def _of_peak(cut, peaks):
     return cut.link_bandwidth / peaks[cut.axis] if cut.link_bandwidth and cut.axis in peaks else None
 
 
-def _link_text(cut: Any) -> Any:
+def _link_text(cut):
     if cut.link_bandwidth is None:
         return "-"
     return ("" if cut.slowed else ">=") + text_with_unit(cut.link_bandwidth, "byte/s")
 
 
-def _of_published(name: str, machine: str | None) -> Any:
+def _of_published(name, machine):
     base = load_machine(machine or name)
     return base, published_samples(name, base.torus), False, []
 
 
-def _of_records(paths: Iterable[Any], machine: str | None, name: str) -> tuple[Machine, list[Sample], bool, list[str]]:
+def _of_records(paths, machine, name):
     """The machine, the samples, whether the bandwidth is fitted, and the omitted records."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
@@ -165,5 +193,5 @@ def _of_records(paths: Iterable[Any], machine: str | None, name: str) -> tuple[M
     return base, samples, fit, refused
 
 
-def _machine_name(text: str) -> str:
+def _machine_name(text):
     return re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.") or "calibrated"

@@ -12,16 +12,19 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs.compare import published_samples
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.times.calibrate import split
+from pencilmap.model.times.calibrate import calibrate, split
+from pencilmap.model.times.expected import CLASSES, SIZES, TORUS, expected_gain
 from pencilmap.model.times.judged import (
     CLOSE,
-    SIZES,
+    LEAST_RATIO,
     Judged,
     Value,
     by_public_figures,
     by_two_figures,
+    error_range,
     exchange_values,
-    expected_range,
+    measured_gains,
+    range_rows,
 )
 from pencilmap.model.times.timing import ExchangeWork
 from pencilmap.scripts.command_line.pages import Page
@@ -68,8 +71,15 @@ def published_values() -> list[Value]:
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
     fitted = split(samples, "every-second")[0]
-    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", machine.torus.n_nodes, each, each in fitted)
-                                  for each in samples)]
+    return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", nodes, each, each in fitted, nodes)
+                                  for nodes in [machine.torus.n_nodes] for each in samples)]
+
+
+def expected_ranges() -> list[tuple[str, ...]]:
+    """Return the rows of the table `pencilmap.model.times.expected.RANGES`."""
+    machine = load_machine("bluegene-l")
+    samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
+    return range_rows(published_values(), measured_gains(samples, lambda some: calibrate(some, machine.costs, False)))
 
 
 def _plain(each: Any) -> Any:
@@ -84,8 +94,8 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
     machines = len({each.value.machine for each in two})
     say(f"{_share(large)} of {len(large)} times of {machines} machines are within {100 * CLOSE:.0f} % of the prediction, "
         "messages of 16 KiB and more.")
-    say(f"{_share(all_sizes)} of {len(all_sizes)} from 1 KiB; {_share(all_sizes, lambda each: each.is_held)} lie in the "
-        "range of the other machines.")
+    say(f"{_share(all_sizes)} of {len(all_sizes)} from 1 KiB; {_held(all_sizes)} lie in the range of "
+        "the other machines.")
     echo()
     for way, judged in found.items():
         some = [each for each in judged if each.value.size]
@@ -94,8 +104,18 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
             rows = [*_rows(some, lambda each: each.value.machine), *rows, *_rows(some, _nodes),
                     *_rows(some, lambda each: each.value.sample.exchange)]
         print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows, [
-            f"range for messages {_size(size)}: {low:.2g} to {high:.2g} times the prediction" for size in SIZES
-            if (ends := expected_range(some, size, *([1.0] if way == "public figures" else []))) for low, high in [ends]])
+            *_range_lines(some, way != "public figures")])
+
+
+def _range_lines(judged, by_fit):
+    """A line for each class of networks and nodes: its ranges for messages of each size, the smallest first."""
+    for name in CLASSES:
+        ranges = [error_range([each for each in judged if each.value.group(by_fit) == (name, size)],
+                              None if by_fit else LEAST_RATIO) for size in SIZES]
+        if found := [f"{low:.2g} to {high:.2g}" for low, high in filter(None, ranges)]:
+            yield f"range, {name}: {', '.join(found)} times the prediction"
+    low, high = expected_gain(TORUS, 1, SIZES[-1], 1 if by_fit else None).range or (1.0, 1.0)
+    yield f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"
 
 
 def _rows(judged: Sequence[Judged], name: Callable[[Judged], Any]) -> list[list[str]]:
@@ -126,8 +146,15 @@ def _size_rows(judged: Sequence[Judged]) -> list[list[str]]:
 def _cells(judged: Sequence[Judged]) -> list[str]:
     low, middle, high = np.quantile([each.ratio for each in judged], (0.05, 0.5, 0.95))
     return [str(len(judged)), f"{middle:.2f}", f"{low:.2f} to {high:.2f}", _share(judged),
-            _share(judged, lambda each: each.is_held)]
+            _held(judged)]
 
 
 def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool] = lambda each: each.is_close) -> str:
     return f"{100 * sum(map(holds, judged)) / len(judged):.0f} %"
+
+
+def _held(judged):
+    """The share in the range, each machine with the same weight."""
+    machines = dict.fromkeys(each.value.machine for each in judged)
+    shares = [float(np.mean([each.is_held for each in judged if each.value.machine == machine])) for machine in machines]
+    return f"{100 * float(np.mean(shares)):.0f} %"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.choose import LONGEST_RING
 from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
-from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency, scale
+from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
-from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import grid_option
 from pencilmap.scripts.command_line.pages import Page
@@ -35,8 +33,8 @@ from pencilmap.scripts.command_line.plain_options import (
     Name,
     with_options,
 )
-from pencilmap.scripts.command_line.predictions import PARTS, SAME, new_notes, show_notes
-from pencilmap.scripts.command_line.tables import could, echo, fitted, print_json, print_table, say
+from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
+from pencilmap.scripts.command_line.tables import could, echo, fits, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.runs import draw_scaling, draw_shapes
 
@@ -103,7 +101,7 @@ def _count(text: str) -> int | None:
     return given.count
 
 
-class NodeCounts(click.ParamType):  # type: ignore[type-arg]  # no generic class in click 8.2
+class NodeCounts(click.ParamType):
     """``4096`` or ``512,1024,2048``: tuple of int, in increasing order.
 
     A shape or the name of a file that lists nodes stands for its number of nodes.
@@ -173,7 +171,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
             say(f"wrote {plot}")
 
 
-def _plot(show: "_Shown", study: bool, path: str | PathLike[str]) -> None:
+def _plot(show, study, path):
     if show.points[0].best.t_s is None:
         raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
     if study:
@@ -193,11 +191,11 @@ class _Shown:
     top: int
 
     @property
-    def listed(self) -> list[RankedShape]:
+    def listed(self):
         """Return the shapes of a ranking that the command shows."""
         return [s for s in self.points[0].shapes if s.best][:self.top]
 
-    def title(self) -> str:
+    def title(self):
         first = self.points[0]
         machine = f"{self.where.machine.name}, " if self.where.machine else ""
         nodes = ", ".join(str(p.n_nodes) for p in self.points)
@@ -205,7 +203,7 @@ class _Shown:
         scaling = f", {self.kind} scaling" if len(self.points) > 1 else ""
         return f"{machine}{nodes} nodes with {per_node(self.tasks)}{size}{scaling}"
 
-    def notes(self, predictions: Any) -> Iterator[str]:
+    def notes(self, predictions):
         transforms = {p.n_nodes: p.transform for p in self.points}
         if any(t and not t.divides_evenly(p.grid) for p in predictions for t in [transforms[p.network.n_nodes]]):
             yield "some grids do not divide the transform evenly: their times are for even blocks; predict gives exact ones"
@@ -215,7 +213,7 @@ class _Shown:
                    + (f"; they need at least {milliseconds(min(s.bound_s or 0 for s in long))}" if long[0].bound_s else ""))
         yield from dict.fromkeys(self.where.notes([p.network for p in predictions], self.points[0].transform))
 
-    def ranking(self) -> dict[str, Any]:
+    def ranking(self):
         point, notes = self.points[0], self.notes([p for s in self.listed for p in s.predictions])
         rest = [{"torus": str(s.torus), "shape": list(s.torus.shape), "bound_s": s.bound_s}
                 for s in point.shapes if s not in self.listed]
@@ -223,22 +221,22 @@ class _Shown:
                 "shapes": [s.as_dict() for s in self.listed],
                 "slower": rest, "notes": list(notes)}
 
-    def ranking_table(self, wide: bool) -> None:
+    def ranking_table(self, wide):
         """Print one line for each shape and grid, and the line with the recommended shape."""
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
         notes = new_notes(self.notes([p for _, p in shown]), wide)
         names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
-        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), ">links could gain"]
+        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), RANGE, ">links could gain"]
         say(self._answer(shown[0]))
         echo()
-        print_table(self.title(), columns,
-                    [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
-                      could(p.certificate)] for s, p in shown])
+        rows = [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
+                 expected(p) or "-", could(p.certificate)] for s, p in shown]
+        print_table(self.title(), *_with_range(columns, rows, wide))
         show_notes([*notes, *more], wide)
 
-    def _answer(self, best: tuple[RankedShape, Prediction]) -> str:
+    def _answer(self, best):
         """The recommended shape, and its gain over the least that the worst other shape takes."""
         (shape, p), point = best, self.points[0]
         worst = max((s.bound_s for s in point.shapes if s.bound_s and s is not shape), default=None)
@@ -246,13 +244,13 @@ class _Shown:
         if p.known_s is None:
             return f"{said}: its busiest links carry {float(p.cost) / PARTS:.4g} times the data of a node (predicted)."
         what = "with computing" if p.total_s is not None else "for the exchanges"
-        said += f": {milliseconds(p.known_s)} {what} (predicted)."
-        if not worst or not p.time_s or worst < p.time_s * (1 + SAME):
+        said += f": {milliseconds(p.known_s)}{range_words(p)} {what} (predicted)."
+        if not worst or worst < p.time_s * (1 + SAME):
             return said
         return (f"{said} Its exchanges take {milliseconds(p.time_s)}, those of the worst shape are at least "
                 f"{worst / p.time_s:.2f}x slower.")
 
-    def study(self) -> dict[str, Any]:
+    def study(self):
         rows = []
         for point, share in zip(self.points, efficiency(self.points, self.kind)):
             rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "efficiency": share,
@@ -260,42 +258,52 @@ class _Shown:
         return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
                 "notes": list(self.notes([p.best for p in self.points]))}
 
-    def study_table(self, wide: bool) -> None:
+    def study_table(self, wide):
         """Print one line for each number of nodes: its best shape, and the lower bound of its worst shape."""
         grows = wide or len({point.transform for point in self.points}) > 1
         rows = [[point.n_nodes, *([point.transform] if grows else []), point.best.network, point.best.grid,
                  *(_by_exchange(point.best) if wide else [_exchanges(point.best)]), *_times(point.best, wide),
+                 expected(point.best) or "-",
                  "-" if share is None else f"{100 * share:.1f} %", *([milliseconds(point.worst_bound_s)] if wide else [])]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
         first = self.points[0].best
         columns = [">nodes", *(["transform"] if grows else []), "best torus", "grid",
-                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
+                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), RANGE, ">efficiency",
                    *([">worst shape at least"] if wide else [])]
-        columns, rows = (columns, rows) if wide else fitted(columns, rows, [">computing"])
+        columns, rows = _with_range(columns, rows, wide)
+        columns, rows = (columns, rows) if wide else fitted(columns, rows, [">computing", RANGE])
         print_table(self.title(), columns, rows, new_notes(self.notes([p.best for p in self.points]), wide))
 
 
-def _exchanges(prediction: Prediction) -> str:
+def _with_range(columns, rows, wide):
+    """The table without the column of ranges if no range is known, or if they do not fit."""
+    at = columns.index(RANGE)
+    if any(row[at] != "-" for row in rows) and (wide or fits(columns, rows)):
+        return columns, rows
+    return columns[:at] + columns[at + 1:], [row[:at] + row[at + 1:] for row in rows]
+
+
+def _exchanges(prediction):
     """Time of all exchanges, or the load of the busiest links if there are no times."""
     return f"m = {float(prediction.cost):.4g}" if prediction.t_s is None else milliseconds(prediction.time_s)
 
 
-def _by_exchange(prediction: Prediction) -> list[str]:
+def _by_exchange(prediction):
     if prediction.t_s is None:
         return [f"m = {float(max(stage.load)):.4g}" for stage in prediction.stages]
     return [milliseconds(stage.time_s) for stage in prediction.stages]
 
 
-def _stages(prediction: Prediction) -> list[str]:
+def _stages(prediction):
     return [f">{stage.name}" for stage in prediction.stages]
 
 
-def _totals(prediction: Prediction, wide: bool) -> Any:
+def _totals(prediction, wide):
     """Titles of `_times`."""
     return [">computing", ">total"] if prediction.total_s is not None else [">exchanges"] if wide else []
 
 
-def _times(prediction: Any, wide: bool) -> Any:
+def _times(prediction, wide):
     """Times of computing and of everything; without computing the exchanges, which the narrow table already has."""
     if prediction.total_s is not None:
         return [milliseconds(prediction.local.time_s), milliseconds(prediction.total_s)]

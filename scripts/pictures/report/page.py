@@ -20,7 +20,7 @@ from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.programs import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.base.units import amount, megabytes_per_second, milliseconds
+from pencilmap.model.base.units import amount, expected_milliseconds, megabytes_per_second, milliseconds
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
@@ -405,7 +405,8 @@ def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
         seen.add(key)
         rows += [[*about, stage.name, _loads(stage.load), milliseconds(stage.t_s), milliseconds(stage.time_s), "",
                   str(stage.busiest or "-")] for stage in p.stages]
-        rows.append([*about, "one after the other", _loads([p.cost]), milliseconds(p.t_s), milliseconds(p.time_s),
+        rows.append([*about, "one after the other", _loads([p.cost]), milliseconds(p.t_s),
+                     milliseconds(p.time_s) + (f" ({expected_milliseconds(p.time_range_s)})" if p.time_range_s else ""),
                      could_gain(p.certificate), "-"])
         if len(p.stages) > 1 and found is not None:
             rows.append([*about, AT_ONCE, _loads(found.load_joint), milliseconds(found.t_joint_s), "-", "-", "-"])
