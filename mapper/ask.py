@@ -434,7 +434,7 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
     '8x8x4:meshh'
     """
     if given is None or (not isinstance(given, int) and is_file(given)):
-        return GivenNodes(path=None if given is None else given)  # type: ignore[arg-type]
+        return GivenNodes(path=None if given is None else given)
     text = str(given).strip()
     if re.fullmatch("[0-9]{1,12}", text) and int(text):
         return GivenNodes(count=int(text))

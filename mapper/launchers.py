@@ -9,7 +9,7 @@ format, the user must name a format.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,8 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
     return _chosen(site, machine, launcher, environ or {})[1]
 
 
-def _chosen(site, machine, launcher, environ):
+def _chosen(site: Site, machine: Machine | None, launcher: str | None,
+            environ: Mapping[str, str]) -> tuple[LaunchOrder, LaunchOrder]:
     """Return the launch order as its source states it, and in the letters of the network of a site."""
     if form := READABLE.get(launcher or ""):  # without an order, the file is for any launcher
         launcher = form.launched_as or (launcher if form.launch_order else None)
@@ -112,7 +113,8 @@ def at_launch(site: Site, hosts: dict[str, int], machine: Machine | None = None,
     return AtLaunch(replace(site, launch=order), {name: hosts[name] for name in (*names, *hosts)}, notes)
 
 
-def _by_slurm(site, listed, hosts, environ):
+def _by_slurm(site: Site, listed: list[str], hosts: dict[str, int],
+              environ: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
     """Return hosts in the order of Slurm, and a note if this is not the order of their list."""
     job = {name: number for number, name in enumerate(dict.fromkeys(job_hosts(environ)))}
     if job.keys() >= set(listed):
@@ -123,7 +125,7 @@ def _by_slurm(site, listed, hosts, environ):
     return names, (SORTED.format(shortened(names)),) * (names != listed)
 
 
-def _on(site, order):
+def _on(site: Site, order: LaunchOrder) -> LaunchOrder:
     """The order here. Where a node has one slot, orders that differ in the slot alone are one. In one dimension the order
     of the axis is that of the numbers of the nodes.
     """
@@ -148,11 +150,11 @@ def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, 
     yield from _of_batch_system(environ)
 
 
-def _of_format(name):
-    return [READABLE[name].launch_order] if name in READABLE and READABLE[name].launch_order else []
+def _of_format(name: Any) -> list[LaunchOrder]:
+    return [order] if name in READABLE and (order := READABLE[name].launch_order) else []
 
 
-def _of_batch_system(environ):
+def _of_batch_system(environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
     name, title = job_format(environ) or (None, "")
     yield from (replace(order, reason=f"the job around this command ({re.split('[;:]', title)[0]})")
                 for order in _of_format(name))
@@ -181,16 +183,16 @@ def job_setting(environ: Mapping[str, str], launcher: str | None = None) -> Laun
     return next(filter(None, (read(environ) for read, launchers in settings if launcher in (None, *launchers))), None)
 
 
-def _set(environ, variable, title, orders, source):
+def _set(environ: Mapping[str, str], variable: str, title: str, orders: tuple[str, ...], source: str) -> LaunchOrder:
     return LaunchOrder(orders, title, source, True, f"{variable}={environ[variable][:80]}")
 
 
-def _cray(environ):
+def _cray(environ: Mapping[str, str]) -> LaunchOrder | None:
     """Return the order of every method but 1, which keeps the order of srun or aprun."""
     return None if environ.get("MPICH_RANK_REORDER_METHOD") == "1" else _cray_default(environ)
 
 
-def _cray_default(environ):
+def _cray_default(environ: Mapping[str, str]) -> LaunchOrder | None:
     method = environ.get("MPICH_RANK_REORDER_METHOD")
     if not method:
         return None
@@ -198,7 +200,7 @@ def _cray_default(environ):
     return _set(environ, "MPICH_RANK_REORDER_METHOD", title, orders, "intro_mpi(3) of Cray MPICH")
 
 
-def _slurm(environ):
+def _slurm(environ: Mapping[str, str]) -> Any:
     """Return the order of SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
     given = environ.get("SLURM_DISTRIBUTION", "")
     if not given:
@@ -213,7 +215,7 @@ def _slurm(environ):
     return _set(environ, "SLURM_DISTRIBUTION", f"Slurm's {name} order", orders, "srun(1), --distribution")
 
 
-def _openmpi_4(environ):
+def _openmpi_4(environ: Mapping[str, str]) -> None:
     """A policy of modifiers alone, as :OVERSUBSCRIBE, leaves the order as it is."""
     switched = {variable: policy if environ.get(variable, "") in ("1", "true") else ""
                 for variable, policy in OPENMPI_SWITCHES.items()}
@@ -221,12 +223,12 @@ def _openmpi_4(environ):
     return _openmpi(4, {variable: "" if policy.startswith(":") else policy for variable, policy in given.items()}, environ)
 
 
-def _openmpi_5(environ):
+def _openmpi_5(environ: Mapping[str, str]) -> None:
     """The variables of PRRTE. Those of Open MPI 4 have no effect."""
     return _openmpi(5, {variable: environ.get(variable, "") for variable in OPENMPI_5}, environ)
 
 
-def _openmpi(version, given, environ):
+def _openmpi(version: int, given: Mapping[str, str], environ: Mapping[str, str]) -> Any:
     """given : policies by variable, the deciding variable first"""
     variable = next((variable for variable, policy in given.items() if policy), None)
     if variable is None:
@@ -237,7 +239,7 @@ def _openmpi(version, given, environ):
                 "mpirun(1), --map-by and --rank-by")
 
 
-def _intel(environ):
+def _intel(environ: Mapping[str, str]) -> Any:
     count = environ.get("I_MPI_PERHOST", "")
     if not count:
         return None
@@ -245,14 +247,14 @@ def _intel(environ):
     return _set(environ, "I_MPI_PERHOST", "Intel MPI's order", orders, "Intel MPI developer reference, I_MPI_PERHOST")
 
 
-def _runjob(environ):
+def _runjob(environ: Mapping[str, str]) -> Any:
     """Return the order of Blue Gene/Q: letters, the rightmost fastest, or a file."""
     given = environ.get("RUNJOB_MAPPING", "")
     orders = (given[::-1].lower(),) if re.fullmatch("[A-ET]{6}", given) else ()
     return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if given else None
 
 
-def _mpirun(environ):
+def _mpirun(environ: Mapping[str, str]) -> Any:
     """Return the order of Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
     for variable in ("BG_MAPPING", "BGLMPI_MAPPING"):
         given = environ.get(variable, "")

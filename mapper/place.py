@@ -109,7 +109,7 @@ def _uneven(question: Question, grid: ProcessGrid) -> tuple[Transform | None, ..
     return (transform, *([directed(transform, BACKWARD)] if question.direction == PAIR else []))
 
 
-def _is_whole(question, grid):
+def _is_whole(question: Question, grid: ProcessGrid) -> bool:
     """Return whether the grid takes every slot of a whole torus, so that it has product placements."""
     return (question.network.has_products and question.site.allocation.is_complete
             and grid.n_tasks == question.n_slots)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.search import search_of
+from pencilmap.mapper.base.search import Search, search_of
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.placements import BEST, check_name, placement_name
 from pencilmap.mapper.placements.given import from_file
@@ -20,6 +20,7 @@ from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
+from pencilmap.model.routing.rule import Rule
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.codes import CODES
 from pencilmap.model.traffic.other_grids import gridded, others
@@ -241,7 +242,7 @@ def of_mapping(where: Question, traffic: Traffic, mapping: Mapping, routing: str
     return PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, routing, bound, True) for m in mappings))
 
 
-def _own(where, traffic, routing):
+def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:
     """The fastest possible order of the launcher, so that no gain is overstated; of equal orders the most likely."""
     site, grid = where.site, ProcessGrid(traffic.n_ranks, 1)
     others = [default(order, site, grid) for order in site.launch.orders[1:]]
@@ -249,11 +250,11 @@ def _own(where, traffic, routing):
     return min(found, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else found[0]
 
 
-def _better(mapping, own, traffic, routing):
+def _better(mapping: Mapping, own: Mapping, traffic: Traffic, routing: str) -> bool:
     return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
-def _placed(where, traffic, grid, text, rule, within):
+def _placed(where: Question, traffic: Traffic, grid: ProcessGrid, text: str, rule: Rule, within: Search) -> Mapping:
     head, _, argument = text.partition(":")
     if head == BEST:
         from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
@@ -357,7 +358,7 @@ def read_programs(path: str | PathLike[str]) -> list[ProgramRuns]:
         return [_program(line, f"{path} line {number}") for number, line in lines]
 
 
-def _program(line, where):
+def _program(line: str, where: Any) -> Any:
     try:
         record = parse_json(line)
         if record["schema"] != SCHEMA:

@@ -17,6 +17,7 @@ import socket
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from operator import index
+from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,10 +27,11 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.graphs import given_network
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.seeds.default_order import default
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.network.network import Network
-from pencilmap.model.placement.allocation import Allocation, Placement, Site, slots_in_order, whole_network
+from pencilmap.model.placement.allocation import Allocation, Mapping, Placement, Site, slots_in_order, whole_network
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -114,7 +116,7 @@ def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placemen
     return placed
 
 
-def _together(comm, work):
+def _together(comm: Any, work: Callable[..., Any]) -> Any:
     """Run a function on every rank; raise a failure of one rank on all."""
     result, message = None, None
     try:
@@ -128,11 +130,11 @@ def _together(comm, work):
     return result
 
 
-def _refuse(error):
+def _refuse(error: BaseException) -> None:
     raise error
 
 
-def _check_comm(comm):
+def _check_comm(comm: Any) -> None:
     """Raise an error that is known on this rank alone."""
     if not hasattr(comm, "allgather"):
         raise ReorderError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD")
@@ -142,7 +144,8 @@ def _check_comm(comm):
         raise ReorderError("this is an intercommunicator; Merge() makes one communicator of both groups")
 
 
-def _check_kinds(network, tasks_per_node, where, hosts):
+def _check_kinds(network: Any, tasks_per_node: int | None, where: str | Callable[[], Sequence[int]],
+                 hosts: Hosts | None) -> tuple[Any, ...]:
     """Return the number of tasks as an integer or None, and the names of the nodes."""
     try:
         tasks = None if tasks_per_node is None else index(tasks_per_node)
@@ -157,7 +160,7 @@ def _check_kinds(network, tasks_per_node, where, hosts):
     return tasks, hosts or Hosts(network)
 
 
-def _check_alike(comm, **arguments):
+def _check_alike(comm: Any, **arguments: Any) -> None:
     mine = {name: "a function" if callable(value) else str(value) for name, value in arguments.items()}
     given = comm.allgather(mine)
     for rank, other in enumerate(given):
@@ -167,7 +170,7 @@ def _check_alike(comm, **arguments):
                                    f"rank {rank}; give the same on all")
 
 
-def _parse(network, grid, n_tasks):
+def _parse(network: Any, grid: str | ProcessGrid, n_tasks: int) -> tuple[Any, ProcessGrid]:
     if not (isinstance(network, str) or hasattr(network, "arcs")):
         raise ReorderError(f"network is {network!r}; give a text such as 8x8x8, or a network")
     if not isinstance(grid, str | ProcessGrid):
@@ -182,7 +185,7 @@ def _parse(network, grid, n_tasks):
     return network, grid
 
 
-def _site(network, node, slot, tasks_per_node):
+def _site(network: Any, node: Ints, slot: Ints, tasks_per_node: int | None) -> Site:
     """Return the nodes with processes, in the order of their first ranks, with their slots."""
     tasks = tasks_per_node or int(slot.max()) + 1
     if slot.max() >= tasks:
@@ -193,14 +196,14 @@ def _site(network, node, slot, tasks_per_node):
                 idle=node.size < order.size * tasks)
 
 
-def _places(placement, site, grid):
+def _places(placement: str | Mapping | Placement, site: Any, grid: Any) -> Ints:
     """Return the place of each rank: int array, shape (P,)."""
     placed = place(placement, site, grid) if isinstance(placement, str) else placement
     mapping = placed.mapping("placement")
     return mapping.node_of_rank * site.tasks_per_node + mapping.slot_of_rank
 
 
-def _rank_at(places, seat, site):
+def _rank_at(places: Ints, seat: int, site: Any) -> int:
     found = np.flatnonzero(places == seat)
     if found.size == 0:
         node = site.network.node_name(int(seat // site.tasks_per_node))
@@ -212,7 +215,8 @@ def _rank_at(places, seat, site):
 # ---- the place of each process -------------------------------------------------------------------------------------------
 
 
-def _find_seats(comm, network, where, hosts, tasks_per_node):
+def _find_seats(comm: Any, network: Any, where: str | Callable[[], Sequence[int]], hosts: Hosts | None,
+                tasks_per_node: int | None) -> tuple[Ints, Ints]:
     """Return node and slot of every process: two int arrays, shape (P,). Unknown slots are counted."""
     if where == "auto":
         mine = _automatic(comm, hosts)
@@ -224,7 +228,7 @@ def _find_seats(comm, network, where, hosts, tasks_per_node):
     return node, np.where(slot < 0, slots_in_order(node), slot)
 
 
-def _automatic(comm, hosts):
+def _automatic(comm: Any, hosts: Any) -> Any:
     problem = None
     for name in ("environment", "blue-gene", "hostname"):
         try:
@@ -235,14 +239,15 @@ def _automatic(comm, hosts):
                        "give the hosts' names")
 
 
-def _shared_table(comm, network, path):
+def _shared_table(comm: Any, network: Any, path: str | PathLike[str]) -> Any:
     """Return the names in a table, read by rank 0."""
     first = comm.Get_rank() == 0
     hosts = _together(comm, lambda: Hosts(network, hosts=read_table(path, network).hosts) if first else None)
     return comm.bcast(hosts, root=0)
 
 
-def _locate(where, comm, network, hosts, tasks_per_node):
+def _locate(where: str | Callable[[], Sequence[int]], comm: Any, network: Any, hosts: Hosts | None,
+            tasks_per_node: int | None) -> tuple[int, int]:
     """Return the node of this process, and its slot or -1."""
     if callable(where):
         return int(network.node(np.array(where(), dtype=np.int64))), -1
@@ -254,7 +259,7 @@ def _locate(where, comm, network, hosts, tasks_per_node):
     return SOURCES[name](hosts)
 
 
-def _assumed(comm, network, order, tasks_per_node):
+def _assumed(comm: Any, network: Any, order: Any, tasks_per_node: int | None) -> Any:
     site = Site(network, tasks_per_node or -(-comm.Get_size() // network.n_nodes), idle=True)
     try:
         placed = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
@@ -265,13 +270,13 @@ def _assumed(comm, network, order, tasks_per_node):
     return int(placed.node_of_rank[comm.Get_rank()]), -1
 
 
-def _from_environment(hosts):
+def _from_environment(hosts: Hosts | None) -> Any:
     if HOST_VARIABLE not in os.environ:
         raise ReorderError(f"{HOST_VARIABLE} is not set")
     return _from_name(hosts, os.environ[HOST_VARIABLE])
 
 
-def _from_blue_gene(hosts):
+def _from_blue_gene(hosts: Hosts) -> tuple[int, int]:
     """Return coordinates and slot from ``Processor <3,0,7,0> in a ...``."""
     from mpi4py import MPI
 
@@ -283,35 +288,36 @@ def _from_blue_gene(hosts):
     return int(hosts.network.node(values[:d])), values[d]
 
 
-def _from_hostname(hosts):
+def _from_hostname(hosts: Hosts) -> tuple[int, int]:
     return _from_name(hosts, socket.gethostname())
 
 
-def _from_table(hosts):
+def _from_table(hosts: Hosts | None) -> Any:
     return _from_name(hosts, os.environ.get(HOST_VARIABLE) or socket.gethostname())
 
 
-def _from_name(hosts, name):
+def _from_name(hosts: Any, name: str) -> tuple[int, int]:
     node = hosts.node(name)
     if node is None:
         raise ReorderError(hosts.why_not(name))
     return node, -1
 
 
-SOURCES = {"environment": _from_environment, "blue-gene": _from_blue_gene, "hostname": _from_hostname, "table": _from_table}
+SOURCES: dict[str, Callable[[Any], tuple[int, int]]] = {
+    "environment": _from_environment, "blue-gene": _from_blue_gene, "hostname": _from_hostname, "table": _from_table}
 KNOWN = "auto, environment, blue-gene, hostname, table:PATH, assumed[:ORDER]"  # as in fft_runner/common/sources.c
 
 
 # ---- the check -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rank(placed, wanted):
+def _check_rank(placed: Any, wanted: Any) -> None:
     if placed.Get_rank() != wanted:
         raise ReorderError(f"self-check failed: rank {wanted} was asked for, rank {placed.Get_rank()} was got; two "
                            "processes have one place")
 
 
-def _greet(placed, grid, seat):
+def _greet(placed: Any, grid: Any, seat: int) -> list[tuple[int, tuple[int, int]]]:
     """Tell the next rank in every group the place of this rank; return a list of (sender, received place)."""
     rank, heard = placed.Get_rank(), []
     for letter in grid.decomposition.letters:
@@ -323,7 +329,7 @@ def _greet(placed, grid, seat):
     return heard
 
 
-def _check_neighbours(heard, places):
+def _check_neighbours(heard: list[tuple[int, tuple[int, int]]], places: Ints) -> None:
     for source, (rank, seat) in heard:
         if rank != source or seat != places[source]:
             raise ReorderError(f"self-check failed: rank {source} should be at place {int(places[source])}, and says it is "

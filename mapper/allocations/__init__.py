@@ -51,7 +51,7 @@ MPIRUN = "mpirun"
 _in: Callable[..., tuple[Any, ...]] = partial(late_of, __name__)  # functions of a file here
 
 
-def _told(place, *prefixes):
+def _told(place: str, *prefixes: str) -> Callable[..., Any]:
     """Return the reader of an environment in a file, which is imported if a variable with one of the prefixes is set."""
     file, _, name = place.partition(":")
     read = late(f"{__name__}.{file}:from_environment{name and '_' + name}")
@@ -120,7 +120,7 @@ def job_tasks(environ: Mapping[str, str]) -> int | None:
     return found.tasks_per_node
 
 
-def _job(environ):
+def _job(environ: Mapping[str, str]) -> Found:
     """Return what the first reader that knows the hosts of the job has found."""
     for reader in READERS.values():
         with suppress(PencilmapError):  # `look_around` tells errors
@@ -160,7 +160,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     return combine(files, [*map(read_description, job), *told], torus)
 
 
-def _named(text):
+def _named(text: str) -> Found:
     """Return the network of ``FILE[,FORMAT][,taper=2]``, with other facts that the file tells."""
     found = Found()
     with suppress(PencilmapError):  # the network alone may be understood

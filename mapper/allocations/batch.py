@@ -39,7 +39,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -105,7 +105,7 @@ def hosts_of_tasks(hosts: Sequence[str], source: str) -> Found:
     return Found(facts, hosts=tuple(counts)).with_tasks(counts.values())
 
 
-def _is_name(word):
+def _is_name(word: str) -> bool:
     try:
         return bool(check_name(word))
     except MapfileError:
@@ -129,7 +129,7 @@ def from_environment_lsf(environ: Mapping[str, str]) -> Found | None:
     return _of_tasks(hosts, "LSB_HOSTS", environ) if hosts else None
 
 
-def _of_tasks(hosts, source, environ):
+def _of_tasks(hosts: Sequence[str], source: str, environ: Mapping[str, str]) -> Found:
     """Return the hosts without the launch node of jsrun: one slot on the first host, and as many on all others.
 
     Without jsrun on the path its name must differ from those of the others in more than numbers.
@@ -202,7 +202,7 @@ def from_environment_bluegene(environ: Mapping[str, str]) -> Found | None:
     return None
 
 
-def _found(environ, variable, numbers):
+def _found(environ: Mapping[str, str], variable: str, numbers: Sequence[int]) -> Found:
     shape = numbers if len(numbers) == 5 else [n * m for n, m in zip([*numbers, 1], MIDPLANE)]
     whole = all(n % m == 0 for n, m in zip(shape, MIDPLANE))
     text = "x".join(f"{n}w" if whole or m == 2 else str(n) for n, m in zip(shape, MIDPLANE))
@@ -229,7 +229,7 @@ def from_environment_fujitsu(environ: Mapping[str, str]) -> Found | None:
     return _without_shape(environ) if any(environ.get(name) for name in ("PJM_JOBID", "PJM_NODE", "PJM_MPI_PROC")) else None
 
 
-def _without_shape(environ):
+def _without_shape(environ: Mapping[str, str]) -> Found:
     """Return the facts of a job whose nodes form no box."""
     facts = [Fact(what, environ[name][:80], name) for name, what in COUNTS.items() if environ.get(name)]
     facts.append(Fact("shape", "not given; nodes that are not contiguous have none", "no PJM_NODE_X"))
@@ -238,12 +238,12 @@ def _without_shape(environ):
         "(utofu_query_my_coords), and give the shape with `network` and the lines as a file"))
 
 
-def _tasks(environ):
+def _tasks(environ: Mapping[str, str]) -> int | None:
     tasks = environ.get("PJM_PROC_BY_NODE", "")
     return int(tasks[:6]) if tasks.isdecimal() and tasks.isascii() and int(tasks[:6]) > 0 else None
 
 
-def _found_fujitsu(environ, prefix, shape):
+def _found_fujitsu(environ: Mapping[str, str], prefix: str, shape: Iterable[int]) -> Found:
     nodes = 1
     for n in shape:
         nodes *= n
@@ -280,7 +280,7 @@ def format_of_launcher(environ: Mapping[str, str]) -> str | None:
 
 
 @lru_cache
-def _version(program):
+def _version(program: str | None) -> str:
     """Return what a program says about its version, "" if nothing."""
     try:
         return subprocess.run([program, "--version"], check=True, capture_output=True, text=True, errors="replace",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, GraphError, printable
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation
 
@@ -239,7 +241,7 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     files, environment = list(files), list(environment)
     founds = [*files, *environment]
 
-    def first(attribute, founds=founds):
+    def first(attribute: str, founds: list[Found] = founds) -> Any:
         return next((v for v in (getattr(f, attribute) for f in founds) if v), None)
 
     facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
@@ -280,14 +282,15 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     return Picture(torus=shape, nodes=nodes, hosts=held, tasks_per_node=tasks, missing=missing, text=str(named), **common)
 
 
-def _switches_of(graph, node):
+def _switches_of(graph: Any, node: int) -> list[int]:
     """Return the units around a host, from the largest to its switch."""
     if graph.levels:
         return [int(level.unit[node]) for level in reversed(graph.levels)]
     return [int(graph.target[graph.source == node].min())]
 
 
-def _in_graph(graph, path, hosts):
+def _in_graph(graph: Any, path: str | PathLike[str],
+              hosts: tuple[str, ...] | None) -> tuple[Ints | None, dict[str, int], str | None]:
     """Return nodes of the hosts of a job, or all nodes without a job."""
     known = Hosts(graph)
     if hosts is None:
@@ -301,13 +304,14 @@ def _in_graph(graph, path, hosts):
     return np.array(list(dict.fromkeys(named.values())), dtype=np.int64), named, None
 
 
-def _numbered(torus, coordinates):
+def _numbered(torus: Torus,
+              coordinates: tuple[tuple[int, ...], ...] | None) -> tuple[Ints | None, dict[Any, Any], str | None]:
     if coordinates is None:
         return None, {}, "which nodes of the torus are used: all are assumed"
     return _nodes(torus, coordinates), {}, None
 
 
-def _named(torus, hosts, places):
+def _named(torus: Torus, hosts: Sequence[str], places: Any) -> tuple[Any, ...]:
     """Return nodes of hosts by known places, or by the numbers in their names. Hosts with known places may share a node."""
     default, numbered, found, given = Hosts(torus), _by_number(places), list[Sequence[int]](), set[str]()
     for host in hosts:
@@ -349,22 +353,22 @@ def from_one(network: Network, name: str) -> str:
             f"{' '.join(str(c - 1) for c in found)}, or give a template such as node{{node+1}} as `hosts`")
 
 
-def _is_given(name, places):
+def _is_given(name: str, places: Any) -> bool:
     """Return whether a table has the coordinates of a host, perhaps under another spelling of its number."""
     return name in places or _number(name) in _by_number(places)
 
 
-def _number(name):
+def _number(name: str) -> Any:
     """Return the number in a name such as nid00012, so that other spellings match; None without a number."""
     found = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
     return int(found[1]) if found else None
 
 
-def _by_number(places):
+def _by_number(places: dict[str, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     return {_number(name): place for name, place in places.items() if _number(name) is not None}
 
 
-def _nodes(torus, found):
+def _nodes(torus: Torus, found: Sequence[Any] | list[Sequence[int]]) -> Ints:
     """Return numbers of the nodes at these coordinates."""
     for coordinates in found:
         if len(coordinates) != torus.n_dimensions:

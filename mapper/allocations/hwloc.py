@@ -5,9 +5,10 @@ cores: then each PU is taken for one.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -48,7 +49,7 @@ def find(document: Document) -> Found:
     return Found(facts, cores=cores)
 
 
-def _cores(root):
+def _cores(root: Element) -> Iterator[Core]:
     """Return cores, or PUs of a file without cores, in the order of the tree. Without recursion, because it may be deep."""
     numa_of, usable = closest(root), allowed(root)
     wanted = unit_of_tasks(root)

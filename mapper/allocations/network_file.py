@@ -15,7 +15,7 @@ Source: Scotch 7.0 user's guide, "Target architecture files", and the names in l
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -64,7 +64,7 @@ def _network_or_parts(read: Callable[[], Any]) -> tuple[Any, PartsError | None]:
         return None, parts
 
 
-def _fact(network, parts, source):
+def _fact(network: Any, parts: Any, source: str) -> Fact:
     return Fact("network", parts.summary if parts else summary(network), source)
 
 
@@ -121,7 +121,7 @@ def find_netloc(document: Document) -> Found:
     return Found(facts, hosts=tuple(hosts), missing=f"{NO_TORUS}give this file with `network`" if switches else None)
 
 
-def _graphml(document):
+def _graphml(document: Document) -> Any:
     import networkx as nx
 
     try:
@@ -132,7 +132,7 @@ def _graphml(document):
     return _sorted_out((str(name), data) for name, data in graph.nodes(data=True))
 
 
-def _xml(document):
+def _xml(document: Document) -> tuple[tuple[Any, ...], int]:
     try:
         root = parse_xml(document.text)
     except (ElementTree.ParseError, ValueError, RecursionError) as error:
@@ -141,7 +141,7 @@ def _xml(document):
     return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))
 
 
-def _sorted_out(nodes):
+def _sorted_out(nodes: Iterable[Any]) -> tuple[tuple[Any, ...], int]:
     """Return the names of the hosts, each once, and the number of other nodes."""
     hosts, others = {}, 0
     for identity, data in nodes:
@@ -179,7 +179,7 @@ def find_scotch(document: Document) -> Found:
     return Found((Fact("torus" if wraps else "mesh", torus, f"{document.label} ({name})"),), torus)
 
 
-def _shape(name, sizes):
+def _shape(name: str, sizes: Sequence[int]) -> list[int] | Sequence[int] | None:
     """Return extents of a target; [] if the sizes do not fit its name, None for a target without coordinates.
 
     >>> _shape("torus3D", [4, 4, 2]), _shape("meshXD", [2, 5, 6]), _shape("hcub", [3]), _shape("mesh2D", [4])

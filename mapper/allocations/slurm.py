@@ -12,9 +12,10 @@ shape and the places. The first torus3d counts, and the default topology comes f
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
 from pencilmap.mapper.allocations.network_file import with_network
@@ -67,7 +68,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     return replace(found, facts=(*found.facts, *facts)).with_tasks(tasks)
 
 
-def _groups(environ):
+def _groups(environ: Mapping[str, str]) -> list[str]:
     """Return the variables with the hosts of each group of a heterogeneous job; [] for any other job."""
     for kind in ("HET", "PACK"):  # PACK before Slurm 20.02
         size = environ.get(f"SLURM_{kind}_SIZE", "")
@@ -85,14 +86,14 @@ def of_list(text: str, source: str) -> Found:
     return Found((*facts, *box_facts("hosts", places.values(), source)), mesh_box(places.values()), hosts, places)
 
 
-def _distribution(environ):
+def _distribution(environ: Mapping[str, str]) -> list[Any]:
     """Return how srun lays the ranks over the hosts, as far as variables tell."""
     known = {"SLURM_DISTRIBUTION": "distribution of the ranks", "SLURM_DIST_PLANESIZE": "ranks of a plane",
              "SLURM_HOSTFILE": "hosts of the ranks, in order"}
     return [Fact(what, environ[name][:200], name) for name, what in known.items() if environ.get(name)]
 
 
-def _place(environ):
+def _place(environ: Mapping[str, str]) -> list[Any]:
     """Return where this node is in Slurm's tree of switches: SLURM_TOPOLOGY_ADDR, and the kind of each part."""
     address, pattern = environ.get("SLURM_TOPOLOGY_ADDR"), environ.get("SLURM_TOPOLOGY_ADDR_PATTERN")
     if not address or pattern in (None, "node"):  # without switches the address is the name of the node
@@ -149,7 +150,7 @@ def find(document: Document) -> Found:
     return with_network(told, document) if found.units and not rings else told
 
 
-def _network(document, found: Configuration):
+def _network(document: Document, found: Configuration) -> list[Fact]:
     """Return a fact for each kind of unit, or a single fact without units."""
     hosts = len(found.all_hosts)
     facts = []
@@ -164,12 +165,12 @@ def _network(document, found: Configuration):
     return facts or [Fact("network", f"{counted(hosts, 'host')}, no switches", document.label)]
 
 
-def _partitions(document, found):
+def _partitions(document: Document, found: Configuration) -> list[Fact]:
     named = [f"{name[:40]}: {len(hosts)}" for name, hosts in found.partitions.items()]
     return [Fact("hosts of partitions", shortened(named), document.label)] if named else []
 
 
-def _names_with_coordinates(document, found, facts):
+def _names_with_coordinates(document: Document, found: Configuration, facts: tuple[Any, ...]) -> Found:
     places = {}
     for name in found.all_hosts:
         last = name[-3:].upper()
@@ -185,7 +186,8 @@ def find_yaml(document: Document) -> Found:
     """Return all plugins as facts, and a torus3d with its places, else the hosts of the default topology."""
     facts, founds = [], []
     for entry, plugin in topologies(document):
-        told = Found() if plugin == "flat" else READERS[plugin](document, entry[plugin])
+        reader: Any = READERS[plugin]
+        told = Found() if plugin == "flat" else reader(document, entry[plugin])
         name = short_name(str(entry.get("topology", "unnamed")))
         facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
         founds.append(told)
@@ -193,7 +195,7 @@ def find_yaml(document: Document) -> Found:
     return Found(tuple(facts), best.torus, best.hosts, best.places, missing=best.missing)
 
 
-def _tree(document, inside):
+def _tree(document: Document, inside: dict[str, list[dict[str, str]]]) -> Found:
     switches = units_of(document, inside, "tree")
     for name in switches:
         children_of(document, switches, name)
@@ -202,7 +204,7 @@ def _tree(document, inside):
                        document.label), *_named_hosts(document, hosts)), hosts=hosts)
 
 
-def _blocks(document, inside):
+def _blocks(document: Document, inside: dict[str, Any]) -> Found:
     blocks = units_of(document, inside, "block")
     hosts = all_hosts(document, blocks)
     sizes = inside.get("block_sizes")
@@ -211,7 +213,7 @@ def _blocks(document, inside):
                   *_named_hosts(document, hosts)), hosts=hosts)
 
 
-def _rings(document, inside):
+def _rings(document: Document, inside: dict[str, list[dict[str, str]]]) -> Found:
     rings = units_of(document, inside, "ring")
     hosts = all_hosts(document, rings)
     facts = (Fact("network", f"{counted(len(rings), 'ring')}, {counted(len(hosts), 'host')}", document.label),
@@ -221,7 +223,7 @@ def _rings(document, inside):
     return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
 
 
-def _toruses(document, inside):
+def _toruses(document: Document, inside: dict[str, list[dict[str, Any]]]) -> Found:
     name, torus = next(iter((toruses := units_of(document, inside, "torus3d")).items()))
     dims = _triple(document, torus, "dims")
     places: dict[str, tuple[int, ...]] = {}
@@ -238,7 +240,7 @@ def _toruses(document, inside):
     return Found(tuple(facts), text, places=places)
 
 
-def _region(document, region, dims, above):
+def _region(document: Document, region: Any, dims: tuple[int, ...], above: dict[str, tuple[int, ...]]) -> dict[str, Any]:
     if not isinstance(region, dict) or not isinstance(region.get("nodes"), str):
         raise document.refuse("a torus needs nodes, or regions with nodes, anchor and dims", line_of(document, "regions"))
     size, anchor = _triple(document, region, "dims"), _triple(document, region, "anchor")
@@ -255,11 +257,11 @@ def _region(document, region, dims, above):
     return found
 
 
-def _named_hosts(document, hosts):
+def _named_hosts(document: Document, hosts: Sequence[str]) -> tuple[Fact, ...]:
     return (Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", document.label),) if hosts else ()
 
 
-def _triple(document, owner, key):
+def _triple(document: Document, owner: dict[str, Any], key: str) -> tuple[int, ...]:
     value = owner.get(key)
     numbers = [str(value.get(axis)) for axis in "xyz"] if isinstance(value, dict) else None
     if not numbers or not all(n.isdecimal() and n.isascii() and len(n) < 6 and int(n) < 1 << 16 for n in numbers):

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
         return NodeTable(np.array(list(line_of), dtype=np.int64), hosts, () if network.host_names else tuple(by_name))
 
 
-def _entry(document, number, line, network):
+def _entry(document: Document, number: int, line: str, network: Any) -> tuple[int, str | None]:
     found, d = words(line), network.n_dimensions
     names = [(word, column) for word, column in found if not is_integer(word)]
     if len(found) == 1 and names:
@@ -150,7 +150,7 @@ def node_lines(document: Document) -> Iterator[tuple[int, str]]:
         yield from ((number, host) for host in hosts)
 
 
-def _from_name(document, number, word, network):
+def _from_name(document: Document, number: int, word: tuple[str, int], network: Any) -> int:
     hosts = Hosts(network)
     if network.host_names is None:
         _check_name(document, number, word)
@@ -163,7 +163,7 @@ def _from_name(document, number, word, network):
     return node
 
 
-def _check_name(document, number, word):
+def _check_name(document: Document, number: int, word: tuple[str, int]) -> None:
     try:
         check_name(word[0])
     except MapfileError as error:
@@ -183,7 +183,7 @@ def looks_like(document: Document) -> bool:
 _HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
 
 
-def _refuse_affinity(document):
+def _refuse_affinity(document: Document) -> None:
     """Refuse lines that may be either LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY) or coordinates.
 
     The last two numbers are the same in all lines, and the last is above 0.
@@ -203,7 +203,7 @@ EDGES = "its lines are the edges of a graph, name it as the network: --network {
 TASKS = "the numbers are tasks of hosts, write HOST:TASKS in each line"
 
 
-def _may_be_edges(places, coordinates):
+def _may_be_edges(places: dict[str, tuple[int, ...]], coordinates: Any) -> bool:
     """Return whether lines of coordinates may also be edges: two numbers, perhaps with a weight, which are never equal."""
     return (not places and len(coordinates) > 1 and len(coordinates[0]) in (2, 3)
             and all(where[0] != where[1] for where in coordinates))
@@ -317,11 +317,12 @@ def named_places(document: Document, network: Network) -> dict[str, int] | None:
         level = next((level for level in network.levels if level.name == "group"), None)
         if level and found and all(found):
             return _placed(document, network, level.count, rule,
-                           [(number, row[0], match) for (number, row), match in zip(rows, found)])
+                           [(number, row[0], match) for (number, row), match in zip(rows, found) if match])
     return None
 
 
-def _placed(document, network, count, rule, rows):
+def _placed(document: Document, network: Network, count: int, rule: NameRule,
+            rows: list[tuple[int, str, re.Match[str]]]) -> dict[str, int]:
     groups = {text: number for number, text in enumerate(sorted({match["group"] for *_, match in rows}, key=int))}
     hosts = network.n_nodes // count
     rest = hosts
@@ -343,7 +344,7 @@ def _placed(document, network, count, rule, rows):
     return places
 
 
-def _inside(match, rule, rest):
+def _inside(match: re.Match[str], rule: NameRule, rest: int) -> int | None:
     """Return the place inside a group, None if the last digits are too large."""
     place = 0
     for name, count in rule.radix.items():

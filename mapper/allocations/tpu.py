@@ -26,7 +26,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     return Found(tuple(facts), torus)
 
 
-def _refuse_part(document):
+def _refuse_part(document: Document) -> None:
     """Refuse a list that was shortened, or that ends in the middle."""
     first = _DEVICE.search(document.text)
     cut = re.search(r"\.\.\.|\N{HORIZONTAL ELLIPSIS}|TpuDevice(?!\(id=)", document.text)

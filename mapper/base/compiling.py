@@ -84,12 +84,12 @@ class _Stored(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
             return None
 
 
-def compiled(function: Callable) -> Callable:
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile with numba when first called, or load the stored code."""
     _listen()
-    for use_folder in (lambda: True, _use_private_folder):
+    for use_folder in (None, _use_private_folder):  # None: the folder of numba
         try:
-            if use_folder():
+            if use_folder is None or use_folder():
                 found: Any = numba.njit(cache=True)(function)
                 if found is not function:  # with NUMBA_DISABLE_JIT, numba returns the function itself
                     found._cache._cache_file = _Stored(found._cache._cache_file)
@@ -99,16 +99,16 @@ def compiled(function: Callable) -> Callable:
     return numba.njit(function)
 
 
-def inlined(function: Callable) -> Callable:
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function a part of each compiled function that calls it. Use it for few lines that are called very often."""
-    found: Callable = numba.njit(inline="always")(function)
+    found: Callable[..., Any] = numba.njit(inline="always")(function)
     return found
 
 
 def _use_private_folder() -> bool:
     folder = private_folder()
     if folder is not None:
-        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = str(folder)
     return folder is not None
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from os import PathLike
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from pencilmap.mapper.base.shell import path as word_of_path
 from pencilmap.model.base.errors import MapfileError, PencilmapError
@@ -60,7 +61,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
 
 def _state(path: str | PathLike[str], error: type[PencilmapError]) -> os.stat_result | None:
     """Return the state of a file that may be written, None if it does not exist."""
-    def refusal(why):
+    def refusal(why: str) -> MapfileError | PencilmapError:
         return error(f"{path} cannot be written: {why}")
 
     try:
@@ -79,7 +80,7 @@ def _state(path: str | PathLike[str], error: type[PencilmapError]) -> os.stat_re
     return state
 
 
-def _standard(state):
+def _standard(state: Any) -> int | None:
     """Return standard output or standard error if it is that file, else None: only this file has the right position."""
     for file, stream in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):
@@ -89,13 +90,13 @@ def _standard(state):
     return None
 
 
-def _is_kept(path, state):
+def _is_kept(path: str | Path | PathLike[str], state: Any) -> bool:
     """Whether a file is written in place: another file would lose other names or the owner, or has no room."""
     return state.st_nlink > 1 or state.st_uid != os.geteuid() or not os.access(Path(os.path.realpath(path)).parent, os.W_OK)
 
 
 @contextmanager
-def _opened(path, state):
+def _opened(path: str | Path | PathLike[str], state: Any) -> Iterator[int]:
     """Yield a file that is written directly; wait for the reader of a pipe."""
     file = _standard(state)
     if file is not None:
@@ -118,18 +119,18 @@ def _opened(path, state):
         os.close(file)
 
 
-def _write_all(file, data):
+def _write_all(file: Any, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(file, left):]
 
 
-def _lock(file):
+def _lock(file: int | BinaryIO) -> None:
     with suppress(OSError):  # some network file systems have no locks
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
-def _overwrite(path, data):
+def _overwrite(path: Path | str | PathLike[str], data: bytes) -> None:
     """Write a file in place: all, or nothing if there is no room."""
     file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
@@ -147,7 +148,7 @@ def _overwrite(path, data):
         os.close(file)
 
 
-def _replace(target, data, state):
+def _replace(target: Path, data: bytes, state: Any) -> None:
     _remove_left_asides(target)
     handle, aside = tempfile.mkstemp(dir=target.parent, prefix=_aside_of(target), suffix=_ASIDE)
     try:
@@ -163,12 +164,12 @@ def _replace(target, data, state):
         raise
 
 
-def _aside_of(target):
+def _aside_of(target: Path) -> str:
     """Return the beginning of the names of temporary files of `target`, short enough for every file system."""
     return f".{target.name[:50]}."
 
 
-def _remove_left_asides(target):
+def _remove_left_asides(target: Path) -> None:
     """Remove temporary files of killed processes: not locked, and older than a minute, long enough to take the lock."""
     for aside in target.parent.glob(f"{escape(_aside_of(target))}*{_ASIDE}"):
         with suppress(OSError):
@@ -272,7 +273,7 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
             os.close(lock)
 
 
-def _remove_left_folders(parent):
+def _remove_left_folders(parent: Path) -> None:
     """Remove folders of killed processes; leave folders alone that are in use or just being made."""
     for mark in parent.glob(f"{_TEMPORARY}*/{_IN_USE}"):
         with suppress(OSError):

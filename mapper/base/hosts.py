@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from string import Formatter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.kinds import is_network
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 
 MAX_NAME = 255
 _FIELD = re.compile(r"([a-z]+)(?:\+([0-9]{1,6}))?")  # an axis or node, and the number of the first
@@ -215,7 +218,7 @@ def check_even(hosts: dict[str, int], network: Network, line_of: dict[str, int] 
                            "only nodes with all of their hosts")
 
 
-def _template(name, axes=()):
+def _template(name: str, axes: str | tuple[Any, ...] = ()) -> str:
     """Return a template for names like this one, with a field for each axis if the name has as many numbers.
 
     >>> _template("c07"), _template("rack1-n3"), _template("rack1-n3", "xy")
@@ -231,7 +234,7 @@ def _template(name, axes=()):
     return re.sub(r"[0-9]+(?=[^0-9]*$)", field, name[:40]) if re.search("[0-9]", name) else "n{node}"
 
 
-def _check_template(template, network):
+def _check_template(template: str, network: Network) -> None:
     known = (*network.axes, "node")
     try:
         parsed = list(Formatter().parse(template))
@@ -257,12 +260,12 @@ def _check_template(template, network):
         raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(network)}")
 
 
-def _fields(network):
+def _fields(network: Torus | Network) -> str:
     axes = "".join(f"{{{axis}}}" for axis in network.axes)
     return f"use a field for each axis, e.g. n-{axes}, or the node's number, e.g. nid{{node:05d}}"
 
 
-def _check_names(names):
+def _check_names(names: Iterable[Any]) -> None:
     seen = set()
     for name in names:
         if name in seen:

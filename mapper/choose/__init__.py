@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
@@ -21,6 +22,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
 from pencilmap.model.decompositions import Decomposition
 from pencilmap.model.kinds import all_variants, routing as routing_rule
+from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, all_grids
@@ -62,7 +64,7 @@ class Plan:
     by: str = TRANSFORM
     effort: str = "normal"
     cut_short: bool = False
-    left_out: tuple[Torus, ...] = ()
+    left_out: tuple[Network, ...] = ()
 
     @property
     def best(self) -> Choice:
@@ -239,18 +241,18 @@ def under_every_rule(question: Question, placed: Placement, name: str | None = N
     return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
 
 
-def _on_shape(question, shape):
+def _on_shape(question: Question, shape: Question) -> Question:
     """Return the rules of a question on another shape."""
     return replace(shape, routing=question.routing, exchange=question.exchange, schedule=question.schedule)
 
 
-def _on(where, torus):
+def _on(where: Question, torus: Torus) -> Question:
     """Return the same question on another torus."""
     site = Site(torus, where.tasks_per_node, idle=where.site.idle, launch=where.site.launch)
     return replace(where, site=site, shapes=())
 
 
-def _of_shapes(wanted, shapes, top):
+def _of_shapes(wanted: Wanted, shapes: list[Question], top: int) -> tuple[list[Choice], tuple[Network, ...]]:
     """Return the first choices of all shapes that may be among the best, and the shapes that were left out."""
     found, best, left_out, refusal, computing = [], list[float | Fraction](), [], None, 0.0
     shapes = sorted(shapes, key=lambda here: _extents(here.network))
@@ -280,15 +282,15 @@ def _of_shapes(wanted, shapes, top):
     return found, tuple(left_out)
 
 
-def _extents(network):
+def _extents(network: Torus | Network) -> tuple[int, tuple[int, ...]]:
     return (max(network.shape), network.shape) if network.has_coordinates else (0, ())
 
 
-def _computing(p):
+def _computing(p: Any) -> Any:
     return p.local.time_s if p.total_s is not None else 0.0
 
 
-def _first_of(given, usual):
+def _first_of(given: Sequence[str] | None, usual: str) -> str:
     """Return the usual value if it is among the given ones, or if any value may be taken; else the first given one."""
     return usual if given is None or usual in given or given[0] == BEST else given[0]
 

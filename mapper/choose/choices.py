@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from pencilmap.mapper.base.progress import now_and_then, part, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, ROUNDS_OF_GRIDS, ROUNDS_ON_SWITCHES, ROUNDS_WITH_HOLES, Search
@@ -178,7 +179,7 @@ class Wanted:
                       or (number < MOST_TIED and self._needs_none(choice, best, known))), best)
         return [replace(first, is_brief=False), *(choice for choice in ranking if choice is not first)]
 
-    def _needs_none(self, choice, best, known):
+    def _needs_none(self, choice: Any, best: Choice, known: dict[Any, Any]) -> bool:
         """Return whether each possible launch order of a grid is as good as the best choice; `known` has predictions."""
         orders = choice.where.site.launch.orders
         for text in orders:
@@ -193,14 +194,14 @@ class Wanted:
                 return False
         return bool(orders)
 
-    def _first(self, choice):
+    def _first(self, choice: Choice) -> Question:
         """Return the first question about the grid of a choice."""
         return replace(choice.where, exchange=self.where.exchange, schedule=self.where.schedule)
 
     def choice(self, here: Question, placed: Placement, name: str) -> Choice:
         return self._of(here, placed, answer(here, placed, name))
 
-    def _of(self, here, placed, prediction):
+    def _of(self, here: Question, placed: Any, prediction: Prediction) -> Choice:
         return Choice(here, placed, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
 
     # every grid
@@ -224,7 +225,8 @@ class Wanted:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
         return found
 
-    def _of_grids(self, where, grids, texts, refusals):
+    def _of_grids(self, where: Question, grids: Sequence[ProcessGrid], texts: Iterable[str],
+                  refusals: list[Any]) -> Iterator[Choice]:
         report = now_and_then(say)
         for number, grid in enumerate(grids):
             here = replace(where, decomposition=grid.decomposition)
@@ -241,7 +243,7 @@ class Wanted:
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
 
-    def _of_all_rules(self, found, refusals):
+    def _of_all_rules(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
         """Return the choices under the worst rule that may be the fastest: none is faster than under the default rule."""
         some = list[Choice]()
         for choice in self.ranked(found):
@@ -250,7 +252,7 @@ class Wanted:
                 some += self._of_grids(here, [choice.grid], [choice.prediction.placement], refusals)
         return some
 
-    def _launched(self, found, refusals):
+    def _launched(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
         """Return the launch orders that may be the fastest: here none is faster than the best placement of its grid."""
         some = list[Choice]()
         for choice in self.ranked(found):
@@ -258,7 +260,7 @@ class Wanted:
                 some += self._of_grids(choice.where, [choice.grid], [DEFAULT], refusals)
         return some
 
-    def _grids(self, where):
+    def _grids(self, where: Question) -> list[ProcessGrid]:
         if self.grids is not None:
             for grid in self.grids:
                 where.site.check_grid(grid)
@@ -272,7 +274,7 @@ class Wanted:
                 found = [grid for grid in found if grid.shape[0] <= grid.shape[-1]]
         return found
 
-    def _parts(self, where):
+    def _parts(self, where: Question) -> list[list[ProcessGrid]]:
         """Return the grids; apart from them those that a quick answer needs only if no other is possible."""
         found, transform = self._grids(where), where.transform
         if self.effort == "quick" and self.grids is None and self.placements is None and transform is not None \
@@ -281,28 +283,28 @@ class Wanted:
             return [busy, [grid for grid in found if grid not in busy]]
         return [found]
 
-    def _puts_idle_last(self, where, grids):
+    def _puts_idle_last(self, where: Any, grids: Sequence[ProcessGrid]) -> bool:
         """Return whether grids with idle tasks come after all others."""
         return self.by != TRANSFORM or not grids or local_terms(
             local_work(where.transform, grids[0], where.tasks_per_node), where.costs).time_s is None
 
-    def _placements(self, here):
+    def _placements(self, here: Question) -> tuple[str, ...] | Sequence[str]:
         if self.placements is not None:
             return self.placements
         brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
         return (BEST,) if brief else (BEST, DEFAULT)
 
-    def _slow(self, here, placed):
+    def _slow(self, here: Question, placed: Any) -> bool:
         """Return whether the launch order needs every message routed where products need not."""
         case = Case(placed, here, product_of(placed))
         return placed.network.has_products and placed.fills_network and closed_form(case) is None
 
-    def _takes_product(self, here):
+    def _takes_product(self, here: Question) -> bool:
         """Return whether a large machine is taken whole: its best placement is then the best product for even blocks."""
         return (here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete
                 and here.halo is None)
 
-    def _best_product(self, here, grid):
+    def _best_product(self, here: Question, grid: ProcessGrid) -> Any:
         """Return the choice of the best product for even blocks."""
         placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
                               in_sequence(len(grid.decomposition.exchanges)))
@@ -359,7 +361,7 @@ class Wanted:
             if self.exchanges is not None or found.worth < leader.worth:  # else nobody takes the exchange
                 yield found
 
-    def _may_win(self, leader, exchange, best):
+    def _may_win(self, leader: Any, exchange: str, best: float | Fraction) -> bool:
         known, local = leader.prediction.total_s is not None, leader.prediction.local
         local_s = local.time_s if known and self.by != TRANSFORM else 0.0
         return least_s(leader.prediction, exchange) - local_s < best * (1 - 1e-9)
@@ -392,17 +394,17 @@ class Wanted:
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
-    def _searched(self, leader, within, brief):
+    def _searched(self, leader: Choice, within: Search, brief: bool) -> Choice:
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
         question = replace(leader.where, schedule=schedule, exchange=leader.exchange)
         return self._of(leader.where, *best_placement(question, leader.grid, within, brief=brief))
 
-    def _schedule(self, leader):
+    def _schedule(self, leader: Choice) -> str:
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
         return BEST if BEST in self.schedules and leader.schedule != SEQUENCE else leader.schedule
 
-    def _to_search(self, found):
+    def _to_search(self, found: Iterable[Choice]) -> list[Choice]:
         """Return the best choice of each grid that a search may make faster than the first choice, the fastest first."""
         first: dict[tuple[object, ...], Choice] = {}
         order = self.ranked(found)
@@ -413,7 +415,7 @@ class Wanted:
         return [choice for choice in first.values() if alone or _least(choice) < order[0].worth * SURE]
 
 
-def _none_after_launch_order(found):
+def _none_after_launch_order(found: Iterable[Choice]) -> list[Choice]:
     """Return the choices; the best placement of a grid is the launch order if that is faster."""
     launch = {choice.kind: choice for choice in found if choice.prediction.placement == DEFAULT}
     return [replace(other, prediction=replace(other.prediction, placement=BEST))
@@ -421,11 +423,11 @@ def _none_after_launch_order(found):
             else choice for choice in found]
 
 
-def _is_searched(choice):
+def _is_searched(choice: Choice) -> bool:
     return is_searched(choice.where.site, choice.grid, choice.where.transform) or choice.where.halo is not None
 
 
-def _twins(found, leader):
+def _twins(found: Sequence[Choice], leader: Choice) -> Iterable[Any]:
     """Return the first choices of the other grids of one group with the same messages: they share the search."""
     twins = {choice.kind: choice for choice in reversed(found) if choice.prediction.placement == BEST
              and choice.kind != leader.kind and leader.grid.n_tasks in leader.grid.shape
@@ -433,7 +435,7 @@ def _twins(found, leader):
     return twins.values()
 
 
-def _problem(choice):
+def _problem(choice: Choice) -> Any:
     """Return a key that grids share if they are one problem for a search: RxC and CxR of even blocks, slabs P and 1xP.
 
     Halos of RxC and CxR differ.
@@ -455,7 +457,7 @@ def floor_of(here: Question) -> float | Fraction:
     return worst(bound, here.network) if seconds is None else seconds
 
 
-def _least(choice):
+def _least(choice: Choice) -> float | Fraction:
     """Return a lower limit of the worth of a choice with any other placement: its links carry the least that is possible."""
     if not choice.where.site.allocation.is_complete:
         return 0  # fewer nodes may use fewer links
@@ -464,7 +466,7 @@ def _least(choice):
     return floor if found.t_s is None else choice.worth - found.t_s - halo + floor
 
 
-def _times(choice):
+def _times(choice: Choice) -> bool:
     return choice.prediction.time_s is not None
 
 

@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterable
 from functools import partial
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ FORMATS = LateTable[Format](__name__, _PLACES)
 #: placements as they are printed, which can be read and not written; their order is that of `matching` after `FORMATS`
 PRINTED = LateTable[Format](__name__, {"labels": "printed:LABELS", "xthi": "printed:THREADS",
                                        "openmpi-map": "printed:JOB_MAP", "erf": "printed:ERF"})
-READABLE = ChainMap[str, Format](PRINTED, FORMATS)  # type: ignore[arg-type]  # a chain goes through its last table first
+READABLE = ChainMap[str, Format](PRINTED, FORMATS)  # a chain goes through its last table first
 
 
 def format_named(name: str) -> Format:
@@ -97,7 +98,7 @@ def mapping_text(mapping: Mapping, format_name: str, job: Job | None = None, lab
     return text
 
 
-def _check_read(mapping, document, job, name):
+def _check_read(mapping: Mapping, document: Document, job: Job, name: str) -> None:
     """Raise MapfileError unless a text that is to be written is read as this mapping, if the format is named and if not."""
     try:
         for form in (name, None):
@@ -125,7 +126,7 @@ def _as_launched(form: Format, mapping: Mapping, job: Job) -> tuple[Mapping, Job
     return (mapping, job) if hosts is job else (mapping_to_hosts(mapping, hosts), hosts)
 
 
-def _check_network(form, name, network):
+def _check_network(form: Format, name: str, network: Any) -> None:
     """Refuse a format with coordinates for a network without coordinates."""
     if form.by_coordinates and not network.has_coordinates:
         raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; use one of "
@@ -218,13 +219,13 @@ def read_first(document: Document, job: Job, grid: ProcessGrid | None, names: It
     raise refusal
 
 
-def _grid_of(places):
+def _grid_of(places: Places) -> ProcessGrid:
     """Return the grid that a file records, else a single row of all ranks."""
     ranks = len(places.line)
     return ProcessGrid(places.row, ranks // places.row) if places.row else ProcessGrid(ranks, 1)
 
 
-def _mapping_of(document, job, grid, format_name):
+def _mapping_of(document: Document, job: Job, grid: ProcessGrid | None, format_name: str) -> Mapping:
     form = format_named(format_name)
     _check_network(form, format_name, job.network)
     with reading(document.label, MapfileError, len(document.text)):

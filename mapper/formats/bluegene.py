@@ -11,6 +11,7 @@ must be able to read the file; a relative path starts at ``--cwd``.
 
 import re
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                   job_script=_script(job.network))
 
 
-def _script(torus):
+def _script(torus: Any) -> tuple[str, ...]:
     """Return lines for LoadLeveler, which counts midplanes of 8x8x8 and may rotate a shape unless told otherwise."""
     midplanes = [n // MIDPLANE for n in torus.shape]
     whole = torus.n_dimensions == 3 and all(n % MIDPLANE == 0 for n in torus.shape)
@@ -85,7 +86,7 @@ def read_bgq(document: Document, job: Job) -> Places:
     return read(document, job)
 
 
-def _check(job, document=None):
+def _check(job: Job, document: Document | None = None) -> None:
     if job.network.n_dimensions != 5:
         place = f"{document.label}: " if document else ""
         raise MapfileError(f"{place}Blue Gene/Q has the five dimensions A B C D E, torus {job.network} has "

@@ -18,6 +18,7 @@ from pencilmap.mapper.formats.flux import PMI_LIMIT, pmi_process_mapping
 from pencilmap.mapper.formats.foreign import names_hosts
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -39,7 +40,7 @@ def write(mapping: Mapping, job: Job) -> str:
     return "".join(",".join(map(str, ranks[i:i + T])) + "\n" for i in range(0, len(ranks), T))
 
 
-def _positions(mapping, job):
+def _positions(mapping: Mapping, job: Job) -> Ints:
     return job.node_index(mapping.node_of_rank) * job.site.tasks_per_node + mapping.slot_of_rank
 
 
@@ -61,7 +62,7 @@ def read(document: Document, job: Job) -> Places:
     return by_rank(document, entries)
 
 
-def _ranks(document, number, word, most):
+def _ranks(document: Document, number: int, word: re.Match[str], most: int) -> range:
     found = _RANKS.fullmatch(word[0])
     if not found:
         raise document.refuse(f"{word[0][:20]!r} is not a rank; ranks a or ranges a-b separated by commas are allowed",

@@ -20,13 +20,14 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank
-from pencilmap.mapper.formats.lines import Document, check_json, leaves
+from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -59,7 +60,7 @@ def pmi_blocks(node: ArrayLike) -> list[tuple[int, int, int]]:
     return [(first, n_nodes, per_node) for first, n_nodes, per_node in found]
 
 
-def _runs(node):
+def _runs(node: Any) -> Iterable[Any]:
     node = np.asarray(node, dtype=np.int64)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(node) != 0])) if node.size else node
     return zip(node[starts].tolist(), np.diff(np.append(starts, node.size)).tolist())
@@ -115,7 +116,7 @@ def read(document: Document, job: Job) -> Places:
     return _read_raw(document, job)
 
 
-def _read_blocks(document, job):
+def _read_blocks(document: Document, job: Job) -> Places:
     found = leaves(document, *_unwrapped(document.text))
     whole = check_json(document)
     if isinstance(whole, dict) and (whole.get("version") != 1 or len(whole) != 2):
@@ -126,7 +127,7 @@ def _read_blocks(document, job):
     return _expanded(document, job, found)
 
 
-def _read_vector(document, job):
+def _read_vector(document: Document, job: Job) -> Places:
     """Read a value of PMI_process_mapping."""
     document.refuse_marks("Flux")
     head = _VECTOR.match(document.text)
@@ -138,7 +139,7 @@ def _read_vector(document, job):
     return _expanded(document, job, [leaf._replace(values=(*leaf.values, 1)) for leaf in found])
 
 
-def _expanded(document, job, found):
+def _expanded(document: Document, job: Job, found: list[Leaf]) -> Places:
     """Return the places of the blocks."""
     index, numbers = list[int](), list[int]()
     for leaf in found:
@@ -152,7 +153,7 @@ def _expanded(document, job, found):
     return Places(job.site.allocation.nodes[np.array(index, dtype=np.int64)], None, numbers)
 
 
-def _unwrapped(text):
+def _unwrapped(text: str) -> tuple[str, int]:
     """Return the array inside an object, and its offset."""
     before = _BEFORE_MAP.match(text)
     after = text.rpartition("]")[2].strip()
@@ -161,7 +162,7 @@ def _unwrapped(text):
     return text, 0
 
 
-def _check_block(document, leaf, job):
+def _check_block(document: Document, leaf: Leaf, job: Job) -> None:
     node, n_nodes, per_node, repeat = leaf.values
     most = job.site.allocation.n_nodes
     if min(n_nodes, per_node, repeat) < 1 or node < 0 or node + n_nodes > most:
@@ -169,7 +170,7 @@ def _check_block(document, leaf, job):
                               "repeat at least 1", leaf.line, leaf.column)
 
 
-def _read_raw(document, job):
+def _read_raw(document: Document, job: Job) -> Places:
     document.refuse_marks("Flux")
     text = document.text.rstrip("\n")
     strange = re.search(r"[^0-9,;-]", text)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.errors import MapfileError, PencilmapError
@@ -50,20 +51,20 @@ class Foreign:
     read_as: tuple[str, ...] = ()
 
 
-def _begins(pattern):
+def _begins(pattern: str) -> Callable[..., Any]:
     """Return a test whether the text begins with a pattern, after blanks, XML heads and comments of two slashes or ``#``."""
     before = r"(?:\s|<\?[^>]*>|<!--.{0,2000}?-->|<![^>]*>|//[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/)*"
     compiled = re.compile(before + pattern, re.IGNORECASE | re.DOTALL)
     return lambda document: compiled.match(document.text[:HEAD]) is not None
 
 
-def _has_line(pattern):
+def _has_line(pattern: str) -> Callable[..., Any]:
     """Return a test whether a line near the head begins with a pattern."""
     compiled = re.compile(rf"^[ \t]*{pattern}", re.MULTILINE)
     return lambda document: compiled.search(document.text[:HEAD]) is not None
 
 
-def _numbers(line):
+def _numbers(line: str) -> list[int] | None:
     """Return the whole numbers of a line, or None if the line has other words."""
     words = line.split()
     return [int(word) for word in words] if words and all(re.fullmatch("[0-9]{1,12}", word) for word in words) else None
@@ -85,8 +86,9 @@ def is_metis(document: Document) -> bool:
     if head is None or not 2 <= len(head) <= 4 or not 1 <= head[0] == len(lines) - 1:
         return False
     kinds = lines[0].split()[2].zfill(3) if len(head) > 2 else "000"
-    rows = [_numbers(line) if line.strip() else [] for line in lines[1:]]
-    if None in rows or not re.fullmatch("[01]{3}", kinds):
+    read = [_numbers(line) if line.strip() else [] for line in lines[1:]]
+    rows = [row for row in read if row is not None]
+    if len(rows) < len(read) or not re.fullmatch("[01]{3}", kinds):
         return False
     size, weights, weighted = (kind == "1" for kind in kinds)
     before = size + (head[3] if len(head) > 3 else 1) * weights
@@ -95,14 +97,14 @@ def is_metis(document: Document) -> bool:
     return len(edges) == len(found) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges)
 
 
-def _is_scotch_graph(document):
+def _is_scotch_graph(document: Document) -> bool:
     lines = document.head(3, "\n")
     numbers = [_numbers(line[:100]) for _, line in lines]
     return (len(lines) == 3 and numbers[0] == [0] and len(numbers[1] or ()) == 2
             and re.fullmatch(r"\s*[01]\s+[01]{3}\s*", lines[2][1]) is not None)
 
 
-def _is_csv(document):
+def _is_csv(document: Document) -> bool:
     """Return whether the head has two known column names and the second line as many cells.
 
     A head of names before lines of numbers also counts, and so do names in all lines.
@@ -118,7 +120,7 @@ def _is_csv(document):
     return False
 
 
-def _is_table_without_head(document):
+def _is_table_without_head(document: Document) -> bool:
     lines = [line.strip() for _, line in document.head(1000, "\n")]
     cell = r"[\w.:/ \"'-]*"
     for separator in ",;":
@@ -128,14 +130,14 @@ def _is_table_without_head(document):
     return False
 
 
-def _is_json_graph(document):
+def _is_json_graph(document: Document) -> bool:
     """Return whether a file has nodes, and edges under the names that networkx and D3 use."""
     text = document.text
     return (text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
             and not _is_flux(document))
 
 
-def _is_flux(document):
+def _is_flux(document: Document) -> bool:
     """Return whether JSON is a set of resources of Flux, RFC 20, or its graph with paths of containment, RFC 40."""
     text = document.text
     return text[:HEAD].lstrip().startswith("{") and ('"R_lite"' in text or ('"graph"' in text and '"containment"' in text))
@@ -146,7 +148,7 @@ SLURM_UNITS = re.compile("|".join(rf"^{plugin}[ \t]*:\s*\{{?\s*{units}[ \t]*:" f
     ("tree", "switches"), ("block", "blocks"), ("ring", "rings"), ("torus3d", "toruses"))), re.MULTILINE)
 
 
-def _is_other_yaml(document):
+def _is_other_yaml(document: Document) -> bool:
     """Return whether the first two lines are keys of YAML, the first at its left end, but not of Slurm's topology.yaml."""
     lines = [line for _, line in document.head(3) if line.strip() != "---"][:2]
     return (len(lines) == 2 and all(_KEY.fullmatch(line.strip()[:HEAD]) for line in lines) and not lines[0][0].isspace()
@@ -154,7 +156,7 @@ def _is_other_yaml(document):
             and not _SLURM(document))
 
 
-def _is_other_json(document):
+def _is_other_json(document: Document) -> bool:
     """Return whether a text is JSON of none of the formats that are known by name."""
     text = document.text
     return (re.match(r"[{\[]\s*[\"\[{]", text[:HEAD].lstrip()) is not None and not text.lstrip().startswith("{'")
@@ -167,7 +169,7 @@ _MACHINE = [re.compile(rf"^[ \t]*{line}", re.MULTILINE) for line in (
     r'title[ \t]*=[ \t]*"', r"(\[link_bandwidth\]|link_bandwidth[ \t]*=)", r"(\[tasks_per_node\]|tasks_per_node[ \t]*=)")]
 
 
-def _is_machine(document):
+def _is_machine(document: Document) -> bool:
     return all(line.search(document.text[:HEAD]) for line in _MACHINE)
 
 

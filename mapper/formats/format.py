@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -245,7 +245,7 @@ class HostNames:
         self._document.named.setdefault(node, name)
         return node
 
-    def _check_alike(self, name, node, number, column):
+    def _check_alike(self, name: str, node: int, number: int, column: int) -> None:
         letters = re.sub("[0-9]+", "0", name)
         for key, what, problem in (("", letters, "has other letters than"), (node, name, "ends in the coordinates of")):
             known, (first, line) = self._first.setdefault(key, (what, (name, number)))
@@ -267,7 +267,7 @@ def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
         raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks, the file places {found}: {_FIT}")
 
 
-def _place(document, job, node):
+def _place(document: Document, job: Job, node: int) -> Any:
     """Return a node in the words of the file if it names hosts."""
     return f"host {document.named[node]}" if node in document.named else job.hosts.place(int(node))
 
@@ -336,7 +336,7 @@ def job_of_hosts(job: Job) -> Job:
     return replace(job, site=site, hosts=names, cores=job.cores[:tasks])
 
 
-def _order(job, numbered):
+def _order(job: Job, numbered: dict[str, int]) -> Ints:
     """Return the hosts of the usable nodes in the launcher's order.
 
     This is the order of the list if the list has the nodes in their order, else node by node.

@@ -50,7 +50,7 @@ def read(document: Document, job: Job) -> Places:
     return Places(nodes_of_logical(job.network, nodes), None, numbers)
 
 
-def _check(job, place=""):
+def _check(job: Job, place: str = "") -> None:
     d = logical(job.network).n_dimensions
     if d > 3:
         raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus "
@@ -61,12 +61,12 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(_LINE.fullmatch(lines[0][1]))
 
 
-def _shape(job):
+def _shape(job: Job) -> str:
     shape = logical(job.network)
     return f'#PJM -L "node={"x".join(map(str, shape.shape))}:{"torus" if any(shape.wrap) else "mesh"}"'
 
 
-def _common(job):
+def _common(job: Job) -> tuple[str, str]:
     return _shape(job), f'#PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"'
 
 

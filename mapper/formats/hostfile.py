@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def read(document: Document, job: Job) -> Places:
     return placed(document, job, entries)
 
 
-def _refusal(document, stops):
+def _refusal(document: Document, stops: Any) -> MapfileError:
     """Return the error about the line that no launcher reads, or about the lines at which the launchers stop."""
     number = max(line for line, _ in stops.values())
     line = document.text.split("\n")[number - 1]
@@ -75,7 +76,7 @@ def _refusal(document, stops):
         f"without other blanks and lists{f'; {others}' if others else ' (format slurm has commas)'}", number)
 
 
-def _stops(document):
+def _stops(document: Document) -> dict[str, tuple[int, str] | None]:
     """Return the line at which each launcher stops, and the reason; None if the launcher reads the file."""
     lines = document.text.split("\n")
     ended = lines[-1] == ""
@@ -116,7 +117,7 @@ def read_slurm(document: Document, job: Job) -> Places:
     return placed(document, job, entries)
 
 
-def _without_brackets(text):
+def _without_brackets(text: str) -> str:
     """Return the hosts of a short list."""
     try:
         return ",".join(expand_hosts(text.strip(), 8))
@@ -124,7 +125,7 @@ def _without_brackets(text):
         return "every host"
 
 
-def _slurm_entry(document, number, column, word):
+def _slurm_entry(document: Document, number: int, column: int, word: str) -> tuple[str, int]:
     found = _SLURM.fullmatch(word)
     if not found:
         raise document.refuse(why_not_a_placement(word) or
@@ -227,7 +228,7 @@ def read_intel(document: Document, job: Job) -> Places:
     return _read(document, job, options=False)
 
 
-def _read(document, job, options):
+def _read(document: Document, job: Job, options: bool) -> Places:
     entries, before, given = [], None, set[str]()
     for number, line in document.lines():
         (word, column), *more = words(line)

@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numpy import base_repr
 
@@ -186,13 +186,13 @@ def _box_width(inside: str) -> int | None:
     return next((len(found[1]) for part in inside.split(",") if (found := _BOX.fullmatch(part.strip()))), None)
 
 
-def _runs(inside, text):
+def _runs(inside: str, text: str) -> list[Any]:
     """Return the ranges and boxes in a bracket."""
     width = _box_width(inside)
     return [_run(part.strip(), width, text) for part in inside.split(",")]
 
 
-def _run(part, width, text):
+def _run(part: str, width: int | None, text: str) -> Any:
     if found := _BOX.fullmatch(part):
         first, last, base = base_36(found[1]), base_36(found[2]), 36
     elif width and (found := re.fullmatch(f"([0-9A-Z]{{{width}}})(?:-([0-9A-Z]{{{width}}}))?", part)):
@@ -209,6 +209,6 @@ def _run(part, width, text):
     return _Run(tuple(range(a, b + 1) for a, b in zip(first, last)), len(found[1]) // len(first), base)
 
 
-def _spelled(run):
+def _spelled(run: Any) -> Iterable[Any]:
     axes = [[(str(n) if run.base == 10 else base_repr(n, run.base)).zfill(run.width) for n in axis] for axis in run.axes]
     return map("".join, product(*axes))

@@ -13,7 +13,7 @@ from os import PathLike
 import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
-from pencilmap.mapper.formats.lines import Document, check_json, leaves
+from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -55,7 +55,7 @@ def read(document: Document, job: Job) -> Places:
     return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found], row)
 
 
-def _row_of_mesh(document):
+def _row_of_mesh(document: Document) -> int:
     """Return the number of devices in each row; NumPy requires rows of equal length."""
     rows = check_json(document)
     lengths = [len(row) for row in rows]
@@ -66,8 +66,10 @@ def _row_of_mesh(document):
     return lengths[0]
 
 
-def _read_ids(document, found, job):
-    T, most, ids, numbers = job.site.tasks_per_node, job.network.n_nodes * job.site.tasks_per_node, [], []
+def _read_ids(document: Document, found: list[Leaf], job: Job) -> Places:
+    T, most = job.site.tasks_per_node, job.network.n_nodes * job.site.tasks_per_node
+    ids: list[int] = []
+    numbers: list[int] = []
     for leaf in found:
         for number in leaf.values:
             if not 0 <= number < most:
@@ -78,7 +80,7 @@ def _read_ids(document, found, job):
     return Places(devices // T, devices % T, numbers)
 
 
-def _check(job, place=""):
+def _check(job: Job, place: str = "") -> None:
     if job.network.n_dimensions > 3:
         raise MapfileError(f"{place}JAX devices have up to three coordinates, "
                            f"torus {job.network} has {job.network.n_dimensions}")

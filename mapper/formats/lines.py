@@ -84,7 +84,7 @@ class Document:
                               self.text[:self.text.index("\r")].count("\n") + 1)
 
     @property
-    def _repair(self):
+    def _repair(self) -> str:
         return f"dos2unix {shell(self.label)} repairs the file"
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
@@ -114,14 +114,14 @@ class Document:
         """Characters of the longest line."""
         return max(map(len, _split(self.text)))
 
-    def _without(self, lines, comment):
+    def _without(self, lines: list[str], comment: str) -> list[tuple[int, str]]:
         found = [(number, line) for number, text in enumerate(lines, 1)
                  if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
         if len(found) > MAX_PLACES:
             raise self._too_many(found[MAX_PLACES][0])
         return found
 
-    def _too_many(self, number):
+    def _too_many(self, number: int) -> MapfileError:
         return self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
 
     @cached_property

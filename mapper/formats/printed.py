@@ -11,7 +11,8 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pencilmap.mapper.formats.format import Format, HostNames, Job, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
@@ -51,7 +52,7 @@ def read_threads(document: Document, job: Job) -> Places:
     return _placed(document, job, _threads(document))
 
 
-def _threads(document):
+def _threads(document: Document) -> Iterator[tuple[int, str, str]]:
     host_of = dict[str, str]()
     for number, line in _lines(document):
         if found := _NUMBERED.fullmatch(line):
@@ -70,7 +71,7 @@ def _lines(document: Document) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in document.lines() if not line.startswith("srun: "))
 
 
-def _matched(document, number, line, patterns, what):
+def _matched(document: Document, number: int, line: str, patterns: Any, what: str) -> tuple[str, str]:
     found = next(filter(None, (pattern.fullmatch(line) for pattern in patterns)), None)
     if not found:
         raise document.refuse(f"{line.strip()[:40]!r} is not {what}, as in other lines; keep the lines of the ranks alone",
@@ -78,7 +79,7 @@ def _matched(document, number, line, patterns, what):
     return found.groups()
 
 
-def _placed(document, job, entries):
+def _placed(document: Document, job: Job, entries: Any) -> Any:
     """Return the places of entries (line, rank, host); the threads of a rank repeat its host."""
     place, known = dict[int, tuple[int, str, int]](), HostNames(document, job)
     for number, rank, host in entries:
@@ -98,7 +99,7 @@ def read_map(document: Document, job: Job) -> Places:
     entries, known = list[tuple[int, int, None, int]](), HostNames(document, job)
     names, wanted, found_here, inside, ended = list[str](), 0, 0, False, False
 
-    def check_count(number):
+    def check_count(number: int) -> None:
         if found_here != wanted:
             raise document.refuse(f"{found_here} processes of a node with {wanted}: the job map is not complete", number)
 
@@ -149,7 +150,7 @@ def read_erf(document: Document, job: Job) -> Places:
     return by_rank(document, entries)
 
 
-def _ranks(document, number, text):
+def _ranks(document: Document, number: int, text: str) -> list[int]:
     """Return the ranks of ``3``, ``0-3`` or ``{0,2-3}``."""
     ranks = list[int]()
     for part in text.strip().removeprefix("{").removesuffix("}").split(","):
@@ -161,7 +162,7 @@ def _ranks(document, number, text):
     return ranks
 
 
-def _first(*patterns):
+def _first(*patterns: re.Pattern[str]) -> Callable[..., Any]:
     """Return a test whether a line near the head, after messages of srun, has one of some forms."""
     def looks_like(lines: list[tuple[int, str]]) -> bool:
         return any(pattern.fullmatch(line) for _, line in lines if not line.startswith("srun: ") for pattern in patterns)

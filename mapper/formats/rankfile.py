@@ -24,12 +24,14 @@ colon, a comma is followed by another package in version 4, and by another core 
 import re
 from collections.abc import Iterable, Iterator
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import Format, HostNames, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -58,7 +60,7 @@ def read_5(document: Document, job: Job) -> Places:
     return _read(document, job, 5)
 
 
-def _read(document, job, version):
+def _read(document: Document, job: Job, version: int) -> Places:
     entries, cpus, column_of, known = [], dict[int, str](), {}, HostNames(document, job)
     document.refuse_marks("Open MPI")
     for number, column, found in _statements(document, version):
@@ -92,7 +94,7 @@ def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re
             yield number, column, each
 
 
-def _in_a_line(document, number, column, text):
+def _in_a_line(document: Document, number: int, column: int, text: str) -> Iterator[re.Match[str]]:
     """Yield matches of the statements of a line. Raise MapfileError for any other text."""
     at = 0
     while text[at:].strip(" \t\f\v"):
@@ -111,7 +113,7 @@ def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
     document.lines()  # refuses lines that are too long
     whole = document.text
 
-    def blank(found):
+    def blank(found: re.Match[str]) -> str:
         comment = found[0]
         if comment == "/*":
             raise document.refuse("a comment begins with /* and never ends; add */", whole.count("\n", 0, found.start()) + 1)
@@ -125,7 +127,7 @@ def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
             yield number, piece.start() + 1, piece[0]
 
 
-def _node(document, number, column, word, known, job, version):
+def _node(document: Document, number: int, column: int, word: str, known: HostNames, job: Job, version: int) -> int:
     """Return the node of ``host``, ``user@host`` or ``+n2``."""
     relative = _RELATIVE.fullmatch(word)
     if relative:
@@ -149,7 +151,7 @@ def _node(document, number, column, word, known, job, version):
     return known.node(name, number, column)
 
 
-def _refuse_shared(document, places, texts, column_of):
+def _refuse_shared(document: Document, places: Places, texts: Any, column_of: dict[int, int]) -> None:
     """Refuse a processor that two ranks of a node share."""
     of_node: dict[int, list[int]] = {}
     for rank, node in enumerate(places.node.tolist()):
@@ -165,7 +167,7 @@ def _refuse_shared(document, places, texts, column_of):
                 column_of[second])
 
 
-def _slots(node, cpus, job):
+def _slots(node: Ints, cpus: list[str], job: Job) -> Ints:
     """Return the slots of the ranks by their processors (see the head of the file)."""
     slot_of = {text: slot for slot, text in enumerate(job.cores)}
     if all(text in slot_of for text in cpus):
@@ -216,7 +218,7 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                    "Open MPI 5 or prterun; for 4 use format openmpi4")
 
 
-def _launch(placed, mapping, job, path, version):
+def _launch(placed: str, mapping: Mapping, job: Job, path: str | PathLike[str], version: str) -> Launch:
     """Return the command for the hosts of a batch job, and for hosts that the file names, each as often as it has ranks."""
     start, end = f"mpirun -np {mapping.n_tasks}", f"{placed} {job.program}"
     hosts = f"--host $(cut -d= -f2 {shell(path)} | sed s/.slot// | paste -sd,)"
@@ -293,7 +295,7 @@ def shared_by(lists: Iterable[str]) -> tuple[int, int] | None:
     return None
 
 
-def _ranges(text):
+def _ranges(text: str) -> Iterator[tuple[str, int, int]]:
     """Return (package, first core, last core) for each range of a list; the package is "node" for cores of the node."""
     for part in text.split(";"):
         package = ""

@@ -172,7 +172,7 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
         return network_of(graph)
 
 
-def _named(document, name):
+def _named(document: Document, name: str | None) -> Any:
     """Name the format of a document that is refused in a named format."""
     if name is None:
         return nullcontext()
@@ -181,7 +181,7 @@ def _named(document, name):
     return named_format("hwloc" if name.startswith("hwloc") else name, document, tests, GraphError)
 
 
-def _network(document, bandwidth, plain, has_kinds, form, graph):
+def _network(document: Document, bandwidth: Any, plain: bool, has_kinds: bool, form: GraphFormat, graph: Any) -> Any:
     """Return the network of a graph or of a part of one; `has_kinds` says whether any vertex of the file has a kind.
 
     A note says which kind was recognised, unless the cables are those that an option of the format assumes.
@@ -198,7 +198,7 @@ def _network(document, bandwidth, plain, has_kinds, form, graph):
     return replace(kind, notes=network.notes) if kind and form.options else kind or network
 
 
-def _plain_rates(rates):
+def _plain_rates(rates: float | str | None) -> float | dict[str, float] | None:
     """Return rates as bytes per second: one, or one for each class."""
     if isinstance(rates, str) and "=" in rates:
         pairs = (pair.partition("=") for pair in rates.split(","))
@@ -297,7 +297,7 @@ def network_on(machine: Machine, network: str | PathLike[str] | None, bandwidth:
     return given_network(text, bandwidth or _rates(machine, text, hosts), hosts)
 
 
-def _rates(machine, text, hosts):
+def _rates(machine: Machine, text: str, hosts: Callable[[], Iterable[str]]) -> str:
     """Return the machine's rates for the links of another network, as the option `bandwidth` gives them."""
     rates, classes = machine.network.bandwidth, machine.network.link_classes
     if len(set(rates)) == 1:
@@ -319,7 +319,7 @@ def is_plain(network: str) -> bool:
     return is_folded(network) or (bool(SHAPE.fullmatch(network)) and not re.search("w|:", network))
 
 
-def _shaped(machine, text):
+def _shaped(machine: Machine, text: str) -> Any:
     if is_plain(text) and machine.partitions is not None:
         return machine.partition(text)
     return machine.with_shape(text).torus

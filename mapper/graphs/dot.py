@@ -14,6 +14,7 @@ ignored, and text in angle brackets is not read. Source: "DOT Language" of graph
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import Document
@@ -52,11 +53,11 @@ def read(document: Document) -> Any:
 class _Parser:
     """A parser of one document by recursive descent."""
 
-    def __init__(self, document):
+    def __init__(self, document: Document) -> None:
         self.document, self.at = document, 0
         self.tokens = list(self._tokens(document.text))
 
-    def _tokens(self, text):
+    def _tokens(self, text: str) -> Iterator[_Token]:
         at, line = 0, 1
         while at < len(text):
             found = _TOKEN.match(text, at)
@@ -67,13 +68,13 @@ class _Parser:
             line += found[0].count("\n")
             at = found.end()
 
-    def _refusal(self, message, line):
+    def _refusal(self, message: str, line: int) -> GraphError:
         return GraphError(f"{self.document.label} line {line}: {message}")
 
-    def _peek(self):
+    def _peek(self) -> _Token:
         return self.tokens[self.at] if self.at < len(self.tokens) else _Token("end", "", self.document.text.count("\n") + 1)
 
-    def _next(self, *texts):
+    def _next(self, *texts: str) -> _Token:
         token = self._peek()
         if texts and token.text.lower() not in texts:
             got = repr(token.text[:20]) if token.text else "the end of the file"
@@ -81,7 +82,7 @@ class _Parser:
         self.at += 1
         return token
 
-    def _id(self):
+    def _id(self) -> str:
         token = self._peek()
         if token.kind != "id" or token.text.lower() in _KEYWORDS:
             got = repr(token.text[:20]) if token.text else "the end of the file"
@@ -90,7 +91,7 @@ class _Parser:
         text = token.text
         return re.sub(r"\\(.)", r"\1", text[1:-1].replace("\\\n", "")) if text.startswith('"') else text
 
-    def graph(self):
+    def graph(self) -> Any:
         import networkx as nx  # slow to import, and only graphs need networkx
 
         self.pairs = 0
@@ -106,7 +107,7 @@ class _Parser:
             raise self._refusal("there is more after the end of the graph", self._peek().line)
         return self.network
 
-    def _body(self, nodes, edges, depth):
+    def _body(self, nodes: dict[str, str], edges: dict[str, str], depth: int) -> dict[str, None]:
         """Read ``{...}`` with defaults of vertices and edges; return its vertices."""
         begin, nodes, edges, found = self._next("{"), dict(nodes), dict(edges), dict[str, None]()
         if depth > MOST_DEPTH:
@@ -120,7 +121,7 @@ class _Parser:
         self.at += 1
         return found
 
-    def _statement(self, nodes, edges, found, depth):
+    def _statement(self, nodes: dict[str, str], edges: dict[str, str], found: dict[str, None], depth: int) -> None:
         token = self._peek()
         word = token.text.lower()
         if word in ("graph", "node", "edge"):
@@ -153,7 +154,7 @@ class _Parser:
                 raise self._refusal(f"more than {MOST_PAIRS} edges", line)
             self.network.add_edges_from((a, b, dict(data)) for a in left for b in right)
 
-    def _end(self, nodes, edges, depth):
+    def _end(self, nodes: dict[str, str], edges: dict[str, str], depth: int) -> dict[str, None]:
         """Return the vertices at an end of an edge: one, or those of a subgraph."""
         if self._peek().text.lower() == "subgraph":
             self.at += 1
@@ -169,7 +170,7 @@ class _Parser:
             self.network.add_node(name, **{key: value for key, value in nodes.items() if key in VERTEX})
         return {name: None}
 
-    def _attributes(self):
+    def _attributes(self) -> dict[str, str]:
         found = {}
         while self._peek().text == "[":
             self.at += 1
@@ -184,7 +185,7 @@ class _Parser:
             self.at += 1
         return found
 
-    def _checked(self, data, line):
+    def _checked(self, data: dict[str, str], line: int) -> dict[str, str]:
         where = f"{self.document.label} line {line}: the edge"
         plain = {key: value if key in EDGE or not re.fullmatch(r"-?[0-9.]+", value) else float(value.strip(".") or 0)
                  for key, value in data.items() if not _DRAWN.fullmatch(key)}

@@ -16,6 +16,7 @@ or semicolons.
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
@@ -90,7 +91,7 @@ def read(document: Document) -> Any:
     return graph
 
 
-def _parts(document, number, line):
+def _parts(document: Document, number: int, line: str) -> tuple[str, str | None, str]:
     head, brace, rest = line.partition("{")
     if '"' in head or "'" in head:
         return _quoted(document, number, head, brace + rest.rstrip())
@@ -106,7 +107,7 @@ def _parts(document, number, line):
     return found["a"], found["b"], found["rest"]
 
 
-def _quoted(document, number, head, attributes):
+def _quoted(document: Document, number: int, head: str, attributes: str) -> tuple[str, str | None, str]:
     """Return the parts of a line with words in quotes before its attributes."""
     try:
         names, rate = (words := shlex.split(head))[:2], " ".join(words[2:])
@@ -117,12 +118,12 @@ def _quoted(document, number, head, attributes):
     return names[0], names[1] if len(names) == 2 else None, attributes or rate
 
 
-def _not_an_edge(document, number, line):
+def _not_an_edge(document: Document, number: int, line: str) -> GraphError:
     return GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "
                       "ends, e.g. a b or a b 12.5 GB/s, or for a vertex s1 {'kind': 'switch'}")
 
 
-def _rate(document, number, line, text):
+def _rate(document: Document, number: int, line: str, text: str) -> str:
     """Return the text of a bandwidth. Other text shows that the line is no edge, unless it is a number with some unit."""
     try:
         parse(text, "byte/s")
@@ -133,7 +134,7 @@ def _rate(document, number, line, text):
     return text
 
 
-def _attributes(document, number, line, text, known):
+def _attributes(document: Document, number: int, line: str, text: str, known: Iterable[str]) -> dict[str, int | str]:
     if not text.startswith("{"):
         return {"bandwidth": _rate(document, number, line, text)} if text else {}
     try:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.parts import note_weights, refuse_bare_number, refuse_other_numbers
@@ -72,7 +73,7 @@ def read_any(document: Document, directed: bool = False) -> Any:
     return graph
 
 
-def _keys_of_all(root):
+def _keys_of_all(root: Element) -> set[str | None]:
     """Give the keys for all elements, whose defaults networkx leaves out, to edges; return the names of their values."""
     keys = [key for key in root.iter() if str(key.tag).rpartition("}")[2] == "key" and key.get("for", "all") == "all"]
     for key in keys:
@@ -80,7 +81,7 @@ def _keys_of_all(root):
     return {key.get("attr.name") for key in keys}
 
 
-def _check_whole(root):
+def _check_whole(root: Element) -> None:
     """Raise ValueError for what networkx leaves out or adds: other graphs, vertices named twice or by an edge alone."""
     found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": [], "hyperedge": []}
     for element in root.iter():

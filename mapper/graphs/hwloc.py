@@ -49,7 +49,7 @@ def read_packages(document: Document) -> Any:
     return _tree(document, ("Package", "Socket"))
 
 
-def _tree(document, kinds):
+def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
     import networkx as nx  # slow to import, and only graphs need networkx
 
     root = _root(document)
@@ -76,7 +76,7 @@ def _tree(document, kinds):
     return graph
 
 
-def _root(document):
+def _root(document: Document) -> Element:
     try:
         return parse_xml(document.text)
     except (ElementTree.ParseError, LookupError, ValueError, RecursionError) as error:
@@ -84,7 +84,7 @@ def _root(document):
         raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
 
 
-def _hosts(root, kinds):
+def _hosts(root: Element, kinds: tuple[str, ...]) -> set[Element]:
     """Return objects of these kinds whose processors the job may use. A NUMA node must be the closest to some core."""
     usable, numa_of, unit = allowed(root), closest(root), unit_of_tasks(root)
     objects = list(root.iter("object"))
@@ -94,7 +94,7 @@ def _hosts(root, kinds):
     return {each for each in objects if each.get("type") in kinds and usable(each) and each not in far}
 
 
-def _holding(root, hosts):
+def _holding(root: Element, hosts: set[Element]) -> set[Element]:
     """Return elements that are hosts or contain hosts."""
     holding = set()
     for element in reversed(list(root.iter())):
@@ -148,7 +148,7 @@ def closest(root: Element) -> Callable[[Element], int]:
     for i in sorted(range(len(sets)), key=lambda i: (-sets[i].size, -i)):  # the closest is the last to own a processor
         owner[sets[i]] = i
 
-    def numa_of(core):
+    def numa_of(core: Element) -> int:
         inside = bits(core.get("cpuset", ""))
         inside = inside[inside < owner.size]
         return int(owner[inside[0]]) if inside.size else 0

@@ -10,6 +10,7 @@ of ibsim 0.12.
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +69,7 @@ def read(document: Document) -> Any:
     return graph
 
 
-def _nodes(document):
+def _nodes(document: Document) -> tuple[dict[str, _Node], list[str]]:
     """Return the nodes by their ids, and notes about lines that are left out."""
     found: dict[str, _Node] = {}
     node, warnings, options = None, list[str](), list[str]()
@@ -100,7 +101,7 @@ def _nodes(document):
           if options else [])]
 
 
-def _names(nodes):
+def _names(nodes: dict[str, _Node]) -> tuple[dict[str, str], list[str]]:
     """Return a name for each node, unique unless cards belong to one host, and the names of cards inside switches."""
     plain, aggregation, cards = {}, [], set()
     for identity, node in nodes.items():
@@ -121,12 +122,12 @@ def _names(nodes):
             else identity for identity, name in plain.items()}, aggregation
 
 
-def _is_own(name, is_host, is_card, count, hosts):
+def _is_own(name: str, is_host: bool, is_card: bool, count: Counter[tuple[bool, str]], hosts: Iterable[str]) -> bool:
     """Return whether a name tells one host or one switch."""
     return is_card or (count[is_host, name] == 1 and (is_host or name not in hosts))
 
 
-def _each_cable(document, nodes):
+def _each_cable(document: Document, nodes: dict[str, _Node]) -> Iterator[tuple[str, int, str, float | None]]:
     """Yield each cable once, from either end."""
     for identity, node in nodes.items():
         for port, (other, to, rate, number) in node.cables.items():
@@ -141,7 +142,7 @@ def _each_cable(document, nodes):
                 yield identity, port, other, rate
 
 
-def _left_out(graph, aggregation, label):
+def _left_out(graph: Any, aggregation: list[str], label: str) -> list[str]:
     """Remove switches and hosts without cables, and return notes on what is not part of the network."""
     alone = [vertex for vertex in graph if not graph.adj[vertex]]
     graph.remove_nodes_from(alone)

@@ -16,6 +16,7 @@ except SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification,
 import itertools
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import Document
@@ -107,7 +108,7 @@ def read_text(document: Document) -> Any:
     return _graph(document, nodes, links)
 
 
-def _node(document, number, line):
+def _node(document: Document, number: int, line: str) -> Node:
     fields = line.split(",")
     if len(fields) < 6 or fields[2] not in ("0", "1", "2"):
         raise GraphError(f"{document.label} line {number}: a node has the fields id,lid,type,partitions,description,"
@@ -115,7 +116,7 @@ def _node(document, number, line):
     return Node(fields[0], "host" if fields[2] == "0" else "switch", fields[-1] or ",".join(fields[4:-1]))
 
 
-def _links(document, number, line):
+def _links(document: Document, number: int, line: str) -> Iterator[Link]:
     """Return the links of one node. Descriptions must not hold commas, which netloc does not escape."""
     source, *fields = line.split(",")
     at = 0
@@ -130,7 +131,7 @@ def _links(document, number, line):
         at += 4 + 9 * int(head[3])
 
 
-def _graph(document, nodes, links):
+def _graph(document: Document, nodes: list[Node], links: list[Link]) -> Any:
     """Return vertices with unique names, and links as listed."""
     import networkx as nx  # slow to import, and only graphs need networkx
 
@@ -149,7 +150,7 @@ def _graph(document, nodes, links):
     return graph
 
 
-def _plain(node):
+def _plain(node: Any) -> str:
     """Return the host's name, the first word of the description; the id for a switch or without a description.
 
     >>> _plain(Node("0002:c903:0006:dc31", "host", "'fourmi005 HCA-1'"))

@@ -42,7 +42,7 @@ def refuse_unmarked_switches(document: Document, graph: Any) -> None:
     """
     if any("kind" in data for _, data in graph.nodes(data=True)):
         return
-    def near(vertex):
+    def near(vertex: int | str) -> set[int | str]:
         return {*graph.adj[vertex], *(graph.pred[vertex] if graph.is_directed() else ())} - {vertex}
 
     for leaf in graph:
@@ -76,7 +76,7 @@ def refuse_one_way(document: Document, graph: Any) -> None:
                          f"{graph.graph.get('both_ways', 'list each edge from both ends')}")
 
 
-def _types(graph):
+def _types(graph: Any) -> str:
     """Return a sentence about other attributes that may tell hosts from switches; "" if there are none."""
     for key in ("type", "role", "node_type", "device_type", "device", "class", "category"):
         found = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
@@ -165,7 +165,7 @@ class PartsError(GraphError):
     def summary(self) -> str:
         return f"{len(self.parts)} parts that no cable joins"
 
-    def _listed(self):
+    def _listed(self) -> str:
         told = [f"{', '.join(name[:40] for name in hosts[:2])}{', ...' * (len(hosts) > 2)} ({counted(len(hosts), 'host')})"
                 for hosts in self.hosts[:SHOWN]]
         return "; ".join(told) + "; ..." * (len(self.hosts) > SHOWN)
@@ -212,11 +212,11 @@ def parts_of(graph: Any) -> list[set[Any]]:
     return [part for part in parts if any(_is_host(graph, v) for v in part)]
 
 
-def _is_host(graph, vertex):
+def _is_host(graph: Any, vertex: int | str) -> bool:
     return graph.nodes[vertex].get("kind", "host") != "switch"
 
 
-def _joint(graph, parts):
+def _joint(graph: Any, parts: list[set[str]] | Sequence[set[Any]]) -> str:
     """Return what joins parts: the switch above the tops of trees, else a cable."""
     tops = graph.graph.get("tops")
     if tops:

@@ -13,6 +13,7 @@ Source: the manual of METIS 5.1, "Graph files".
 
 import itertools
 import re
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -57,7 +58,7 @@ def read(document: Document, **cables: int) -> Any:
     return "x".join(map(str, shape)) + ("" if name.startswith("torus") else ":mesh")
 
 
-def _shape(name, sizes):
+def _shape(name: str, sizes: Sequence[int]) -> list[int] | Sequence[int]:
     if name == "hcub":
         return [2] * sizes[0] if len(sizes) == 1 and sizes[0] <= 16 else []
     if not name.startswith(("torus", "mesh")) or not sizes:
@@ -66,7 +67,7 @@ def _shape(name, sizes):
     return shape if len(shape) == count <= 16 else []
 
 
-def _leaves(document, parts):
+def _leaves(document: Document, parts: list[int]) -> list[Switch]:
     """Return the switches of a tree with so many parts at each level, from the top."""
     if len(parts) > 8 or prod(parts) + sum(prod(parts[:i]) for i in range(len(parts))) > MAX_VERTICES:
         raise GraphError(f"{document.label}: a tree of {len(parts)} levels and {prod(parts)} hosts is too large; at most 8 "

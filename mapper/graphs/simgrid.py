@@ -6,9 +6,11 @@ Sources: "The platform file's reference" of SimGrid 3.32, and its surfxml_sax_cb
 """
 
 import re
+from collections.abc import Callable
 from math import prod
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.simgrid_routes import Link, Platform, Route, Zone, graph_of
@@ -65,12 +67,13 @@ def rate(text: str) -> float | None:
 class _Reader:
     """A reader of one document."""
 
-    def __init__(self, document):
-        self.document, self.platform, self.notes = document, Platform(document.label), set()
-        self.links = {}  # name: number
-        self.pairs = {}  # name of a link with a number for each direction: the two numbers
+    def __init__(self, document: Document) -> None:
+        self.document, self.platform = document, Platform(document.label)
+        self.notes: set[str] = set()
+        self.links: dict[Any, Any] = {}  # name: number
+        self.pairs: dict[Any, Any] = {}  # name of a link with a number for each direction: the two numbers
 
-    def root(self):
+    def root(self) -> Element:
         try:
             root = parse_xml(self.document.text.lstrip())
         except (ElementTree.ParseError, ValueError, RecursionError) as error:
@@ -84,7 +87,7 @@ class _Reader:
                                "simgrid_update_xml brings older files up to date")
         return root
 
-    def read(self, root):
+    def read(self, root: Element) -> None:
         outer = [element for element in root if element.tag not in _WITHOUT_ROUTES and element.tag != "trace_connect"]
         if len(outer) != 1:
             raise self.refusal(f"it has {len(outer)} outermost zones; a platform with hosts has one"
@@ -95,23 +98,23 @@ class _Reader:
         if network := next((name for name in settings if name.startswith(("network/", "smpi/"))), None):
             self.notes.add(f"settings of simulations in {self.document.label}, such as {network[:40]}, are passed over")
 
-    def refusal(self, message):
+    def refusal(self, message: str) -> GraphError:
         return self.platform.refusal(message)
 
-    def given(self, element, name):
+    def given(self, element: Element, name: str) -> str:
         value = element.get(name)
         if value is None:
             raise self.refusal(f"an element <{element.tag}> has no {name}=")
         return value
 
-    def rate(self, element, name):
+    def rate(self, element: Element, name: str) -> float:
         text = self.given(element, name)
         found = rate(text)
         if found is None:
             raise self.refusal(f"{name} {text[:40]!r} of <{element.tag}> is no bandwidth of SimGrid, e.g. 125MBps or 10Gbps")
         return found
 
-    def element(self, element, zone, depth):
+    def element(self, element: Element, zone: Zone | None, depth: int) -> None:
         """Read an element that stands in a zone, or outermost."""
         tag = element.tag
         if depth > MOST_DEPTH:
@@ -131,7 +134,7 @@ class _Reader:
                     self.profile(name, False, "")
             self.platform.add(self.given(element, "id"), zone, is_host=tag != "router")
             if zone.kind == "star":
-                zone.join(element.get("id"), (), ())
+                zone.join(self.given(element, "id"), (), ())
             if tag == "peer":
                 self.peer(element, zone)
         elif tag in ("link", "backbone") and zone:
@@ -142,13 +145,13 @@ class _Reader:
             raise self.refusal(f"<{tag[:40]}> is not read{_LINKS_THEMSELVES if tag.startswith('bypass') else ''}"
                                + ("; write the elements of the other file in its place" if tag == "include" else ""))
 
-    def profile(self, name, changes_links, what):
+    def profile(self, name: str, changes_links: bool, what: str) -> None:
         if changes_links:
             raise self.refusal(f"the bandwidth or the state of {what[:40]!r} changes with the time ({name}), and a "
                                "prediction has one bandwidth; leave the profile out")
         self.notes.add(f"changes of hosts and latencies with the time in {self.document.label} are passed over: {name}")
 
-    def zone(self, element, parent, depth):
+    def zone(self, element: Element, parent: Zone | None, depth: int) -> None:
         name, routing = self.given(element, "id"), self.given(element, "routing")
         kind = _KIND.get(routing.lower())
         if kind is None:
@@ -164,11 +167,11 @@ class _Reader:
 
     # ---- links and routes -------------------------------------------------------------------------------------------------
 
-    def add_link(self, name, bandwidth, fatpipe=False):
+    def add_link(self, name: str, bandwidth: float, fatpipe: bool = False) -> int:
         self.platform.links.append(Link(name, bandwidth, fatpipe))
         return len(self.platform.links) - 1
 
-    def link(self, element):
+    def link(self, element: Element) -> None:
         name, policy = self.given(element, "id"), element.get("sharing_policy", "SHARED")
         if name in self.links or name in self.pairs:
             raise self.refusal(f"link {name[:40]!r} is defined twice; every link needs a name of its own")
@@ -187,7 +190,7 @@ class _Reader:
             raise self.refusal(f"link {name[:40]!r} has the sharing_policy {policy[:20]!r}; SHARED, SPLITDUPLEX and FATPIPE "
                                "are read, and hosts on WIFI have no links of their own")
 
-    def over(self, element):
+    def over(self, element: Element) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the links of a route, and those of the way back."""
         there, back = [], []
         for each in element:
@@ -207,7 +210,7 @@ class _Reader:
                 raise self.refusal(f"a route names link {name[:40]!r}, which is not defined before it")
         return tuple(there), tuple(back[::-1])
 
-    def route(self, element, zone):
+    def route(self, element: Element, zone: Zone) -> None:
         src, dst = ends = self.given(element, "src"), self.given(element, "dst")
         if strange := next((end for end in ends if self.platform.place.get(end) is not zone), None):
             raise self.refusal(f"a route of zone {zone.name[:40]} ends at {strange[:40]!r}, which is no host, router or "
@@ -235,14 +238,14 @@ class _Reader:
 
     # ---- stars ------------------------------------------------------------------------------------------------------------
 
-    def peer(self, element, zone):
-        name = element.get("id")
+    def peer(self, element: Element, zone: Zone) -> None:
+        name = self.given(element, "id")
         if zone.kind != "star":
             raise self.refusal(f"peer {name[:40]} is in zone {zone.name[:40]}, whose routing is not Vivaldi")
         zone.join(name, (self.add_link(f"link_{name}_UP", self.rate(element, "bw_out")),),
                   (self.add_link(f"link_{name}_DOWN", self.rate(element, "bw_in")),))
 
-    def members(self, element, zone: Zone):
+    def members(self, element: Element, zone: Zone) -> None:
         """Read what joins the hosts of a zone with routing Cluster: a backbone, links of hosts, and cabinets."""
         backbones = [each.get("id") for each in element.iter("backbone")]
         if len(backbones) > 1:
@@ -264,7 +267,7 @@ class _Reader:
                     up, down = (self.add_link(f"link_{host}_{way}", bandwidth) for way in ("UP", "DOWN"))
                     zone.join(host, (up, *backbone), (*backbone, down))
 
-    def hosts(self, element, zone):
+    def hosts(self, element: Element, zone: Zone) -> list[tuple[int, str]]:
         """Add the hosts of a cluster or a cabinet to its zone; return their numbers and names."""
         name, radical = self.given(element, "id"), self.given(element, "radical")
         if not _RADICAL.fullmatch(radical):
@@ -281,7 +284,7 @@ class _Reader:
             self.platform.add(host, zone, is_host=True)
         return found
 
-    def cluster(self, element, parent):
+    def cluster(self, element: Element, parent: Zone | None) -> None:
         name, topology = self.given(element, "id"), element.get("topology", "FLAT")
         policy = element.get("sharing_policy", "SPLITDUPLEX")
         if policy not in ("SPLITDUPLEX", "FULLDUPLEX", "SHARED"):
@@ -290,7 +293,7 @@ class _Reader:
         zone = self.platform.add_zone(Zone(name, "star" if topology == "FLAT" else "dijkstra", parent))
         hosts, bandwidth = self.hosts(element, zone), self.rate(element, "bw")
 
-        def link(label):
+        def link(label: str) -> tuple[Any, ...]:
             if policy == "SHARED":
                 return (self.add_link(label, bandwidth),) * 2
             return tuple(self.add_link(f"{label}_{way}", bandwidth) for way in ("UP", "DOWN"))
@@ -315,9 +318,9 @@ class _Reader:
         self.platform.add(router, zone, is_host=False)
         zone.join(router, (), ())
 
-    def tree_or_ring(self, element, zone, hosts, link):
+    def tree_or_ring(self, element: Element, zone: Zone, hosts: Any, link: Callable[..., Any]) -> None:
         """Add the links of a fat tree or a torus, if no two hosts have two shortest paths, of which SimGrid takes one."""
-        topology, given = element.get("topology"), element.get("topo_parameters", "")
+        topology, given = element.get("topology", ""), element.get("topo_parameters", "")
         parts = given.split(";") if re.fullmatch(r"[1-9][0-9]{0,5}([,;][1-9][0-9]{0,5})*", given) else []
         sizes = [[int(n) for n in part.split(",")] for part in parts]
         is_tree = topology == "FAT_TREE" and len(sizes) == 4 and {len(some) for some in sizes[1:]} == set(sizes[0])
@@ -346,6 +349,6 @@ class _Reader:
         for number, host in enumerate(hosts[:cables]):
             self.join(zone, host, hosts[(number + 1) % count], link)
 
-    def join(self, zone, a, b, link):
+    def join(self, zone: Any, a: str, b: str, link: Callable[..., Any]) -> None:
         there, back = link(f"{zone.name}_link_from_{a}_to_{b}")
         zone.routes[a, b], zone.routes[b, a] = Route(a, b, (there,)), Route(b, a, (back,))

@@ -92,7 +92,7 @@ class Platform:
         """Return whether a host or a router is in a zone or in a zone within it."""
         return name in self.place and name not in self.zones and self.zones[zone] in self._around(name)
 
-    def _around(self, name):
+    def _around(self, name: str) -> list[Zone]:
         """Return the zones around a host, a router or a zone, the innermost first."""
         found, zone = [], self.place[name]
         while zone is not None:
@@ -123,7 +123,7 @@ class Platform:
         between = self._local(common, a[-1].name, b[-1].name)
         return (*self.route(source, between.source), *between.links, *self.route(between.target, target))
 
-    def _local(self, zone, source, target):
+    def _local(self, zone: Zone, source: str, target: str) -> Route:
         if zone.kind == "star" and source in zone.up and target in zone.down:
             return Route(source, target, tuple(dict.fromkeys((*zone.up[source], *zone.down[target]))))
         if zone.kind in ("floyd", "dijkstra"):
@@ -132,11 +132,11 @@ class Platform:
             raise self._no_route(zone, source, target)
         return zone.routes[source, target]
 
-    def _no_route(self, zone, source, target):
+    def _no_route(self, zone: Zone, source: str, target: str) -> GraphError:
         return self.refusal(f"zone {zone.name[:40]} has no route from {source[:40]} to {target[:40]}; all hosts must reach "
                             "each other")
 
-    def _shortest(self, zone, source, target):
+    def _shortest(self, zone: Zone, source: str, target: str) -> Route:
         """Return the route with the fewest links."""
         before, ties = self._tree(zone, source)
         if target not in before:
@@ -158,7 +158,7 @@ class Platform:
             links += (*self.route(last.target, leg.source), *leg.links)
         return Route(legs[0].source, legs[-1].target, tuple(links))
 
-    def _tree(self, zone, source):
+    def _tree(self, zone: Zone, source: str) -> tuple[dict[str, str], set[Any]]:
         """Return the member before each member on the way from a source, and the members with two such ways."""
         if (zone.name, source) in self._trees:
             return self._trees[zone.name, source]
@@ -232,11 +232,11 @@ def graph_of(platform: Platform, notes: Sequence[str]) -> Any:
     return graph
 
 
-def _merged(platform):
+def _merged(platform: Platform) -> list[tuple[str, str, tuple[int, ...]]]:
     """Return the chains with links, without FATPIPE links. The ends of a chain without links are one vertex."""
     above: dict[str, str] = {}
 
-    def name_of(vertex):
+    def name_of(vertex: str) -> str:
         while vertex in above:
             vertex = above[vertex]
         return vertex
@@ -260,7 +260,7 @@ def _merged(platform):
     return [each for each in kept if each[0] != each[1]]
 
 
-def _shared(chains):
+def _shared(chains: list[tuple[str, str, tuple[int, ...]]]) -> set[int]:
     """Return the links that stand at several places of the routes."""
     at: dict[int, Hashable] = {}
     found = set()
@@ -272,7 +272,8 @@ def _shared(chains):
     return found
 
 
-def _arcs(platform, chains, shared, uniform=False):
+def _arcs(platform: Platform, chains: list[tuple[str, str, tuple[int, ...]]], shared: set[int] | range,
+          uniform: bool = False) -> tuple[dict[Any, tuple[float, int | None]], set[int]]:
     """Return rate and link of each arc of the graph, by its ends, and the links that are resources of their own.
 
     The latter are `shared`, and links whose arc is that of another link. A vertex is a name or a tuple: ("in", link) and
@@ -290,14 +291,15 @@ def _arcs(platform, chains, shared, uniform=False):
                     clash |= {found[1], old[1]}
         if not clash:
             return arcs, shared
-        shared |= clash - {None}
+        shared |= {link for link in clash if link is not None}
 
 
-def _ways(tail, head, links, shared, uniform, number):
+def _ways(tail: str, head: str, links: Any, shared: set[int], uniform: bool, number: int) -> Any:
     """Return the arcs of a chain: ends, link, and whether the arc is the link."""
     if len(links) == 1 and links[0] not in shared:  # most chains
         return [(tail, head, links[0], True)]
-    found, at = [], tail
+    found: list[tuple[Any, Any, int, bool]] = []
+    at: Any = tail
     for i, link in enumerate(links):
         after = links[i + 1] if i + 1 < len(links) else None
         if link not in shared:
@@ -316,7 +318,7 @@ def _ways(tail, head, links, shared, uniform, number):
     return found if at == head else [*found, (at, head, links[-1], False)]
 
 
-def _stand_for_all(platform, chains):
+def _stand_for_all(platform: Platform, chains: list[tuple[str, str, tuple[int, ...]]]) -> set[str]:
     """Return hosts that stand for all: two of those that hang on the same vertex, with like links of their own."""
     uses = Counter(chain.from_iterable(links for _, _, links in chains))
     out, into = defaultdict(list), defaultdict(list)
@@ -334,14 +336,14 @@ def _stand_for_all(platform, chains):
                 own = {link: n for n, (link, count) in enumerate(Counter(links).items()) if count == uses[link]}
                 key += tuple(own.get(link, ("shared", link)) for link in links)
         if some_are_pipes:  # which join zones, and whose rates matter
-            zone = platform.place[host]
+            zone: Any = platform.place[host]
             key += ((zone.name, *(platform.links[i].rate for i in (*zone.up[host], *zone.down[host])))
                     if host in zone.up else (host,))
         alike[key].append(host)
     return {host for hosts in alike.values() for host in hosts[:2]}
 
 
-def _difference(platform, arcs, some):
+def _difference(platform: Platform, arcs: Any, some: set[str]) -> str | None:
     """Return a sentence about a route that is not the only shortest path of the graph, or None."""
     hosts, near = [host for host in platform.hosts if host in some], defaultdict(list)
     for (a, b), (_, link) in arcs.items():
@@ -375,7 +377,7 @@ def _difference(platform, arcs, some):
     return None
 
 
-def _paths(near, source):
+def _paths(near: Any, source: str) -> Any:
     """Return the vertex and the arc before each vertex on a shortest path, and the vertices with several such paths."""
     distance, before, double, queue = {source: 0}, {}, set(), [source]
     for at in queue:
@@ -390,7 +392,7 @@ def _paths(near, source):
     return before, double
 
 
-def _names(platform, arcs):
+def _names(platform: Platform, arcs: dict[tuple[Any, Any], tuple[float, int | None]]) -> dict[Any, str]:
     """Return the name of each vertex."""
     taken, found = set(platform.place), {}
     for vertex in dict.fromkeys(v for arc in arcs for v in arc):

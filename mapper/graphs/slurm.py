@@ -181,7 +181,7 @@ def _uncommented(line: str) -> str:
     return line
 
 
-def _statement(document, number, text) -> Statement:
+def _statement(document: Document, number: int, text: str) -> Statement:
     pairs, at = list[tuple[str, str]](), 0
     while found := _PAIR.match(text, at):
         pairs.append((found[1].lower(), found[2] if found[2] is not None else found[3]))
@@ -195,7 +195,7 @@ def _statement(document, number, text) -> Statement:
     return Statement(document, number, kind, value, dict(others))
 
 
-def _included(document, number, name, depth):
+def _included(document: Document, number: int, name: str, depth: int) -> Iterator[Any]:
     if depth == MOST_INCLUDES:
         raise document.refuse(f"Include {name[:80]}: files include one another more than {MOST_INCLUDES} deep", number)
     try:
@@ -228,7 +228,7 @@ def _records(document: Document) -> Iterator[Statement]:
 # ---- kinds of lines -------------------------------------------------------------------------------------------------------
 
 
-def _node(each, found, features):
+def _node(each: Statement, found: Configuration, features: dict[str, set[Any]]) -> None:
     told = each.keys.get("features", each.keys.get("feature"))
     if each.value.upper() == "DEFAULT":
         features[""] = set() if told is None else set(told.split(","))  # of all lines below
@@ -238,7 +238,7 @@ def _node(each, found, features):
             features.setdefault(feature, set()).add(name)
 
 
-def _add_hosts(each, found, text):
+def _add_hosts(each: Statement, found: Configuration, text: str) -> list[str]:
     """Add the hosts of a list to the configuration."""
     names = each.hosts(text, MOST_HOSTS - len(found.hosts)) if text else []
     for name in names:
@@ -249,7 +249,7 @@ def _add_hosts(each, found, text):
     return names
 
 
-def _read_units(told, found):
+def _read_units(told: list[Statement], found: Configuration) -> None:
     """Read switches, blocks and rings. Switches above others get the hosts below."""
     waiting: list[Statement] = []
     for each in told:
@@ -269,14 +269,14 @@ def _read_units(told, found):
     _resolve(waiting, found)
 
 
-def _unit_hosts(each, found, text):
+def _unit_hosts(each: Statement, found: Configuration, text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(each.hosts(text)))
     if strange := next((n for n in names if n.upper() == "ALL" or (found.hosts and n not in found.hosts)), None):
         raise each.refuse(f"{strange[:40]} is not a host; name the hosts of {each.kind}={each.value[:40]}")
     return found.within(each, names)
 
 
-def _resolve(waiting, found):
+def _resolve(waiting: list[Statement], found: Configuration) -> None:
     """Set hosts and levels of switches above switches, once the children are known."""
     switches = found.units.get("switchname", {})
     children = {each.value: switches[each.value].children for each in waiting}
@@ -296,7 +296,7 @@ def _resolve(waiting, found):
         switches[name] = replace(switches[name], hosts=found.within(told[name], hosts), level=level)
 
 
-def _partitions(told, found, features):
+def _partitions(told: list[Statement], found: Configuration, features: dict[str, set[Any]]) -> None:
     sets, default = dict[str, tuple[str, ...]](), ""
     for each in told:
         if each.kind == "nodeset":
@@ -314,7 +314,7 @@ def _partitions(told, found, features):
         found.partitions[each.value] = _members(each, found, sets, each.keys.get("nodes", default))
 
 
-def _members(each, found, sets, text):
+def _members(each: Statement, found: Configuration, sets: dict[Any, Any], text: str) -> tuple[str, ...]:
     """Return hosts of a partition: each once, in the order of the nodes if the nodes are known."""
     if text.strip().upper() == "ALL":
         return found.within(each, tuple(found.hosts))
@@ -363,7 +363,7 @@ def _entries(document: Document) -> list[Any]:
     return entries
 
 
-def _topology(document, entry):
+def _topology(document: Document, entry: str | dict[str, Any]) -> Any:
     """Return an entry, and the name of its plugin."""
     found = [key for key in entry if key in PLUGINS] if isinstance(entry, dict) else []
     if len(found) != 1:
@@ -414,7 +414,7 @@ def hosts_of(document: Document, text: Any, unit: Any, key: str) -> list[str]:
                               line_of(document, str(text))) from error
 
 
-def _named(entry, *keys):
+def _named(entry: Any, *keys: str) -> str:
     name = next((entry[key] for key in keys if isinstance(entry.get(key), str)), None) if isinstance(entry, dict) else None
     return short_name(name) if name else "an entry without a name"
 
@@ -424,7 +424,7 @@ def short_name(name: str) -> str:
     return in_a_line(name)[:40]
 
 
-def _line(document, entry, key):
+def _line(document: Document, entry: Any, key: str) -> int | None:
     return line_of(document, entry[key]) if isinstance(entry, dict) and isinstance(entry.get(key), str) else None
 
 
@@ -449,7 +449,7 @@ def read(document: Document, **cables: int) -> Any:
     return graph
 
 
-def _of_conf(document):
+def _of_conf(document: Document) -> tuple[list[Switch], list[str]]:
     """Return the switches, and notes."""
     cut = next((n for n, line in enumerate(document.text.split("\n"), 1) if line.rstrip().endswith("...")), None)
     if cut:
@@ -467,20 +467,20 @@ def _of_conf(document):
                           "topology.conf")
 
 
-def _of_yaml(document):
+def _of_yaml(document: Document) -> tuple[list[Switch], list[Any]]:
     found = next((each for each in topologies(document) if each[1] in ("tree", "block")), None)
     if found is None:
         raise document.refuse("has no topology of kind tree or block")
     entry, plugin = found
     units = units_of(document, entry[plugin], plugin)
-    hosts = {name: hosts_of(document, unit["nodes"], unit, "nodes") if "nodes" in unit else ()
-             for name, unit in units.items()}
+    hosts: dict[str, Any] = {name: hosts_of(document, unit["nodes"], unit, "nodes") if "nodes" in unit else ()
+                             for name, unit in units.items()}
     if plugin == "block":
-        return _blocks({name: (hosts[name], line_of(document, name)) for name in units}), [BLOCKS]
+        return _blocks({name: (hosts[name], line_of(document, name) or 0) for name in units}), [BLOCKS]
     return [Switch(name, hosts[name], children_of(document, units, name), line_of(document, name)) for name in units], []
 
 
-def _blocks(found):
+def _blocks(found: dict[str, tuple[tuple[str, ...], int]]) -> Any:
     """Return a leaf for each block, and the switch above them."""
     top = next(f"{TOP}{mark}" for mark in ("", *range(len(found) + 1)) if f"{TOP}{mark}" not in found)
     return [*(Switch(name, hosts, (), line) for name, (hosts, line) in found.items()), Switch(top, (), tuple(found))]

@@ -88,7 +88,7 @@ def tree(label: str, switches: Sequence[Switch], refuse: Refuse, taper: int | No
     return graph
 
 
-def _above(named, refuse):
+def _above(named: dict[str, Switch], refuse: Callable[..., Any]) -> dict[str, str]:
     """Return the switch above each switch."""
     above: dict[str, str] = {}
     for name, switch in named.items():
@@ -100,7 +100,7 @@ def _above(named, refuse):
     return above
 
 
-def _heights(named, refuse):
+def _heights(named: dict[str, Switch], refuse: Callable[..., Any]) -> dict[str, int]:
     """Return the levels below each switch."""
     height: dict[str, int] = {}
     waiting = [(name, False) for name in named]
@@ -123,7 +123,8 @@ def _heights(named, refuse):
     return height
 
 
-def _cables(named, height, taper, up, core_taper):
+def _cables(named: dict[str, Switch], height: dict[str, int], taper: int | None, up: int | None,
+            core_taper: int | None) -> dict[str, int]:
     """Return the cables upwards of each switch."""
     found: dict[str, int] = {}
     for name in sorted(named, key=height.__getitem__):
@@ -134,7 +135,7 @@ def _cables(named, height, taper, up, core_taper):
     return found
 
 
-def _join(graph, name, above, height, cables):
+def _join(graph: Any, name: str, above: str, height: dict[str, int], cables: int) -> None:
     """Add the cables to the switch above, through an implied switch on each level that this switch does not reach."""
     chain = [name, *(f"{name}+{level}" for level in range(1, height[above] - height[name]))]
     graph.add_nodes_from(chain[1:], kind="switch", implied=True)
@@ -142,7 +143,7 @@ def _join(graph, name, above, height, cables):
         graph.add_edge(lower, upper, cables=cables)
 
 
-def _notes(label, levels, taper, up, core_taper):
+def _notes(label: str, levels: int, taper: int | None, up: int | None, core_taper: int | None) -> list[str]:
     """The notes about assumed cables; `levels` are those between switches."""
     if taper is None and up is None:
         return [ASSUMED.format(label=label)]

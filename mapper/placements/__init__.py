@@ -6,6 +6,7 @@ Placements that search also get the objective. A new placement is a file here an
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.seeds.default_order import default
@@ -33,7 +34,7 @@ class Placing:
         return self.anywhere or network.has_products or (self.twisted and network.has_coordinates)
 
 
-def _in(place):
+def _in(place: str) -> Callable[..., Any]:
     """Return a function of a file, which is imported when it is first called."""
     return late(f"{__name__}.{place}")
 

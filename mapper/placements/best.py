@@ -16,6 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from pencilmap.mapper.placements.search import searched
 from pencilmap.mapper.seeds import seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.seeds.products import as_slab, best_product
+from pencilmap.mapper.seeds.seeds import Twin
 from pencilmap.mapper.seeds.torus import likely_product
 from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.bounds.cuts import Crossing
@@ -32,6 +34,7 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routi
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound, objective_bound, together_bound
 from pencilmap.model.traffic.exchange import exchanges
@@ -124,20 +127,21 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
     return [*_filled(site, grid), searched(site, grid, few, wanted, robust, uneven)]
 
 
-def _is_whole(site, grid):
+def _is_whole(site: Site, grid: ProcessGrid) -> bool:
     return site.allocation.is_complete and grid.n_tasks == site.n_slots
 
 
-def _are_alike(site, grid, uneven):
+def _are_alike(site: Site, grid: ProcessGrid, uneven: Transform | None) -> bool:
     """Return whether one group of even blocks takes every slot: then all placements cost the same."""
     return uneven is None and grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots
 
 
-def _mapping(placed):
+def _mapping(placed: Mapping | Product | Placement) -> Any:
     return placed.mapping("best") if placed.is_product else placed
 
 
-def _on_whole_torus(site, grid, wanted, within, uneven, robust):
+def _on_whole_torus(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, uneven: Transform | None,
+                    robust: bool) -> Any:
     """Return the best product, then a tiling and the result of the local search if each costs less than those before."""
     torus, T = as_torus(site.network), site.tasks_per_node
     product = best_product(torus, grid, T, wanted)
@@ -164,7 +168,7 @@ def _on_whole_torus(site, grid, wanted, within, uneven, robust):
 
 
 @lru_cache(maxsize=256)
-def _floor(torus, grid, tasks_per_node, wanted):
+def _floor(torus: Torus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective) -> Fraction:
     """Return a lower bound of the objective on a whole torus."""
     site = Site(torus, tasks_per_node)
     if wanted == in_sequence(len(grid.decomposition.exchanges)):
@@ -172,7 +176,8 @@ def _floor(torus, grid, tasks_per_node, wanted):
     return wanted.moved * together_bound(site, grid).value
 
 
-def _without_products(site, grid, wanted, within, rules, uneven):
+def _without_products(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+                      uneven: Transform | None) -> Any:
     """Return the result of the search by routes; with coordinates also the orders before it, and placements of seeds."""
     network = site.network
     if twin := seeds_of(network).twin(site):
@@ -189,18 +194,20 @@ def _without_products(site, grid, wanted, within, rules, uneven):
     return [*found, _by_routes(site, grid, wanted, within, rules or (default_routing(network),), uneven)]
 
 
-def _by_routes(site, grid, wanted, within, rules, uneven):
+def _by_routes(site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+               uneven: Transform | None) -> Mapping:
     from pencilmap.mapper.searches import network_search  # loads much, and tori do not need it
 
     return network_search.best_mapping(site, grid, within, wanted, rules, uneven if within.budget else None)
 
 
-def _on_twin(twin, site, grid, wanted, within, rules, uneven):
+def _on_twin(twin: Twin, site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
+             uneven: Any) -> list[Mapping]:
     """Return the best placements of the twin and of the network, by the routing that counts first, the best last."""
     rule = routing((*rules, *judged_routings(site.network))[0], site.network)
     parts = exchanges(grid, uneven)
 
-    def cost(mapping):
+    def cost(mapping: Mapping) -> Fraction:
         return wanted.of_loads(routed_joint(site.network, parts, mapping.ends, rule))
 
     found = [launched(site, grid), *(twin.back(_mapping(placed)) for placed in candidates(
@@ -211,7 +218,7 @@ def _on_twin(twin, site, grid, wanted, within, rules, uneven):
     return sorted(found, key=cost, reverse=True)
 
 
-def _tried(site, grid, wanted):
+def _tried(site: Site, grid: ProcessGrid, wanted: Objective) -> tuple[Fraction, Mapping] | None:
     """Return the optimum of a small machine and an optimal placement if every placement was tried, else None."""
     known = kind_of(site.network).optima(site, grid)
     if known is None or wanted not in (in_sequence(2), at_once(2)):
@@ -222,7 +229,7 @@ def _tried(site, grid, wanted):
     return least, Mapping(as_torus(site.network), grid, site.tasks_per_node, nodes, slots, "best")
 
 
-def _unsearched(site, grid, wanted, within):
+def _unsearched(site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> Any:
     """Return the best product of the whole torus without the unusable slots, if one count of all messages takes seconds.
 
     If this grid is the only one, return the launcher's order if it costs less. For one group that leaves slots idle, only
@@ -238,7 +245,7 @@ def _unsearched(site, grid, wanted, within):
     return found if orders else found[-1:]
 
 
-def _filled(site, grid):
+def _filled(site: Site, grid: ProcessGrid) -> list[Mapping]:
     """Return all orders of coordinates for one group that leaves slots idle."""
     axes = site.network.axes
     if grid.n_tasks not in grid.shape or grid.n_tasks == site.n_slots or len(axes) > MOST_AXES \
@@ -271,7 +278,7 @@ def _has_rings(torus: Torus) -> bool:
     return all(wrap or n <= 2 for n, wrap in zip(torus.shape, torus.wrap))
 
 
-def _tiling(torus, grid, tasks_per_node, cost, within):
+def _tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int, cost: float, within: Search) -> list[Mapping]:
     """Return a tiling of less cost if one is found."""
     from pencilmap.mapper.seeds import tilings  # numba is loaded only when a tiling is searched
 
@@ -282,7 +289,8 @@ def _tiling(torus, grid, tasks_per_node, cost, within):
     return [tiling.mapping(grid)] if tiling else []
 
 
-def _swapped(site, grid, wanted, known, within, transform, robust):
+def _swapped(site: Site, grid: ProcessGrid, wanted: Objective, known: Sequence[Mapping], within: Search,
+             transform: Transform | None, robust: bool) -> list[Mapping]:
     """Return the result of the local search if it is better than the best product and the known placements."""
     from pencilmap.mapper.searches import annealing
 

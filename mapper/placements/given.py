@@ -221,7 +221,7 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
     return Mapping(site.network, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
 
 
-def _check_once(found, places, label, site):
+def _check_once(found: Sequence[Image], places: Ints, label: str, site: Site) -> None:
     place = places[:, 0] * site.tasks_per_node + places[:, 1]
     unique, first = np.unique(place, return_index=True)
     if unique.size == place.size:

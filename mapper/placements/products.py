@@ -17,14 +17,17 @@ an argument the placement is the product with the least joint load, for exchange
 Source of the images: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4 and 6.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.seeds.products import best_product
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
 from pencilmap.model.placement.product import Pattern, Product, RingMap, parse_pattern, parse_ring_map
@@ -61,7 +64,7 @@ def digits(argument: str, site: Site, grid: ProcessGrid) -> Placement:
     return (_with_idle if any(IDLE in text for text in texts.values()) else _whole)(argument, texts, site, grid)
 
 
-def _parse(argument, torus):
+def _parse(argument: str, torus: Torus | Network) -> dict[str, str]:
     """Return the text of each named pattern, by axis."""
     named = {}
     for part in argument.split(","):
@@ -73,9 +76,9 @@ def _parse(argument, torus):
     return named
 
 
-def _whole(argument, texts, site, grid):
+def _whole(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Product:
     check_product("digits", site, grid)
-    torus, tasks_per_node = site.network, site.tasks_per_node
+    torus, tasks_per_node = as_torus(site.network), site.tasks_per_node
     letters = grid.decomposition.letters
     named = {axis: parse_pattern(text, letters) for axis, text in texts.items()}
     patterns = tuple(named.get(axis, Pattern(((letters[-1], n),))) for axis, n in zip(torus.axes, torus.shape))
@@ -95,7 +98,7 @@ def slots_that_fill(grid: ProcessGrid, patterns: Iterable[Pattern | RingMap], ta
     return Pattern(((first, k), (last, tasks_per_node // k if tasks_per_node % k == 0 else 1)))
 
 
-def _check_grid(argument, made, grid):
+def _check_grid(argument: str, made: tuple[Any, ...], grid: ProcessGrid) -> None:
     if made != grid.shape:
         wanted = ", ".join(f"of all {letter} digits must multiply to {n}"
                            for letter, n in zip(grid.decomposition.letters, grid.shape))
@@ -103,7 +106,7 @@ def _check_grid(argument, made, grid):
                              f"{wanted}")
 
 
-def _with_idle(argument, texts, site, grid):
+def _with_idle(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Mapping:
     """Return the mapping of patterns with idle digits: the places whose idle digits are 0, numbered as in a product."""
     site.check_grid(grid)
     torus, letters = site.network, grid.decomposition.letters
@@ -121,7 +124,7 @@ def _with_idle(argument, texts, site, grid):
     return mapping
 
 
-def _pattern_of(argument, axis, text, n, letters):
+def _pattern_of(argument: str, axis: str, text: str, n: int, letters: str) -> Pattern:
     """Return the pattern of an axis; idle digits are allowed."""
     try:
         found = parse_pattern(text, letters + IDLE)
@@ -134,9 +137,10 @@ def _pattern_of(argument, axis, text, n, letters):
     return found
 
 
-def _number(patterns, letter, coordinates):
+def _number(patterns: Iterable[Pattern | RingMap], letter: str, coordinates: list[Ints]) -> Any:
     """Return the number of every place in its group of a grid dimension, or among the idle; first dimension fastest."""
-    number, stride = 0, 1
+    number: Any = 0
+    stride = 1
     for pattern, coordinate in zip(patterns, coordinates):
         number = number + pattern.index(letter)[coordinate] * stride
         stride *= pattern.extent(letter)
@@ -215,7 +219,7 @@ def plane(argument: str, site: Site, grid: ProcessGrid) -> Product:
     return _along(f"plane:{axes}", axes, site, grid)
 
 
-def _along(name, axes, site, grid):
+def _along(name: str, axes: str, site: Site, grid: ProcessGrid) -> Product:
     torus = site.network
     unknown = [a for a in axes if a not in torus.axes]
     if unknown:
@@ -224,14 +228,14 @@ def _along(name, axes, site, grid):
     return _boxes(name, extents, site, grid)
 
 
-def _boxes(name, extents, site, grid):
+def _boxes(name: str, extents: Sequence[int], site: Site, grid: ProcessGrid) -> Product:
     check_product(name, site, grid)
-    torus, tasks_per_node, decomposition = site.network, site.tasks_per_node, grid.decomposition
+    torus, tasks_per_node, decomposition = as_torus(site.network), site.tasks_per_node, grid.decomposition
     if len(decomposition.letters) < 2:
         raise PlacementError(f"{name} puts groups of one dimension of the grid on boxes and those of another on the "
                              f"complement, but grid {grid} of a {decomposition.name} decomposition has {len(grid.shape)}; "
                              "take best or default")
-    inner, *between, outer = decomposition.letters
+    inner, *between, outer = list(decomposition.letters)
     for axis, extent, n in zip(torus.axes, extents, torus.shape):
         if n % extent:
             raise PlacementError(f"{name}: extent {extent} does not divide the {n} nodes of dimension {axis} of torus "

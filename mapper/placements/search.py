@@ -51,7 +51,7 @@ def search_of_text(argument: str, site: Site, grid: ProcessGrid, robust: bool = 
                              "seconds=30") from None
 
 
-def _work_of_evaluation(site, grid, robust):
+def _work_of_evaluation(site: Site, grid: ProcessGrid, robust: bool) -> int:
     if not site.network.has_products:
         return OF_EVALUATION
     from pencilmap.mapper.searches import annealing  # numba is loaded only when a search is requested

@@ -14,17 +14,20 @@ patterns. The order of ranks within a group does not matter.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pencilmap.mapper.base.progress import say
-from pencilmap.mapper.base.search import OF_MEMBER, parse_search
+from pencilmap.mapper.base.search import OF_MEMBER, Search, parse_search
 from pencilmap.mapper.placements.products import check_product, ring
-from pencilmap.model.base.arrays import prime_factors
+from pencilmap.mapper.seeds.tilings import Tiling
+from pencilmap.model.base.arrays import Ints, prime_factors
 from pencilmap.model.base.errors import GridError, MappingError, PlacementError, TorusError
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.network.twisted_torus import twists_of
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, per_node
@@ -85,7 +88,7 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     return found.mapping(grid)
 
 
-def _search_of(argument, of_evaluation):
+def _search_of(argument: str, of_evaluation: int) -> Search | None:
     """Return the search of options, None if they are not understood."""
     try:
         return replace(parse_search(argument, of_evaluation, ("seed", "evaluations")), deadline=None)
@@ -93,7 +96,7 @@ def _search_of(argument, of_evaluation):
         return None
 
 
-def _check_lattice(torus, grid):
+def _check_lattice(torus: Torus, grid: ProcessGrid) -> None:
     open_axes = [axis for axis, n, wrap in zip(torus.axes, torus.shape, torus.wrap) if n > 2 and not wrap]
     if open_axes:
         raise PlacementError(f"lattice needs rings, and dimension {open_axes[0]} of torus {torus} is open; take search")
@@ -101,7 +104,7 @@ def _check_lattice(torus, grid):
         raise PlacementError(f"lattice needs rows and columns of 2 tasks or more, and grid {grid} has none; take best")
 
 
-def _check_tiling(argument, tiling, grid):
+def _check_tiling(argument: str, tiling: Tiling, grid: ProcessGrid) -> None:
     """Raise PlacementError unless the form is of this torus and the tile has one place of every coset."""
     from pencilmap.mapper.seeds.tilings import coset_numbers, is_form
 
@@ -176,7 +179,7 @@ def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     return twisted_torus.Basis(torus, 1, tuple(rows), tuple(columns)).mapping(grid)
 
 
-def _whole(name, site, grid):
+def _whole(name: str, site: Site, grid: ProcessGrid) -> Any:
     """Return the twisted torus; raise PlacementError unless the grid of pencils fills it."""
     if twists_of(site.network) is None:
         raise PlacementError(f"placement {name} is for twisted tori, and {site.network.title} is none; take best")
@@ -187,7 +190,7 @@ def _whole(name, site, grid):
     return site.network
 
 
-def _of_generators(argument, parts, torus, tasks_per_node, grid):
+def _of_generators(argument: str, parts: tuple[Any, ...], torus: Any, tasks_per_node: int, grid: ProcessGrid) -> Mapping:
     from pencilmap.mapper.seeds.twisted_torus import spelled
 
     digits = [[tuple(map(int, one.split("."))) for one in (part or "").split("/") if one] for part in parts]
@@ -239,7 +242,7 @@ def named(mapping: Mapping) -> str | None:
     return None
 
 
-def _rings(mapping, torus):
+def _rings(mapping: Mapping, torus: Torus) -> list[str]:
     """Return the texts of possible ring maps, from the lines through the first place."""
     R, places = mapping.grid.shape[0], _places(mapping)
     parts = []
@@ -255,14 +258,14 @@ def _rings(mapping, torus):
     return [f"{text},t={digits}" for digits in dict.fromkeys((r + c, c + r))] if r or c else [text]
 
 
-def _map(rows):
+def _map(rows: Sequence[Sequence[int]]) -> str:
     """Return the text of one dimension, a digit pattern for whole rows or columns."""
     if len(rows) == 1:
         return f"r{len(rows[0])}"
     return f"c{len(rows)}" if len(rows[0]) == 1 else "/".join(".".join(map(str, row)) for row in rows)
 
 
-def _tiling(mapping, torus, letter):
+def _tiling(mapping: Mapping, torus: Torus, letter: str) -> str:
     """Return the text of a possible tiling, from the two groups of rank 0: along `letter` and along the other letter."""
     R, C = mapping.grid.shape
     shape, places = np.array([*torus.shape, mapping.tasks_per_node]), _places(mapping)
@@ -278,5 +281,5 @@ def _tiling(mapping, torus, letter):
             + ",tile=" + ".".join(str(int(x)) for x in places[tile] @ strides))
 
 
-def _places(mapping):
+def _places(mapping: Mapping) -> Ints:
     return np.concatenate([mapping.coordinates(), mapping.slot_of_rank[:, None]], axis=1)

@@ -8,6 +8,7 @@ from importlib.resources import files
 from itertools import islice
 from math import prod
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     return records
 
 
-def _parse(line, path, number):
+def _parse(line: str, path: str | Path | PathLike[str], number: int) -> dict[str, Any]:
     import jsonschema
 
     try:
@@ -96,7 +97,7 @@ def _problems(record: Record) -> Iterator[str]:
                 if phase not in record["phases"])
 
 
-def _problems_of_times(record):
+def _problems_of_times(record: dict[str, Any]) -> Iterator[str]:
     """Yield phases whose lists have other lengths than those of the total."""
     repetitions = len(record["phases"]["total"]["max_s"])
     for name, phase in record["phases"].items():
@@ -108,7 +109,7 @@ def _problems_of_times(record):
             yield f"phases: {name} has times of {len(by_rank)} ranks, not of {record['ranks']}"
 
 
-def _problems_of_line(record):
+def _problems_of_line(record: dict[str, Any]) -> Iterator[str]:
     one = record["decomposition"] == LINE
     if len(record["size"]) != (1 if one else 3) or record["grid"] != [record["ranks"]]:
         yield f"{'a line has one extent' if one else 'bricks of lines have three'}, and a grid of all ranks"
@@ -125,21 +126,21 @@ def _problems_of_line(record):
 
 
 @lru_cache
-def _validator():
+def _validator() -> Any:
     import jsonschema
 
     text = (files("pencilmap.fft_runner") / "run_record.schema.json").read_text("utf-8")
     library = jsonschema.Draft202012Validator
     each = library.VALIDATORS["items"]
 
-    def items(validator, allowed, found, where):
+    def items(validator: Any, allowed: dict[str, Any], found: list[Any], where: dict[str, Any]) -> Iterator[Any]:
         """Check lists of numbers at once. Only lists with an error go to the library, which is a hundred times slower."""
         if not (isinstance(found, list) and _are_numbers(allowed, found)):
             yield from each(validator, allowed, found, where)
     return jsonschema.validators.extend(library, {"items": items})(json.loads(text))
 
 
-def _are_numbers(allowed, found):
+def _are_numbers(allowed: dict[str, Any], found: Any) -> bool:
     """Return whether a schema asks for numbers, perhaps with a least and a most, and all items found are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
     if not set(allowed) <= {"type", "minimum", "maximum"} or not set(map(type, found)) <= kinds:
@@ -227,7 +228,7 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
         raise RecordError(f"the record's placement is impossible: {error}") from error
 
 
-def _places_by_coordinates(ranks, network):
+def _places_by_coordinates(ranks: Any, network: Any) -> tuple[list[int], list[int]]:
     """Return node and slot of each rank."""
     for r in ranks:
         found = len(r["coordinate"])
@@ -241,7 +242,7 @@ def _places_by_coordinates(ranks, network):
         raise RecordError(f"the record's placement is impossible: {error}") from error
 
 
-def _places_by_hosts(ranks, network):
+def _places_by_hosts(ranks: list[dict[str, Any]], network: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return node and slot of each rank. A simulated host ``NAME.LINK`` is a link of a host where each task uses one."""
     names, places = Hosts(network), []
     links = network.ends_per_node

@@ -12,10 +12,11 @@ counts as `SWAP` ranks an evaluation if there are more than `FEW_RANKS`. Uneven 
 Deterministic: the same seed and budget give the same placement on any machine, unless the deadline ends the search.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,13 +25,18 @@ from pencilmap.mapper.base.search import FEWEST_MATES, OF_MATE, ROUNDS_OF_MESHES
 from pencilmap.mapper.searches import routed_swaps
 from pencilmap.mapper.seeds.products import best_product, best_product_of
 from pencilmap.mapper.seeds.torus import grouped, launchers, products, slots_of
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.torus_routes import DimensionOrder
-from pencilmap.model.network.torus import TIES, as_torus
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import TIES, Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, in_sequence
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.searches.routed_swaps import State
 
 TRIALS = 3             # starts of different kinds that are annealed for a while; then the best start is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these starts and a random start
@@ -149,7 +155,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     return run.found(cut)
 
 
-def _alike(grid, wanted, uneven):
+def _alike(grid: ProcessGrid, wanted: Objective, uneven: Transform | None) -> bool:
     """Whether CxR is the same problem as RxC: even exchanges of rows and columns, in sequence."""
     return len(grid.shape) == 2 and wanted == in_sequence(2) and uneven is None
 
@@ -161,7 +167,8 @@ class _Run:
     alike, and the second search takes the result of the first.
     """
 
-    def __init__(self, site, grid, within, report, wanted, rules, transform=None, known=()):
+    def __init__(self, site: Site, grid: ProcessGrid, within: Search, report: Callable[..., Any], wanted: Objective,
+                 rules: Sequence[DimensionOrder], transform: Transform | None = None, known: Sequence[Mapping] = ()) -> None:
         self.site, self.grid, self.within, self.report = site, grid, within, report
         self.work = work_of_swap(grid, rules)
         self.evaluations = within.budget // self.work
@@ -181,21 +188,21 @@ class _Run:
         self.launcher_costs: dict[ProcessGrid, float] = {}
 
     @property
-    def launcher_cost(self):
+    def launcher_cost(self) -> float | None:
         """Cost of the launch order, or None as long as the cost is unknown."""
         return self.launcher_costs.get(self.grid)
 
     @property
-    def _start_evaluations(self):
+    def _start_evaluations(self) -> int:
         """Evaluations that a start counts as."""
         return self.grid.n_tasks // SWAP if self.grid.n_tasks > FEW_RANKS else 1
 
     @property
-    def _most_for_starts(self):
+    def _most_for_starts(self) -> int:
         """Evaluations for starts other than launch orders and known placements."""
         return self.evaluations // (START_SHARE if self.grid.n_tasks > FEW_RANKS else 1)
 
-    def of(self, grid, began):
+    def of(self, grid: ProcessGrid, began: float) -> "_Run":
         """Return this finished search for `grid`, which has the same or the exchanged extents."""
         run = copy(self)
         run.grid, run.turned, run.began = grid, _turned(grid), began
@@ -203,7 +210,7 @@ class _Run:
         run.launcher_costs = {grid: run.launcher_costs[self.grid], **run.launcher_costs}
         return run
 
-    def search(self):
+    def search(self) -> None:
         self._know_the_best_product()
         tried = self._try_starts()
         self.used = min(self.used, self._most_for_starts)  # launch orders do not shorten the search
@@ -221,17 +228,17 @@ class _Run:
                 self._anneal(slot, (self.evaluations - self.used) // (len(rounds) - k), "the best so far", between)
                 slot = self.state.best_slot.copy()
 
-    def _most_doublings(self):
+    def _most_doublings(self) -> int:
         """Return the largest number of doublings that keeps lengths ten times as large as now finite."""
         return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.sums.top.max()))))
 
-    def _melt(self, steps):
+    def _melt(self, steps: int) -> tuple[tuple[float, float], Ints]:
         """Anneal from a random start, so hot at first that the start does not matter."""
         slot = np.random.default_rng(self.within.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
         links = self.state.terms.links
         return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
-    def _know_the_best_product(self):
+    def _know_the_best_product(self) -> None:
         """Begin with the best product if the grid fills a torus: products need no routing, a time limit may come early."""
         site, grid = self.site, self.grid
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
@@ -250,11 +257,11 @@ class _Run:
         self.start, self.start_cost, self.state.best[0] = "best product", cost, cost
         self.state.best_slot[:] = slots
 
-    def _slots(self, mapping):
+    def _slots(self, mapping: Mapping) -> Ints:
         """Return the slots of the ranks of the short grid."""
         return slots_of(self.site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
-    def _starts(self):
+    def _starts(self) -> Iterator[tuple[str, Ints, ProcessGrid | None]]:
         """Yield all launch orders, and other starts while the budget lasts; one start if all placements cost the same."""
         for name, slot, grid in self._all_starts():
             if self.used >= self._most_for_starts and grid is None:
@@ -265,7 +272,7 @@ class _Run:
                 if self.launcher_cost is not None:
                     return
 
-    def _all_starts(self):
+    def _all_starts(self) -> Iterator[tuple[str, Ints, ProcessGrid | None]]:
         """Yield launch orders, then groups of neighbours for the grid in rising order.
 
         If RxC and CxR are one problem (in sequence), the launch orders of both grids are yielded.
@@ -283,7 +290,7 @@ class _Run:
         if self.wanted != in_sequence(len(self.grid.shape)):
             yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
 
-    def _try_starts(self):
+    def _try_starts(self) -> list[tuple[str, Ints]]:
         """Evaluate all starts and return the best start of each kind, at most `TRIALS`."""
         best_of_kind: dict[tuple[str, bool], tuple[tuple[float, float], str, np.ndarray]] = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
@@ -309,7 +316,8 @@ class _Run:
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
-    def _anneal(self, slot, steps, name, between=(HOT, COLD)):
+    def _anneal(self, slot: Ints, steps: int, name: str,
+                between: tuple[float, float] = (HOT, COLD)) -> tuple[tuple[float, float], Ints]:
         """Anneal from a start and return the (cost, energy) of the best placement of this annealing, and its slots."""
         state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
         self._settle_down(slot)
@@ -323,7 +331,7 @@ class _Run:
                 state.best[:], state.best_slot[:] = before
         return end
 
-    def _settle_down(self, slot):
+    def _settle_down(self, slot: Ints) -> None:
         """Put the ranks into their slots, with the loads of an earlier search if one routed the same placement."""
         key, state, known = (*self.key, slot.tobytes()), self.state, self.within.results.setdefault(LOADS, {})
         routed_swaps.settle_down(state, slot, known.get(key))
@@ -333,7 +341,7 @@ class _Run:
         while len(known) * change.nbytes > MOST_BYTES:
             del known[next(iter(known))]
 
-    def _cool(self, steps, name, between):
+    def _cool(self, steps: int, name: str, between: tuple[float, float]) -> None:
         state = self.state
         share = max(routed_swaps.energy(state), 1.0) / state.terms.links
         hot, cold = (part * share for part in between)
@@ -349,11 +357,11 @@ class _Run:
             self._look()
             piece = min(steps - done, 1000)
 
-    def _look(self):
+    def _look(self) -> None:
         if self.within.is_over():
             raise _Cut
 
-    def found(self, cut):
+    def found(self: Any, cut: str | None) -> Any:
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
         place = np.empty_like(self.state.best_slot)
         place[self.turned] = self.state.best_slot
@@ -365,14 +373,14 @@ class _Run:
                      launcher_cost=self.launcher_cost, evaluations=self.used, seconds=monotonic() - self.began, cut=cut)
 
 
-def _turned(grid):
+def _turned(grid: ProcessGrid) -> Ints:
     """Return the rank of `grid` for each rank of the grid with dimensions in rising order: int array, shape (P,)."""
     slowest_first = sorted(range(len(grid.shape)), key=lambda i: grid.shape[i])[::-1]
     ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
     return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
 
 
-def _order_of_exchanges(grid):
+def _order_of_exchanges(grid: ProcessGrid) -> list[int]:
     """Return the exchanges of `grid` in the order of the grid with dimensions in rising order."""
     letters, stages = grid.decomposition.letters, grid.decomposition.exchanges
     meant = dict(zip(letters, (letters[i] for i in sorted(range(len(grid.shape)), key=lambda i: grid.shape[i]))))
@@ -380,13 +388,14 @@ def _order_of_exchanges(grid):
             for stage in stages]
 
 
-def _terms(wanted, order):
+def _terms(wanted: Objective, order: Sequence[int]) -> tuple[Floats, Floats]:
     """Return the factors of the terms, (M,), and their shares of the exchanges in that order, (M, E): float arrays."""
     return (np.array([float(term.count) for term in wanted.terms]),
             np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
 
 
-def _sizes(grid, transform, order, turned):
+def _sizes(grid: ProcessGrid, transform: Transform | None, order: range | list[int],
+           turned: Ints) -> tuple[Ints, Ints, Floats]:
     """Return for each exchange of the grid in rising order what every rank sends and receives, and half a message of 1.
 
     Returns
@@ -405,10 +414,11 @@ def _sizes(grid, transform, order, turned):
     return send[order][:, turned], receive[order][:, turned], np.array(unit)[order]
 
 
-def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
+def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats], rules: Sequence[DimensionOrder] = USUAL,
+           sizes: tuple[Ints, Ints, Floats] | None = None) -> "State":
     """Return the state of the inner loop before any rank is placed."""
     send, receive, half = sizes or _sizes(grid, None, range(len(grid.decomposition.exchanges)), np.arange(grid.n_tasks))
-    torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
+    torus, T, P = as_torus(site.network), site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
     first = np.full(N, -1, dtype=np.int64)
@@ -416,15 +426,15 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
     steps, counts = _groups(grid)
     worth, shares = terms
     M, E = shares.shape
-    unit = np.zeros((Q, M, Q, E, d))
+    by_rule = np.zeros((Q, M, Q, E, d))
     for q in range(Q):
-        unit[q, :, q] = shares[:, :, None] * _units(torus, P, half)
-    unit = unit.reshape(Q * M, Q * E, d)
+        by_rule[q, :, q] = shares[:, :, None] * _units(torus, P, half)
+    unit = by_rule.reshape(Q * M, Q * E, d)
     flows = [np.flatnonzero(some) for some in np.any(unit, axis=2)]
     extent = np.repeat(np.arange(d), [2 * (N // n) for n in torus.shape])
     start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
 
-    def zeros(*shape, kind=np.int64):
+    def zeros(*shape: int, kind: type[Any | float] = np.int64) -> Any:
         return np.zeros(shape, dtype=kind)
 
     changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
@@ -454,11 +464,11 @@ def _state(site, grid, seed, terms, rules=USUAL, sizes=None):
         best_slot=zeros(P))
 
 
-def _legs(torus, ties):
+def _legs(torus: Any, ties: list[str]) -> Any:
     """Return the first line of every rule and dimension in `routed_swaps.Routes.legs`, and all its lines."""
-    found: dict[tuple, int] = {}
+    found: dict[tuple[Any, ...], int] = {}
     first: list[int] = []
-    lines: list[tuple] = []
+    lines: list[tuple[Any, ...]] = []
     for tie in ties:
         for i, n in enumerate(torus.shape):
             if (tie, i) not in found:
@@ -468,7 +478,7 @@ def _legs(torus, ties):
     return np.array(first).reshape(len(ties), -1), np.array(lines, dtype=np.uint32)
 
 
-def _legs_of(n, ring, tie, first):
+def _legs_of(n: int, ring: bool, tie: str, first: int) -> list[Any]:
     """Return the lines of a dimension, numbered from `first`."""
     lines, others = [], []
     for a in range(n):
@@ -485,7 +495,7 @@ def _legs_of(n, ring, tie, first):
     return lines + others
 
 
-def _ends(torus, order, first):
+def _ends(torus: Torus | Network, order: Sequence[int], first: Ints) -> Any:
     """Return `routed_swaps.Routes.ends` of one rule: its order of the dimensions, and the first line of each in `legs`.
 
     When a message runs along a dimension, it has the coordinates of its end in the dimensions before this one in the order,
@@ -505,18 +515,18 @@ def _ends(torus, order, first):
     return ends
 
 
-def _groups(grid):
+def _groups(grid: ProcessGrid) -> tuple[Ints, Ints]:
     """Return the step between ranks of a group, and the size of the group, for each exchange: int arrays, shape (E,)."""
     groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
     return (np.array([group[0, 1] - group[0, 0] if group.shape[1] > 1 else 1 for group in groups]),
             np.array([group.shape[1] for group in groups]))
 
 
-def _units(torus, n_tasks, half):
+def _units(torus: Any, n_tasks: int, half: Floats) -> Floats:
     """Return half a unit on the m scale, longer for slower dimensions: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
     return half[:, None] * torus.n_nodes / n_tasks * (rates.max() / rates / np.array(torus.cables))
 
 
-def _random_state(seed):
+def _random_state(seed: int) -> Any:
     return np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)  # odd, so never 0

@@ -49,7 +49,7 @@ def _greedy(matrix: Floats, hops: Floats) -> Ints:
     return place
 
 
-def _exchanged(matrix, hops, place):
+def _exchanged(matrix: Floats, hops: Floats, place: Ints) -> Ints:
     cost = matrix @ hops[place]  # of each rank in each place
     for _ in range(SWEEPS):
         moved = False

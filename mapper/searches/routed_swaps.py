@@ -13,7 +13,8 @@ Needs: dimension order; any order of the dimensions, any rule for ties at half a
 may be uneven: a message counts its two block lengths.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,13 +163,14 @@ def raised(x: float, doublings: int) -> float:
 
 
 @compiled
-def _first(step, size, e, rank):
+def _first(step: Ints, size: Ints, e: int, rank: int) -> int:
     """Return the first rank of the group of a rank. Two ranks with the same first rank are in one group."""
     return rank - rank // step[e] % size[e] * step[e]
 
 
 @compiled
-def _moved(ranks, both, sign, exchanges, node, traffic, routes, loads):
+def _moved(ranks: Sequence[int], both: Any, sign: int, exchanges: tuple[int, int], node: Ints, traffic: Traffic, routes: Any,
+           loads: Any) -> None:
     """Add (+1) or remove (-1) all messages of one or two ranks in some exchanges, and if `both` the messages back.
 
     A swap of ranks of equal weights within a group does not touch this group.
@@ -214,7 +216,7 @@ def _moved(ranks, both, sign, exchanges, node, traffic, routes, loads):
 
 
 @compiled
-def _account(terms, lanes, loads, sums, flows, number, doublings):
+def _account(terms: Any, lanes: Any, loads: Any, sums: Any, flows: tuple[int, int], number: int, doublings: int) -> None:
     """Update sums and largest lengths after the touched lanes of some flows."""
     worth, alone, unit = terms.worth, terms.alone, terms.unit
     start, extent, shape = lanes.start, lanes.extent, lanes.shape
@@ -283,14 +285,14 @@ def settle_down(s: State, slot: Ints, change: Ints | None = None) -> None:
 
 
 @compiled
-def _route_all(node, traffic, routes, loads):
+def _route_all(node: Ints, traffic: Traffic, routes: Any, loads: Any) -> None:
     for rank in range(len(node)):
         loads.touches[:] = 0
         _moved((rank, -1), False, 1, (0, len(traffic.step)), node, traffic, routes, loads)
 
 
 @compiled
-def _trade(a, b, to, seats, slots):
+def _trade(a: int, b: int, to: int, seats: Any, slots: Ints) -> None:
     """Exchange the places of rank a and of the content of slot `to`: rank b or nobody."""
     node, slot, rank_in = seats.node, seats.slot, seats.rank_in
     origin = slot[a]
@@ -301,7 +303,7 @@ def _trade(a, b, to, seats, slots):
 
 
 @compiled
-def _copied(source, target, lanes, touched, touches):
+def _copied(source: Any, target: Any, lanes: Any, touched: Ints, touches: Ints) -> None:
     """Copy the touched lanes: to the saved values if a change of places is accepted, else from them."""
     start, extent, shape = lanes
     change, norm, top = source
@@ -317,7 +319,7 @@ def _copied(source, target, lanes, touched, touches):
 
 
 @compiled
-def _cost(terms, top):
+def _cost(terms: Any, top: Floats) -> float:
     worth, rule, worst = terms.worth, terms.rule, 0.0
     for q in range(terms.rules):
         value = 0.0
@@ -329,7 +331,7 @@ def _cost(terms, top):
 
 
 @compiled
-def _energy(terms, norm, doublings):
+def _energy(terms: Any, norm: Floats, doublings: int) -> float:
     worth, rule, worst = terms.worth, terms.rule, 0.0
     for q in range(terms.rules):
         value = 0.0
@@ -351,7 +353,7 @@ def energy(s: State) -> float:
 
 
 @compiled
-def _random(random):
+def _random(random: Ints) -> int:
     """Return the next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
     x = random[0]
     x ^= x >> np.uint64(12)
@@ -362,17 +364,17 @@ def _random(random):
 
 
 @compiled
-def _below(random, n):
+def _below(random: Ints, n: int) -> Any:
     return np.int64((_random(random) >> np.uint64(33)) % np.uint64(n))
 
 
 @compiled
-def _uniform(random):
+def _uniform(random: Ints) -> float:
     return np.float64(_random(random) >> np.uint64(11)) / 9007199254740992.0
 
 
 @compiled
-def _proposal(random, traffic, seats, places):
+def _proposal(random: Ints, traffic: Traffic, seats: Any, places: Any) -> tuple[int, int]:
     """Return a rank and its proposed slot.
 
     Of eight proposals two stay in the first group (of pencils, the shorter of row and column), one stays in the last group,
@@ -393,7 +395,7 @@ def _proposal(random, traffic, seats, places):
 
 
 @compiled
-def _beside(random, places, node, otherwise):
+def _beside(random: Ints, places: Any, node: int, otherwise: int) -> int:
     """Return a slot of the node itself or of a neighbour, or `otherwise` if there is none."""
     i = _below(random, len(places.shape))
     x, n = places.coordinates[node, i], places.shape[i]
@@ -407,7 +409,7 @@ def _beside(random, places, node, otherwise):
 
 
 @compiled
-def _remember(value, now, slot, best, best_slot):
+def _remember(value: float, now: float, slot: Ints, best: Floats, best_slot: Ints) -> None:
     if value < best[0] - 1e-9 or (value < best[0] + 1e-9 and now < best[1] - 1e-9):
         best[0], best[1] = value, now
         copy_into(best_slot, slot)

@@ -10,7 +10,7 @@ Cost: 0.2 microseconds for a swap by counts, 2 to 50 by routes. A call of a comp
 arrays, so only rare work is in functions of its own.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class State(NamedTuple):
 
 
 @inlined
-def _below(random, n):
+def _below(random: Any, n: int) -> Any:
     """Return a random number below n (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
     x = random[0]
     x ^= x >> np.uint64(12)
@@ -112,7 +112,7 @@ def _below(random, n):
 
 
 @inlined
-def _raised(x, doublings):
+def _raised(x: Any, doublings: int) -> Any:
     """Return x to the power 2^doublings."""
     if doublings == 4:  # without a loop: the usual number
         x *= x
@@ -126,7 +126,7 @@ def _raised(x, doublings):
 
 
 @inlined
-def _root(x, doublings):
+def _root(x: Any, doublings: int) -> Any:
     x = max(x, 0.0)
     for _ in range(doublings):
         x = np.sqrt(x)
@@ -134,7 +134,7 @@ def _root(x, doublings):
 
 
 @compiled
-def _sum_of_powers(value, first, last, per_unit, doublings):
+def _sum_of_powers(value: Floats, first: int, last: int, per_unit: float, doublings: int) -> float:
     """Return the sum of the powers of some lengths, four sums at once for the compiler."""
     a = b = c = d = 0.0
     t = first
@@ -151,7 +151,7 @@ def _sum_of_powers(value, first, last, per_unit, doublings):
 
 
 @compiled
-def _measure(value, lifted, scale, power, worth, doublings):
+def _measure(value: Floats, lifted: Floats, scale: Floats, power: Floats, worth: Floats, doublings: int) -> float:
     """Take the largest length of each term as its unit, sum all powers, and return the guide."""
     M, guide = len(worth), 0.0
     width = len(value) // M
@@ -169,7 +169,7 @@ def _measure(value, lifted, scale, power, worth, doublings):
 
 
 @compiled
-def _cost(value, worth):
+def _cost(value: Floats, worth: Floats) -> float:
     width, total = len(value) // len(worth), 0.0
     for m in range(len(worth)):
         top = 0.0
@@ -180,7 +180,7 @@ def _cost(value, worth):
 
 
 @compiled
-def _busiest(value, busiest):
+def _busiest(value: Floats, busiest: Ints) -> None:
     """Note the place with the largest length of each term."""
     width = len(value) // len(busiest)
     for m in range(len(busiest)):
@@ -191,7 +191,7 @@ def _busiest(value, busiest):
 
 
 @compiled
-def _keep(value, worth, slot_of, best, best_slot):
+def _keep(value: Floats, worth: Floats, slot_of: Ints, best: Floats, best_slot: Ints) -> None:
     """Keep the placement if it costs less than the best."""
     cost = _cost(value, worth)
     if cost < best[0] * (1 - 1e-9):
@@ -207,7 +207,7 @@ def guide(game: Game, state: State, doublings: int) -> float:
 
 
 @compiled
-def _route(board, value, base, a, c, bytes_):
+def _route(board: Any, value: Floats, base: int, a: int, c: int, bytes_: float) -> None:
     """Add a message from point a to point c to the links."""
     for w in range(len(board.back)):
         if board.back[w] != BACK:
@@ -218,7 +218,7 @@ def _route(board, value, base, a, c, bytes_):
 
 
 @compiled
-def _count_all(board, game, state, e):
+def _count_all(board: Any, game: Any, state: Any, e: int) -> None:
     """Count the members of all groups of a flow in all units, and add the lengths of the units."""
     U, ways = len(board.cable), state.counts.shape[1]
     width = len(state.value) // len(game.worth)

@@ -5,7 +5,7 @@ swaps at low temperatures; the best of all is also heated, once or several times
 will give the same placement on every machine.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -24,6 +24,7 @@ from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Routes
+from pencilmap.model.routing.rule import Rule
 from pencilmap.model.traffic.exchange import Halo, bricks_of, exchanges
 from pencilmap.model.traffic.loads import Objective
 from pencilmap.model.traffic.program import Traffic
@@ -146,12 +147,12 @@ def swaps_of_transform(tables: Routes, site: Site, grid: ProcessGrid, transform:
                   [term._replace(shares=tuple(term.shares[e] for e in order)) for term in terms])
 
 
-def _mapping(site, grid, places):
+def _mapping(site: Site, grid: ProcessGrid, places: Ints) -> Mapping:
     T = site.tasks_per_node
     return Mapping(site.network, grid, T, site.allocation.nodes[places // T], places % T, "best")
 
 
-def _tables(site, rule):
+def _tables(site: Site, rule: Rule) -> Routes | None:
     T = site.tasks_per_node
     node, slot = np.repeat(site.allocation.nodes, T), np.tile(np.arange(T), site.allocation.n_nodes)
     return rule.routes(site.network, node, slot)
@@ -164,12 +165,12 @@ def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
     return _swaps(tables, tasks_per_node, flows, terms)
 
 
-def _swaps(tables, tasks_per_node, flows, terms):
+def _swaps(tables: Routes, tasks_per_node: int, flows: Sequence[Groups | Pairs], terms: Sequence[Term]) -> Swaps:
     proposal = [row for e in range(len(flows)) for row in ((ANYWHERE, e), (BESIDE, e))]
     return Swaps(board_of_places(tables, tasks_per_node), flows, terms, proposal=proposal)
 
 
-def _improved(swaps, starts, within):
+def _improved(swaps: Swaps, starts: list[tuple[float, str, Ints]], within: Search) -> Iterator[tuple[float, str, Ints]]:
     """Yield improved starts: each cooled, then the best heated and cooled again.
 
     Few ranks are heated several times, which forgets the start. Many ranks are heated once.

@@ -5,6 +5,8 @@ an argument the order is the launcher's order of the site. Searches start from l
 the placements.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pencilmap.model.base.arrays import Ints
@@ -86,7 +88,7 @@ def places(order: str, site: Site) -> tuple[Ints, Ints]:
     return node[kept], slot[kept]
 
 
-def _listed_places(site, position, slot):
+def _listed_places(site: Any, position: Ints, slot: Ints) -> tuple[Ints, Ints]:
     """Node and slot at positions of the list of nodes, or of hosts that share nodes."""
     if site.hosts_per_node == 1:
         return site.allocation.nodes[position], slot

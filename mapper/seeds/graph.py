@@ -110,7 +110,7 @@ def network_graph(network: Network) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _targets(site, folder):
+def _targets(site: Site, folder: Path) -> Iterator[Path]:
     """Write target files that describe the site."""
     torus = as_torus(site.network) if site.network.has_products else None
     (folder / "network.grf").write_text(network_graph(site.network))
@@ -124,7 +124,7 @@ def _targets(site, folder):
         yield folder / "built-in.tgt"
 
 
-def _mapped(site, grid, folder, target, strategy):
+def _mapped(site: Site, grid: ProcessGrid, folder: Path, target: Path, strategy: str) -> Mapping:
     run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
     return _seated(site, grid, read_map(folder / "out.map", grid.n_tasks))
 
@@ -149,7 +149,7 @@ def run(*command: object) -> None:
         raise PlacementError(f"{command[0]} failed with status {done.returncode}: {done.stderr.strip()[-200:]}")
 
 
-def _seated(site, grid, wanted):
+def _seated(site: Site, grid: ProcessGrid, wanted: Ints) -> Mapping:
     """Put every task on its intended node while free slots remain there, otherwise on the nearest node with a free slot."""
     network, T = site.network, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
@@ -171,7 +171,7 @@ def _seated(site, grid, wanted):
     return Mapping(network, grid, T, node, slot, f"scotch ({len(left)} moved)")
 
 
-def _apart(network, nodes, node):
+def _apart(network: Any, nodes: Ints, node: int) -> Ints:
     """Return the hops from nodes to a node; on other networks than tori the distance of their numbers."""
     if not network.has_products:
         return np.abs(nodes - node)
@@ -232,7 +232,7 @@ def dividers() -> tuple[str, ...]:
     return tuple(divider.name for divider in DIVIDERS if divider.is_there())
 
 
-def _divided(part, cables, N, places):
+def _divided(part: Ints, cables: Any, N: int, places: Callable[..., Any]) -> list[Ints]:
     """Return the vertices of the two halves of a part, or the part alone if it has one host."""
     is_host = (part < N).astype(int)
     half = is_host.sum() // 2
@@ -243,7 +243,7 @@ def _divided(part, cables, N, places):
     return [np.sort(part[order[:last]]), np.sort(part[order[last:]])]
 
 
-def _vibration(cables, is_host):
+def _vibration(cables: Any, is_host: Ints) -> Floats:
     """Return the places of the vertices along the slowest vibration."""
     n = len(is_host)
     if n > MOST_DENSE:
@@ -263,9 +263,9 @@ def _vibration(cables, is_host):
     return slowest * np.sign(slowest[np.abs(slowest).argmax()])
 
 
-def _between(divided):
+def _between(divided: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that gives places: those of two parts, and those of hosts between those of switches."""
-    def places(cables, is_host):
+    def places(cables: Any, is_host: Ints) -> Floats:
         cables = cables.tocsr()
         cables.data = np.maximum(1, np.rint(cables.data * (FINEST / max(cables.data.max(initial=0), 1e-300))))
         side = np.asarray(divided(cables, is_host)) * 2 - 1
@@ -274,7 +274,7 @@ def _between(divided):
     return places
 
 
-def _by_metis(cables, is_host):
+def _by_metis(cables: Any, is_host: Any) -> Any:
     import pymetis
 
     adjacency = pymetis.CSRAdjacency(cables.indptr.tolist(), cables.indices.tolist())
@@ -282,14 +282,14 @@ def _by_metis(cables, is_host):
                               options=pymetis.Options(seed=1))[1]
 
 
-def _by_kahip(cables, is_host):
+def _by_kahip(cables: Any, is_host: Any) -> Any:
     import kahip
 
     return kahip.kaffpa((3 * is_host + 1).tolist(), cables.indptr.tolist(), cables.data.astype(int).tolist(),
                         cables.indices.tolist(), 2, IMBALANCE, True, 1, STRONG)[1]
 
 
-def _by_scotch(cables, is_host):
+def _by_scotch(cables: Any, is_host: Ints) -> Ints:
     lines = ["0", f"{len(is_host)} {cables.nnz}", "0 011"]
     for v, (first, last) in enumerate(zip(cables.indptr, cables.indptr[1:])):
         row = (f"{int(cables.data[i])} {cables.indices[i]}" for i in range(first, last))
@@ -349,12 +349,12 @@ def traffic_graph(traffic: Traffic) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _traffic_targets(site, folder):
+def _traffic_targets(site: Site, folder: Path) -> Iterator[str]:
     """Write files that describe the site, and yield their names."""
     network = site.network
     kind = None
-    if network.has_products and site.allocation.is_complete and len(set(network.wrap)) == 1:
-        kind = "torus" if network.wrap[0] else "mesh"
+    if network.has_products and site.allocation.is_complete and len(wrap := set(as_torus(network).wrap)) == 1:
+        kind = "torus" if True in wrap else "mesh"
     if kind:
         (folder / "built-in").write_text(f"{kind}XD {network.n_dimensions} {' '.join(map(str, network.shape))}\n")
         yield "built-in"
@@ -366,7 +366,7 @@ def _traffic_targets(site, folder):
         yield "graph"
 
 
-def _traffic_seated(site, wanted):
+def _traffic_seated(site: Site, wanted: Ints) -> Ints:
     """Put every rank on its node while places remain there, the others on the next node with a free place."""
     T, position = site.tasks_per_node, np.full(site.network.n_nodes, 0, np.int64)
     position[site.allocation.nodes] = np.arange(site.allocation.n_nodes)

@@ -136,7 +136,7 @@ def seeds(ground: Ground) -> Iterator[tuple[str, Ints]]:
                 yield f"{name}{along}" if divider == "networkx" else f"{name}{along}, {divider}", slots
 
 
-def _of_units(ground, ranks):
+def _of_units(ground: Ground, ranks: Ints) -> Iterator[tuple[str, Ints]]:
     """Yield the seeds that fill the units of the network, or, on a graph without levels, the parts of a divider."""
     yield "sorted", _filled(ranks.ravel(), ground.sorted)
     yield "sorted, transposed", _filled(ranks.T.ravel(), ground.sorted)
@@ -154,7 +154,7 @@ def _of_units(ground, ranks):
                         yield f"{name}, dealt{turned}", _filled(order, dealt)
 
 
-def _filled(order, slots):
+def _filled(order: Ints, slots: Ints) -> Ints:
     """Return the slot of each rank, if ranks fill the slots in this order."""
     found = np.empty(len(order), dtype=np.int64)
     found[order] = slots[:len(order)]
@@ -208,7 +208,7 @@ def mixed(lines: Ints, unit: Ints, shares: Iterable[float] = MANY.shares) -> Ite
             yield f"mixed {share:.2f}", _merged(along, across, sizes)
 
 
-def _merged(along, across, sizes):
+def _merged(along: Ints, across: Ints, sizes: Ints) -> Ints:
     whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))), prepend=0).astype(np.int64)
     units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
     return np.concatenate([along, across])[_ordered(units)]
@@ -231,14 +231,14 @@ def packed(lines: Ints, unit: Ints, tasks: int, most: Sequence[float] = MANY.who
             yield f"{name}, {share:g} whole", known[whole, spread]
 
 
-def _whole(lines, sizes, share):
+def _whole(lines: Ints, sizes: Ints, share: float) -> tuple[int, ...]:
     """Return the units of the first lines, which are whole in a share of the units: tuple of int."""
     n, length = lines.shape
     order = np.argsort(-sizes, kind="stable")
     return tuple(np.repeat(order, (share * sizes[order]).astype(np.int64) // length)[:n].tolist())
 
 
-def _laid(lines, sizes, whole, spread):
+def _laid(lines: Ints, sizes: Ints, whole: tuple[int, ...], spread: int) -> Ints:
     """Return the ranks in the order of the units: first whole lines, then the other lines packed (0) or spread by pieces."""
     length = lines.shape[1]
     free = sizes - length * np.bincount(np.array(whole, dtype=np.int64), minlength=len(sizes))
@@ -255,13 +255,13 @@ def _laid(lines, sizes, whole, spread):
     return np.concatenate(ranks)[_ordered(np.concatenate(units))]
 
 
-def _ordered(keys):
+def _ordered(keys: Ints) -> Ints:
     """Return the places of whole numbers from 0 in rising order, equals as they come; 16 bits are sorted much faster."""
     small = keys.max(initial=0) < 1 << 16
     return np.argsort(keys.astype(np.uint16) if small else keys, axis=None, kind="stable")
 
 
-def _spread(size, length, free, piece):
+def _spread(size: int, length: Any, free: Ints, piece: int) -> Iterator[tuple[int, Ints]]:
     """Yield the place of the first rank, and the unit of each rank, for neighbouring ranks of lines of some length.
 
     Pieces go to the units with most room.
@@ -279,7 +279,7 @@ def _spread(size, length, free, piece):
         free -= np.bincount(known[key], minlength=len(free))
 
 
-def _of_line(length, free, piece):
+def _of_line(length: int, free: Ints, piece: int) -> Ints:
     """Return the unit of each rank of one line."""
     free, units, left = free.copy(), [], length
     while left:
@@ -298,7 +298,7 @@ def _of_line(length, free, piece):
     return np.concatenate(units)
 
 
-def _fitted(n, length, free):
+def _fitted(n: int, length: Any, free: Ints) -> Iterator[tuple[int, Ints]]:
     """Yield as `_spread`: each unit, the fullest first, takes one piece of the line whose rest it fits best."""
     left, begun, late = np.full(n, length), np.zeros(n, dtype=np.int64), []
     for u in np.argsort(-free, kind="stable").tolist():

@@ -32,6 +32,7 @@ Needs: digit patterns, exchanges in sequence, dimension order.
 Grids of one group: pencils 1xP, and Px1 with even blocks, are the same question as slabs P.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -39,7 +40,7 @@ from importlib.resources import files
 from itertools import product as cartesian
 from math import ceil, lcm
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pencilmap.model.base.arrays import divisors, factorisations
 from pencilmap.model.base.errors import PlacementError
@@ -99,7 +100,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
 
 
 @lru_cache(maxsize=1024)
-def _best_product(torus, grid, tasks_per_node, wanted, maps):
+def _best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, maps: bool) -> Product:
     places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
     scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
@@ -142,12 +143,13 @@ def weights(torus: Torus) -> list[Fraction]:
     return [Fraction(max(rates)) / Fraction(rate) / cables for rate, cables in zip(rates, torus.cables)]
 
 
-def _divide(extents, grid):
+def _divide(extents: tuple[int, ...], grid: ProcessGrid) -> bool:
     return not any(n % extent for n, extent in zip(grid.shape, extents))
 
 
 @lru_cache(maxsize=1024)
-def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
+def _all_choices(n: int, ring: bool, weight: Fraction, decomposition: Decomposition, wanted: Objective,
+                 maps: bool = True) -> tuple[Any, ...]:
     """Return the non-dominated choices of a dimension of `n` nodes."""
     kept, letters = dict[tuple[int, ...], list[_Choice]](), tuple(stage.letters for stage in decomposition.exchanges)
     for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
@@ -155,28 +157,28 @@ def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
                          tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)
                                for term in wanted.terms),
-                         sum(ring_load(pattern, some, ring).total for some in letters) / n)
+                         sum((ring_load(pattern, some, ring).total for some in letters), Fraction(0)) / n)
         rivals = kept.setdefault(choice.extents, [])
         if not any(choice.dominated_by(r) for r in rivals):
             rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
     return tuple(c for rivals in kept.values() for c in rivals)
 
 
-def _maps(n, ring, decomposition, wanted):
+def _maps(n: int, ring: bool, decomposition: Decomposition, wanted: Objective) -> list[RingMap]:
     """Return the ring maps to try besides the patterns; ring maps are made for exchanges that run at once."""
     if decomposition != PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
         return []
     return ring_maps(n, ring)
 
 
-def _whole_numbers(places):
+def _whole_numbers(places: list[list[Any]]) -> Any:
     """Return the scale that makes all lengths whole numbers, and the choices on this scale."""
     scale = lcm(*(x.denominator for choices in places for c in choices for x in (*c.lengths, c.hops)))
     return scale, [[replace(c, lengths=tuple(int(x * scale) for x in c.lengths), hops=int(c.hops * scale))
                     for c in choices] for choices in places]
 
 
-def _slot_choices(tasks_per_node, decomposition, wanted):
+def _slot_choices(tasks_per_node: int, decomposition: Decomposition, wanted: Objective) -> list[Any]:
     """Return the choices of the slots. Slots load no links; they only make groups larger."""
     found = []
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
@@ -186,12 +188,12 @@ def _slot_choices(tasks_per_node, decomposition, wanted):
     return found
 
 
-def _worth(lengths, counts):
+def _worth(lengths: Iterable[Any] | tuple[int, ...], counts: Sequence[int]) -> int:
     """Return the objective from the largest length of each term; all are whole numbers."""
     return sum(map(mul, counts, lengths))
 
 
-def _caps(places, counts, least):
+def _caps(places: list[Any], counts: Sequence[int], least: int) -> list[tuple[int, tuple[int, ...]]]:
     """Return the worst lengths that could occur together, with their worth from `least` on, the least worth first."""
     of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
     found = ((_worth(caps, counts), caps) for caps in cartesian(*of_term))
@@ -204,8 +206,8 @@ class _Beginning(NamedTuple):
     key : (lengths in falling order, hops, minus the partners on the own node)
     """
 
-    choices: tuple
-    key: tuple
+    choices: tuple[Any, ...]
+    key: tuple[Any, ...]
 
     def and_then(self, choice: _Choice) -> "_Beginning":
         lengths, hops, partners = self.key
@@ -213,7 +215,7 @@ class _Beginning(NamedTuple):
         return _Beginning((*self.choices, choice), (lengths, hops + choice.hops, partners - choice.partners))
 
 
-def _combine(places, grid, caps):
+def _combine(places: list[Any], grid: ProcessGrid, caps: tuple[int, ...]) -> _Beginning | None:
     """Return the best combination of one choice for each place, or None.
 
     Its extents multiply to the grid's, and no length is above the caps.
@@ -240,12 +242,12 @@ def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
     >>> [str(p) for p in patterns(4)]
     ['r4', 'r2c2', 'c4', 'c2r2']
     """
-    def endings(rest, owner):
+    def endings(rest: int, owner: str) -> Iterator[tuple[tuple[str, int], ...]]:
         for radix in divisors(rest)[:0:-1]:
             for tail in followed(rest // radix, owner):
                 yield ((owner, radix), *tail)
 
-    def followed(rest, owner):
+    def followed(rest: int, owner: str | None) -> list[tuple[tuple[str, int], ...]]:
         return [()] if rest == 1 else [tail for other in letters if other != owner for tail in endings(rest, other)]
 
     return tuple(Pattern(digits) for digits in followed(n, None))
@@ -261,7 +263,7 @@ def ring_maps(n: int, ring: bool) -> list[RingMap]:
 
 
 @lru_cache(maxsize=1)
-def _table():
+def _table() -> dict[tuple[bool, int, int], RingMap]:
     """Return the map of each (ring, nodes, row members). Its transpose has the same joint load."""
     found = {}
     for line in (files("pencilmap.mapper.data") / "ring_maps.txt").read_text(encoding="ascii").splitlines():
@@ -321,7 +323,7 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
     return best
 
 
-def _best_with(torus, grid, slots, transform, least):
+def _best_with(torus: Torus, grid: ProcessGrid, slots: Mapping[str, int], transform: Transform, least: Fraction) -> Any:
     """Return the best choice for all dimensions that costs less than `least`, or None."""
     letters, blocks = grid.decomposition.letters, stage_blocks(grid, transform)
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
@@ -350,7 +352,7 @@ def _best_with(torus, grid, slots, transform, least):
     return min(found.get(goal, ()), key=lambda beginning: sum(beginning.lengths), default=None)
 
 
-def _keep(rivals, candidate):
+def _keep(rivals: list[Any], candidate: Any) -> None:
     """Add a candidate unless a rival is nowhere longer. Drop the rivals that the candidate makes useless."""
     if any(all(a <= b for a, b in zip(rival.lengths, candidate.lengths)) for rival in rivals):
         return

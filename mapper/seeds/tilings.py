@@ -22,11 +22,12 @@ pencil grid that fills every slot, even blocks. Deterministic: the same seed and
 """
 
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, product as cartesian
 from math import inf, lcm, prod
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from pencilmap.mapper.base.compiling import compiled, copy_into, inlined
 from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.base.search import OF_MEMBER, Search
 from pencilmap.mapper.seeds.products import weights
-from pencilmap.model.base.arrays import divisors
+from pencilmap.model.base.arrays import Bools, Floats, Ints, divisors
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
@@ -106,7 +107,7 @@ class Lattice:
     """
 
     shape: tuple[int, ...]
-    form: tuple
+    form: tuple[Any, ...]
     cosets: str
     load: float
     floor: float
@@ -172,41 +173,41 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, within
 class _Run:
     """The annealing of a lattice."""
 
-    def __init__(self, torus, tasks_per_node, lattice, grid, seed):
+    def __init__(self, torus: Torus, tasks_per_node: int, lattice: Any, grid: ProcessGrid, seed: int) -> None:
         self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed
         shape = _shape(torus, tasks_per_node)
         self.shape, self.cost, self.floor = shape, float("inf"), lattice.load + lattice.floor
         self.size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
-        self.tile = None
+        self.tile: Ints | None = None
 
     @cached_property
-    def near(self):
+    def near(self) -> Ints:
         return _near(self.shape, self.lattice.numbers, self.size)
 
     @cached_property
-    def folded(self):
+    def folded(self) -> "Any | Folded":
         return _folded(self.torus, self.tasks_per_node, self.lattice.form, self.size)
 
     @cached_property
-    def start(self):
+    def start(self) -> Ints:
         """The compact tile."""
         return np.ascontiguousarray(self.near[:, 0])
 
-    def anneal(self, steps):
+    def anneal(self, steps: int) -> None:
         """Anneal once more from the compact tile, which finds more than annealing the best tile further."""
         load, tile = anneal(self.folded, self.start, self.near, steps, self.seed)
         self.seed += 1
         if self.lattice.load + load < self.cost - 1e-12:
             self.cost, self.tile = self.lattice.load + load, tile
 
-    def tiling(self):
+    def tiling(self) -> Any:
         strides = np.array([prod(self.shape[:i]) for i in range(len(self.shape))])
         tile = self.start if self.tile is None else self.tile
         return Tiling(self.torus, self.tasks_per_node, self.lattice.form, tuple((tile @ strides).tolist()),
                       self.lattice.cosets)
 
 
-def _shape(torus, tasks_per_node):
+def _shape(torus: Torus, tasks_per_node: int) -> Ints:
     return np.array([*torus.shape, tasks_per_node], dtype=np.int64)
 
 
@@ -227,7 +228,7 @@ def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int
     """
     d = len(shape)
 
-    def build(i, rest, below):
+    def build(i: int, rest: int, below: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], ...]]:
         if i < 0:
             if rest == 1:
                 yield tuple(below)
@@ -243,7 +244,7 @@ def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int
     yield from build(d - 1, index, [])
 
 
-def _contains(below, i, vector):
+def _contains(below: Sequence[tuple[int, ...]], i: int, vector: tuple[int, ...]) -> bool:
     """Return whether the entries of a vector to the right of `i` are a sum of rows below."""
     rest = list(vector)
     for k, row in enumerate(below):
@@ -300,7 +301,7 @@ def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.nd
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _every_place(shape):
+def _every_place(shape: tuple[int, ...]) -> Ints:
     return coordinates(np.array(shape), np.arange(prod(shape)))
 
 
@@ -320,7 +321,7 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
     -----
     Lattices with too large tiles are also left out.
     """
-    found: dict[tuple, Lattice] = {}
+    found: dict[tuple[Any, ...], Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
     places = int(shape.prod())
     most = MOST_LATTICES if places <= MANY_PLACES else min(MOST_LATTICES, FORM_PLACES // places)
@@ -329,7 +330,7 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
             continue
         floor = _least_tile(torus, shape, tile, scale)
         forms = list(islice(normal_forms(tuple(shape.tolist()), tile), most))
-        kept: dict[int, tuple[float, tuple]] = {}
+        kept: dict[int, tuple[float, tuple[Any, ...]]] = {}
         for numbers, apart in _all_apart(torus, shape, forms):
             load = (_lengths(torus, apart.mean(axis=1).T).T * scale).max(axis=1)
             low = np.flatnonzero(load + floor < below - 1e-9)
@@ -342,13 +343,13 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _tried(torus, tasks_per_node, grid, below):
+def _tried(torus: Torus, tasks_per_node: int, grid: ProcessGrid, below: float) -> list[Any]:
     return tried_lattices(torus, _shape(torus, tasks_per_node), grid, below)
 
 
-def _all_apart(torus, shape, forms):
+def _all_apart(torus: Torus, shape: Ints, forms: list[tuple[tuple[int, ...], ...]]) -> Any:
     """Yield the numbers of forms with the same diagonal, and the distances of their places: shape (forms, places, d)."""
-    alike: dict[tuple, list[int]] = {}
+    alike: dict[tuple[Any, ...], list[int]] = {}
     for number, form in enumerate(forms):
         alike.setdefault(tuple(row[i] for i, row in enumerate(form)), []).append(number)
     for diagonal, numbers in alike.items():
@@ -359,7 +360,7 @@ def _all_apart(torus, shape, forms):
             yield some, _apart(torus, places @ np.array([forms[number] for number in some]) % shape)
 
 
-def _signatures(torus, scale, apart):
+def _signatures(torus: Torus, scale: Floats, apart: Ints) -> list[bytes]:
     """Return a key for each lattice; equal keys are those of lattices that differ only by an exchange of like dimensions."""
     kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
     code, totals = np.zeros(apart.shape[:2], dtype=np.int64), []
@@ -371,14 +372,14 @@ def _signatures(torus, scale, apart):
     return [row.tobytes() for row in np.concatenate([*totals, np.sort(code, axis=1)], axis=1)]
 
 
-def _apart(torus, where):
+def _apart(torus: Torus, where: Ints) -> Ints:
     """Return the distance from place 0 in each dimension: int array, shape (places, d)."""
     n = np.array(torus.shape)
     where = where[..., :-1]
     return np.minimum(where, n - where)
 
 
-def _lengths(torus, hops):
+def _lengths(torus: Torus, hops: Floats) -> Floats:
     """Return the lengths of even loads from the mean hops in each dimension.
 
     A node has two links on a ring, and one on a line of two.
@@ -386,7 +387,7 @@ def _lengths(torus, hops):
     return np.array([h * (2 if torus.is_ring(i) else 4) for i, h in enumerate(hops)])
 
 
-def _least_tile(torus, shape, size, scale):
+def _least_tile(torus: Torus, shape: Ints, size: int, scale: Floats) -> float:
     """Return the least load of a tile: the weighted hops to the `size` nearest slots, over all links."""
     apart = _apart(torus, coordinates(shape, np.arange(int(np.prod(shape)))))
     factor = _lengths(torus, np.ones(torus.n_dimensions)) * scale
@@ -397,7 +398,7 @@ def _least_tile(torus, shape, size, scale):
     return float(np.sort(apart.sum(axis=1))[:size].sum()) / size * share
 
 
-def _near(shape, numbers, size):
+def _near(shape: Ints, numbers: Ints, size: int) -> Ints:
     """Return places of every coset, the nearest to place 0 first: int array, shape (size, NEAR, d + 1)."""
     where = coordinates(shape, np.arange(len(numbers)))
     apart = np.minimum(where, shape - where).sum(axis=1)
@@ -405,7 +406,7 @@ def _near(shape, numbers, size):
     return where[order].reshape(size, -1, where.shape[1])[:, :NEAR].copy()
 
 
-def _folded(torus, tasks_per_node, form, size):
+def _folded(torus: Torus, tasks_per_node: int, form: tuple[tuple[int, ...], ...], size: int) -> "Any | Folded":
     """Return the loads of a tile, folded onto the cosets of the lattice's projection in the torus without slots."""
     shape = _shape(torus, tasks_per_node)
     label = np.arange(torus.n_nodes)
@@ -443,7 +444,7 @@ hop, half : int32 arrays, shape (N, H); length : int64 array, shape (N,)
 
 
 @compiled
-def _listed(shape, stride, ring, key, count, hop, half, length):
+def _listed(shape: Ints, stride: Ints, ring: Bools, key: Ints, count: int, hop: Ints, half: Ints, length: Ints) -> None:
     """Fill in hops, halves and lengths for every displacement: dimension order, ties split."""
     for node in range(len(key)):
         k, base = 0, 0
@@ -496,7 +497,7 @@ def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarra
 
 
 @inlined
-def _move_messages(where, load, tile, coset, j, sign):
+def _move_messages(where: Any, load: np.ndarray, tile: np.ndarray, coset: Any, j: Any, sign: Any) -> None:
     """Add (+1) or remove (-1) all messages from and to element j."""
     shape, stride, sums, hop, half, length = where.shape, where.stride, where.sums, where.hop, where.half, where.length
     for k in range(len(tile)):
@@ -515,7 +516,7 @@ def _move_messages(where, load, tile, coset, j, sign):
 
 
 @compiled
-def _worst(unit, load, scale):
+def _worst(unit: Floats, load: Ints, scale: float) -> tuple[float, float]:
     """Return the largest length, and the 16-norm of all lengths in units of `scale`."""
     top, norm = 0.0, 0.0
     for k in range(len(load)):
@@ -530,7 +531,7 @@ def _worst(unit, load, scale):
 
 
 @compiled
-def _anneal(where, tile, near, steps, seed):
+def _anneal(where: Any, tile: Ints, near: Ints, steps: int, seed: int) -> tuple[float, Ints]:
     np.random.seed(seed)
     unit = where.unit
     load, coset = np.zeros(len(unit), dtype=np.int64), np.zeros(len(tile), dtype=np.int64)

@@ -24,12 +24,13 @@ import numpy as np
 
 from pencilmap.mapper.seeds.default_order import FILLING, default
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.model.base.arrays import divisors
-from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.base.arrays import Bools, Floats, Ints, divisors
+from pencilmap.model.decompositions import PENCIL, GridDimension
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, dealt
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.loads import Objective
 
@@ -130,7 +131,7 @@ def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = Non
     return _skipping(product, site, grid, dimension)
 
 
-def _whole_products(site, grid, wanted):
+def _whole_products(site: Site, grid: ProcessGrid, wanted: Objective | None) -> Iterator[tuple[Product, GridDimension]]:
     n_slots = site.network.n_nodes * site.tasks_per_node
     if grid.decomposition != PENCIL:  # the objective is of other exchanges
         wanted = None
@@ -140,14 +141,14 @@ def _whole_products(site, grid, wanted):
                                wanted), dimension
 
 
-def _skipping(product, site, grid, dimension):
+def _skipping(product: Product, site: Site, grid: ProcessGrid, dimension: GridDimension) -> Ints:
     mapping = product.mapping()
     kept = site.allocation.is_usable()[mapping.node_of_rank]
     order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
     return dealt(order[:grid.n_tasks], grid, dimension.letter)
 
 
-def _nearest_divisors(n, length):
+def _nearest_divisors(n: int, length: Any) -> list[int]:
     """
     >>> _nearest_divisors(216, 12), _nearest_divisors(216, 10), _nearest_divisors(8, 9)
     ([12], [9, 12], [8])
@@ -185,7 +186,7 @@ def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
         yield f"stretched {R}x{n_slots // R}", linear_sum_assignment(apart**2 + SLOT_MOVED * turned)[1]
 
 
-def _most(values, count):
+def _most(values: Ints, count: int) -> Ints:
     """Return the positions of the largest values, in rising order."""
     return np.sort(np.argsort(-values, kind="stable")[:count])
 
@@ -206,14 +207,14 @@ def inner_products(site: Site, grid: ProcessGrid) -> Starts:
             yield f"product of {box}", slots_of(site, node, mapping.slot_of_rank)
 
 
-def _shapes(n, largest):
+def _shapes(n: int, largest: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return all boxes of n nodes with no side above `largest`."""
     if not largest:
         return [()] if n == 1 else []
     return [(side, *rest) for side in divisors(n) if side <= largest[0] for rest in _shapes(n // side, largest[1:])]
 
 
-def _corner(usable, shape):
+def _corner(usable: Bools, shape: tuple[int, ...]) -> Ints | None:
     """Return the lowest corner of a box of that shape whose nodes are all usable, or None. Boxes may wrap around."""
     whole = usable
     for i, side in enumerate(shape):
@@ -230,7 +231,7 @@ def bisections(site: Site, grid: ProcessGrid) -> Starts:
             yield f"bisection {dimension.name}s", dealt(order, grid, dimension.letter)
 
 
-def _bisection(site, count, size, turn):
+def _bisection(site: Site, count: int, size: int, turn: int) -> list[Ints]:
     where = _coordinates(site)
     return [_compact(where, group)[:size] for group in _bisected(where, np.arange(len(where)), count, turn)]
 
@@ -243,14 +244,14 @@ def compact(site: Site, grid: ProcessGrid) -> Starts:
             yield f"{name} {dimension.name}s", dealt(order, grid, dimension.letter)
 
 
-def _coordinates(site):
+def _coordinates(site: Site) -> Ints:
     """Return coordinates and slot of every slot: int array, shape (S, d + 1)."""
     T = site.tasks_per_node
     nodes = np.repeat(site.network.coordinates(site.allocation.nodes), T, axis=0)
     return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
 
 
-def _bisected(where, some, groups, turn):
+def _bisected(where: Ints, some: Ints, groups: int, turn: int) -> list[Ints]:
     if groups == 1:
         return [some]
     low = groups // 2
@@ -259,14 +260,14 @@ def _bisected(where, some, groups, turn):
     return _bisected(where, ordered[:cut], low, turn) + _bisected(where, ordered[cut:], groups - low, turn)
 
 
-def _across_longest(where, turn):
+def _across_longest(where: Ints, turn: int) -> Ints:
     """Return the order along the longest side, within a plane along the next longest, and so on, node by node."""
     extent = np.ptp(where[:, :-1], axis=0)
     axes = sorted(range(len(extent)), key=lambda i: (extent[i], -turn * i))
     return np.lexsort([where[:, -1], *(where[:, i] for i in axes)])
 
 
-def _compact(where, group):
+def _compact(where: Ints, group: Ints) -> Ints:
     """Return the slots of a group, the middle slots first, so that leftover slots lie at the edge; then in axis order."""
     distance = np.abs(where[group, :-1] - np.median(where[group, :-1], axis=0)).sum(axis=1)
     return group[np.argsort(distance, kind="stable")]
@@ -282,7 +283,7 @@ def boxes(site: Site, grid: ProcessGrid) -> Starts:
             yield f"boxes {'x'.join(map(str, box))} {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
 
 
-def _boxes_of(site, size):
+def _boxes_of(site: Site, size: int) -> list[tuple[int, ...]]:
     """Return the most cubic boxes with at least as many slots as a group, and few more."""
     shape, T = site.network.shape, site.tasks_per_node
     if prod(min(n, 16) for n in shape) > 1 << 16:
@@ -358,7 +359,7 @@ def spectral(site: Site, sizes: Sequence[int]) -> Groups:
                 list(sizes))
 
 
-def _cut(where, some, sizes):
+def _cut(where: tuple[Torus, int, bytes], some: Ints, sizes: Sequence[int]) -> list[Ints]:
     if len(sizes) == 1:
         return [some[:sizes[0]]]
     half, order = len(sizes) // 2, _along(*where, some.tobytes())
@@ -367,7 +368,7 @@ def _cut(where, some, sizes):
 
 
 @lru_cache(maxsize=MOST_CUTS)
-def _along(torus, tasks_per_node, nodes, some):
+def _along(torus: Torus, tasks_per_node: int, nodes: bytes, some: Any) -> Any:
     """Return slots in the order of the second eigenvector of their graph. Grids whose parts are alike share the cuts."""
     some = np.frombuffer(some, dtype=np.int64)
     part = _affinity(torus, tasks_per_node, nodes)[np.ix_(some, some)]
@@ -378,7 +379,7 @@ def _along(torus, tasks_per_node, nodes, some):
 
 
 @lru_cache(maxsize=1)
-def _affinity(torus, tasks_per_node, nodes):
+def _affinity(torus: Torus, tasks_per_node: int, nodes: bytes) -> Floats:
     """Return how strongly two slots belong together: 2 on one node, about 1 on neighbours, small but positive beyond."""
     places = np.repeat(torus.coordinates(np.frombuffer(nodes, dtype=np.int64)), tasks_per_node, axis=0)
     apart = hops_apart(torus, places, places)
@@ -402,7 +403,7 @@ def matched(site: Site, groups: Groups) -> Groups:
     return [group[order] for group, order in zip(groups, orders)]
 
 
-def _offsets(torus, where):
+def _offsets(torus: Torus, where: Ints) -> Floats:
     """Return places relative to the middle of a group; on a ring the shorter way from the first member."""
     n = np.array(torus.shape)
     ring = np.array([torus.is_ring(i) for i in range(torus.n_dimensions)])
@@ -411,7 +412,7 @@ def _offsets(torus, where):
     return offsets - offsets.mean(axis=0)
 
 
-def _places(site):
+def _places(site: Site) -> Ints:
     """Return the coordinates of the node of every slot: int array, shape (S, d)."""
     return np.repeat(site.network.coordinates(site.allocation.nodes), site.tasks_per_node, axis=0)
 
@@ -455,6 +456,7 @@ def grown(site: Site, count: int, size: int, geometric: Callable[[], Groups]) ->
     """
     if site.n_slots > MOST_SLOTS or min(count, size) < 2:
         return
-    for name, make in (("blobs", lambda: blobs(site, [size] * count)), ("spectral", lambda: spectral(site, [size] * count)),
-                       ("parts", geometric)):
+    ways: dict[str, Callable[[], Groups]] = {"blobs": lambda: blobs(site, [size] * count),
+                                             "spectral": lambda: spectral(site, [size] * count), "parts": geometric}
+    for name, make in ways.items():
         yield name, np.concatenate(matched(site, make()))

@@ -91,13 +91,13 @@ def rank_grid(extents: tuple[int, ...]) -> RankGrid:
     return RankGrid(extents, np.stack(np.unravel_index(np.arange(prod(extents)), extents), axis=1))
 
 
-def _dimensions(site):
+def _dimensions(site: Site) -> list[tuple[int, int]]:
     """Return extent and step of the slots and of each dimension, of numbers slot + T node."""
     T = site.tasks_per_node
     return [(T, 1), *((n, T * step) for n, step in zip(site.network.shape, site.network.strides))]
 
 
-def _place_of_node(site):
+def _place_of_node(site: Site) -> Ints:
     """Return the place of each number slot + T node."""
     T, place = site.tasks_per_node, np.empty(site.n_slots, np.int64)
     place[(site.allocation.nodes[:, None] * T + np.arange(T)).ravel()] = np.arange(site.n_slots)
@@ -125,7 +125,7 @@ def grid_digits(site: Site, grid: RankGrid) -> Starts:
             yield f": {','.join('x'.join(map(str, row)) for row in table)}{' snake' if snake else ''}", order[place]
 
 
-def _tables(extents, targets):
+def _tables(extents: tuple[int, ...], targets: list[int]) -> Iterator[list[tuple[int, ...]]]:
     """Yield the tables of factors whose rows multiply to the extents, and whose columns to the targets."""
     if not extents:
         if all(n == 1 for n in targets):
@@ -153,7 +153,7 @@ def blocks(site: Site, grid: RankGrid) -> Starts:
 
 def _across(cell: Ints) -> Callable[[Ints, int], Ints]:
     """Return a function: ranks in order across the longest side of their cells; cells stay together."""
-    def in_order(ranks, n):
+    def in_order(ranks: Ints, n: int) -> Ints:
         some = cell[ranks]
         axes = np.argsort(np.ptp(some, axis=0), kind="stable")
         return ranks[np.lexsort([ranks, *(some[:, i] for i in axes)])]
@@ -214,13 +214,13 @@ def _halved(site: Site, n_ranks: int, in_order: Callable[[Ints, int], Ints]) -> 
     return found
 
 
-def _cuts(site):
+def _cuts(site: Site) -> Callable[..., Any]:
     """Return a function that halves nodes, given by their positions in the allocation."""
     network, nodes = site.network, site.allocation.nodes
     if network.has_coordinates:
         where = network.coordinates(nodes)
 
-        def cut(some):
+        def cut(some: Ints) -> tuple[Ints, Ints]:
             axes = np.argsort(np.ptp(where[some], axis=0), kind="stable")
             ordered = some[np.lexsort([where[some, i] for i in axes])]
             side = np.ptp(where[some], axis=0).max() + 1
@@ -231,7 +231,7 @@ def _cuts(site):
         return cut
     units = [level.unit[nodes] for level in network.levels][::-1]
 
-    def cut_units(some):
+    def cut_units(some: Ints) -> tuple[Ints, Ints]:
         for unit in units:
             of = unit[some]
             if len(np.unique(of)) > 1:
@@ -333,7 +333,7 @@ def digits(n: int) -> list[tuple[int, int]]:
     return found
 
 
-def _permutation(sources, targets, random):
+def _permutation(sources: list[tuple[int, int]], targets: list[tuple[int, int]], random: np.random.Generator | None) -> Ints:
     """Return a permutation matrix between digits of the same primes: in order, or at random."""
     matrix = np.zeros((len(targets), len(sources)), np.int64)
     for p in {p for _, p in sources}:

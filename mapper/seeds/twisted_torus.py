@@ -77,12 +77,12 @@ def has_bases(site: Site, grid: ProcessGrid) -> bool:
             and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 
-def _cost(mapping, wanted):
+def _cost(mapping: Mapping, wanted: Objective) -> Fraction:
     return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
                                         routing("shortest-path", mapping.network)))
 
 
-def _plain_slice(torus, grid, site, wanted, cost):
+def _plain_slice(torus: TwistedTorus, grid: ProcessGrid, site: Site, wanted: Objective, cost: Fraction) -> Iterator[Any]:
     """Yield a note if the best product on the same nodes without twists costs less."""
     product = best_product(torus.plain, grid, site.tasks_per_node, wanted)
     letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
@@ -129,8 +129,8 @@ class Basis:
     def __str__(self) -> str:
         return f"basis:r={self._text(self.rows)},c={self._text(self.columns)}"
 
-    def _text(self, generators):
-        def one(node, slot):
+    def _text(self, generators: tuple[tuple[int, int], ...]) -> str:
+        def one(node: int, slot: int) -> list[int]:
             return [*self.torus.coordinates(node).tolist(), *([slot] if self.tasks_per_node > 1 else [])]
 
         return "/".join(".".join(map(str, one(*generator))) for generator in generators)
@@ -182,7 +182,8 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _first(torus, grid, tasks_per_node, wanted):
+def _first(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
+           wanted: Objective) -> list[tuple[float, list[tuple[int, int]]]]:
     """Return the costs of the starts and the starts, the best first."""
     from pencilmap.mapper.seeds.twisted_climb import climbed
 
@@ -210,7 +211,8 @@ def _starts(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
         yield [(node, 0) for members, size in zip(pair[:2], grid.shape) for node in generators(torus, members, size)]
 
 
-def _along_axes(torus, shape, order, grid):
+def _along_axes(torus: TwistedTorus, shape: tuple[int, ...], order: Sequence[int],
+                grid: ProcessGrid) -> list[tuple[int, int]]:
     """Return generators along the axes in an order; each digit of the grid takes the first digit left of its radix."""
     strides = (*torus.strides, 0)
     left = [(k, strides[i] * prod(factors[:j]), prod(factors[:j]) if i == torus.n_dimensions else 0)
@@ -245,7 +247,7 @@ def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
 def spelled(torus: TwistedTorus, tasks_per_node: int, rows: Sequence[Sequence[int]],
             columns: Sequence[Sequence[int]]) -> Basis:
     """Return the basis of generators that are written as coordinates, and the slot if there are several."""
-    def generator(numbers):
+    def generator(numbers: Sequence[int]) -> tuple[int, int]:
         return int(torus.node(numbers[:torus.n_dimensions])), int(numbers[-1]) if tasks_per_node > 1 else 0
 
     return Basis(torus, tasks_per_node, tuple(map(generator, rows)), tuple(map(generator, columns)))

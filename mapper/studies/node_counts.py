@@ -94,10 +94,10 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     for p in found.predictions:
         of_shape.setdefault(as_torus(p.network), []).append(p)
     return [RankedShape(torus, _bound_s(torus, transform), tuple(some[:grids])) for torus, some in of_shape.items()] + [
-        RankedShape(torus, _bound_s(torus, transform)) for torus in found.left_out]
+        RankedShape(torus, _bound_s(torus, transform)) for torus in map(as_torus, found.left_out)]
 
 
-def _bound_s(torus, transform):
+def _bound_s(torus: Torus, transform: Transform | None) -> float | None:
     return None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
 
 
@@ -130,7 +130,7 @@ def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
     return replace(transform, nx=n[0], ny=n[1], nz=n[2])
 
 
-def _primes(n):
+def _primes(n: int) -> list[int]:
     """Return the prime factors, the largest first.
 
     >>> _primes(60)

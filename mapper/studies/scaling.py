@@ -7,6 +7,7 @@ from math import log2, prod
 from os import PathLike
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from pencilmap.mapper.runs.records import Record, transform_of_record
 from pencilmap.model.base.errors import RecordError
@@ -31,7 +32,7 @@ def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
     return [_point(record, f"{Path(source).name}:{number}") for number, record in enumerate(records, 1)]
 
 
-def _point(record, source):
+def _point(record: dict[str, Any], source: str) -> Point:
     total, transform = record["phases"]["total"], transform_of_record(record)
     deviations = total.get("deviation_s")
     return Point(source, size=tuple(record["size"]), ranks=prod(record["grid"]), time_s=median(total["max_s"]),
@@ -69,7 +70,7 @@ def read_points(path: str | PathLike[str]) -> list[Point]:
         return [_line(dict(zip(names, next(csv.reader([line])))), path, number) for number, line in numbered[1:]]
 
 
-def _line(cells, path, number):
+def _line(cells: dict[str, str], path: str | Path | PathLike[str], number: int) -> Point:
     where = f"{path} line {number}"
     cells = {name: cell.strip() for name, cell in cells.items() if cell.strip()}
     try:
@@ -160,14 +161,14 @@ class Study:
     points: tuple[Point, ...]
 
 
-def _kind(point):
+def _kind(point: Point) -> tuple[Any, ...]:
     """Return the properties that comparable points share."""
     return point.transforms, None if point.array_bytes is None else round(point.array_bytes / point.points, 1)
 
 
 def best_points(points: Iterable[Point]) -> list[Point]:
     """Return the fastest grid of each size and number of ranks, in order of both."""
-    found: dict[tuple, Point] = {}
+    found: dict[tuple[Any, ...], Point] = {}
     for point in points:
         key = (point.size, _kind(point), point.ranks)
         if key not in found or point.time_s < found[key].time_s:
@@ -182,7 +183,7 @@ def size_text(size: Sequence[int]) -> str:
 
 def strong(points: Iterable[Point]) -> list[Study]:
     """Return one study for each transform that ran on at least two numbers of ranks: the best grid of each number."""
-    groups: dict[tuple, list[Point]] = {}
+    groups: dict[tuple[Any, ...], list[Point]] = {}
     for point in best_points(points):
         groups.setdefault((point.size, _kind(point)), []).append(point)
     return [Study(size_text(size), tuple(some)) for (size, _), some in groups.items() if len(some) > 1]
@@ -215,7 +216,7 @@ def against_slabs(points: Iterable[Point]) -> list[tuple[Point, Point]]:
 
 def aspects(points: Iterable[Point]) -> list[Study]:
     """Return all grids of each transform and number of ranks that ran on several grids, by the length of a row."""
-    groups: dict[tuple, list[Point]] = {}
+    groups: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:
         if len(point.grid) == 2:
             groups.setdefault((point.size, point.ranks, _kind(point)), []).append(point)

@@ -70,15 +70,15 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
         return [_case(key, records) for key, records in sorted(found.items())]
 
 
-def _check_times(times):
+def _check_times(times: dict[str, list[float]]) -> None:
     """Raise KeyError, TypeError or ValueError for a time that is missing or no time."""
     for name in ("max_s", "mean_s", *(["deviation_s"] if "deviation_s" in times else [])):
         if not 0 <= median(times[name]) <= max(times[name]):
             raise ValueError(name)
 
 
-def _case(key, records):
-    def middle(name):
+def _case(key: tuple[int, str, int], records: Any) -> Case:
+    def middle(name: str) -> Any:
         each = [record["total_times"].get(name) for record in records]
         return None if None in each else median(median(times) for times in each)
 

@@ -38,6 +38,7 @@ Reference: R. Boisvert, R. Pozo, K. Remington, The Matrix Market exchange format
 import re
 from bisect import bisect
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -89,14 +90,14 @@ def plain_integers(lines: Lines, width: int) -> Ints | None:
     return np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, width)
 
 
-def _of_line(document, number, text, width, meaning):
+def _of_line(document: Document, number: int, text: str, width: int, meaning: str) -> list[int]:
     words = text.split()
     if len(words) != width:
         raise TrafficError(f"{document.label} line {number}: {len(words)} numbers, but {width} are needed ({meaning})")
     return [_whole(document, number, word, meaning) for word in words]
 
 
-def _whole(document, number, word, meaning):
+def _whole(document: Document, number: int, word: str, meaning: str) -> int:
     try:
         value = float(word)
     except ValueError:
@@ -173,11 +174,12 @@ def without_head(document: Document) -> tuple[Document, str | None]:
     return _written(document, body, separator, [named.index(role) for role in ROLES if role in named], marks), "sparse"
 
 
-def _cells(line, separator):
+def _cells(line: str, separator: str | None) -> list[str]:
     return [cell.strip(" \t\"'") for cell in line.strip().removesuffix(separator or " ").split(separator)]
 
 
-def _head(document, lines, separator):
+def _head(document: Document, lines: list[tuple[int, str]] | Sequence[tuple[int, str]],
+          separator: str | None) -> tuple[int, list[str]]:
     """Return the number of the line of the head and its cells; 0 and none if there is no head."""
     number, first = lines[0]
     cells = _cells(first, separator)
@@ -195,12 +197,14 @@ def _head(document, lines, separator):
     return (number - 1, above) if len(above) == len(cells) == _named(above) else (0, [])
 
 
-def _named(cells):
+def _named(cells: Any) -> Any:
     """Return how many cells name a column that is read."""
     return sum(any(names.fullmatch(cell.lower()) for names in ROLES.values()) for cell in cells)
 
 
-def _written(document, lines, separator, wanted, marks):
+def _written(document: Document, lines: list[tuple[int, str]] | Sequence[tuple[int, str]], separator: str | None,
+             wanted: list[int] | slice,
+             marks: list[Any] | Sequence[tuple[int, str]]) -> Document:
     """Return a document of some columns of some lines, and of the marks, each in a line of its old number."""
     texts = [""] * max((number for number, _ in (*lines, *marks)), default=0)
     for number, line in marks:
@@ -286,7 +290,7 @@ def read_sparse(document: Document) -> Traffic:
     return Traffic(n, tuple(Phase(n, pairs_of(*some[:4]), name=name) for some, (_, name) in zip(pairs, marks)))
 
 
-def _phases(document, lines):
+def _phases(document: Document, lines: list[tuple[int, str]]) -> Any:
     """Return the lines of pairs, and for each phase the number of pairs above it and its name."""
     marks, kept = parted(document, lines)
     numbers, found = [number for number, _ in kept], list[tuple[int, str]]()
@@ -356,7 +360,7 @@ def read_market(document: Document) -> Traffic:
     return one_phase(n, pairs_of(row, column, values).where(values[row != column] > 0))
 
 
-def _head_market(document):
+def _head_market(document: Document) -> tuple[int, bool, bool, list[tuple[int, str]]]:
     """Return the number of ranks, whether all entries are given, whether half are, and the lines of the entries."""
     lines = document.lines(comment="%", longest=None)
     words = document.text.splitlines()[0].split()

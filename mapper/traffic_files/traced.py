@@ -86,7 +86,7 @@ def read(document: Document) -> Traffic:
     return _of_all_ranks(document, traffic, *cut) if cut else traffic
 
 
-def _read(document):
+def _read(document: Document) -> Any:
     """Return the traffic of one file, and its rank and number of the run if it is of one rank."""
     lines = document.lines(longest=None)
     first = lines[0][1].strip() if lines else ""
@@ -118,7 +118,7 @@ def _read(document):
     return traffic, (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
 
 
-def _of_all_ranks(document, first, rank, run):
+def _of_all_ranks(document: Document, first: Traffic, rank: int, run: Any) -> Any:
     """Return the traffic in the files of all ranks, of which this is one."""
     path = Path(document.label)
     prefix, dot, own = path.name.rpartition(".rank-")
@@ -159,7 +159,8 @@ def _together(parts: list[Traffic]) -> Traffic:
                    outside=(sum(part.outside[0] for part in parts), sum(part.outside[1] for part in parts)), **most)
 
 
-def _check_end(document, lines, head, n_pairs):
+def _check_end(document: Document, lines: list[tuple[int, str]], head: dict[str, list[tuple[int, re.Match[str]]]],
+               n_pairs: int) -> None:
     if not head["end"] or lines[-1][0] != head["end"][-1][0] or len(head["end"]) > 1:
         raise TrafficError(f"{document.label} line {lines[-1][0]}: the file ends without a line 'end'; it was cut")
     if int(head["end"][0][1][1]) != n_pairs:
@@ -167,13 +168,13 @@ def _check_end(document, lines, head, n_pairs):
                            f"are {n_pairs}")
 
 
-def _only(document, head, name):
+def _only(document: Document, head: dict[str, list[tuple[int, re.Match[str]]]], name: str) -> re.Match[str]:
     if len(head[name]) != 1:
         raise TrafficError(f"{document.label}: {len(head[name])} lines {name}; a traffic file has one")
     return head[name][0][1]
 
 
-def _in_order(document, found):
+def _in_order(document: Document, found: list[tuple[int, re.Match[str]]]) -> list[tuple[int, re.Match[str]]]:
     """Return the lines of phases or communicators, whose numbers count from 0."""
     for i, (number, match) in enumerate(found):
         if int(match[1]) != i or i >= MOST_RANKS:
@@ -181,7 +182,7 @@ def _in_order(document, found):
     return found
 
 
-def _communicator(document, number, found, n_ranks):
+def _communicator(document: Document, number: int, found: re.Match[str], n_ranks: int) -> Communicator:
     size, extents = int(found[2]), [int(part or 0) for part in (found[3] or "").split("x")] if found[3] else []
     if size > MOST_RANKS or len(extents) > 16:
         raise TrafficError(f"{document.label} line {number}: a communicator of {size} ranks in {len(extents)} dimensions")
@@ -199,7 +200,7 @@ def _communicator(document, number, found, n_ranks):
     return Communicator(members, tuple(extents), periodic, bool(found[5]))
 
 
-def _table(document, lines, limits) -> Ints:
+def _table(document: Document, lines: list[tuple[int, str]], limits: tuple[int, ...]) -> Ints:
     """Return the pairs: int array, shape (pairs, 7)."""
     table = plain_integers(lines, 7)
     if table is None:
@@ -215,7 +216,7 @@ def _table(document, lines, limits) -> Ints:
     return table
 
 
-def _numbers(document, number, words):
+def _numbers(document: Document, number: int, words: Any) -> Any:
     if len(words) != 7:
         raise TrafficError(f"{document.label} line {number}: {len(words)} numbers, but 7 are needed ({_MEANING})")
     for word in words:
@@ -224,12 +225,12 @@ def _numbers(document, number, words):
     return [int(word) for word in words]
 
 
-def _rows(table, phase) -> Pairs:
+def _rows(table: Ints, phase: int) -> Pairs:
     _, communicator, kind, source, target, n_bytes, messages = table[table[:, 0] == phase].T
     return pairs_of(source, target, n_bytes, messages, kind, communicator)
 
 
-def _phase(found, pairs, n_ranks):
+def _phase(found: re.Match[str], pairs: Pairs, n_ranks: int) -> Phase:
     name = "rest" if found[4] else f"level {found[5]}" if found[5] else ""
     return Phase(n_ranks, pairs, int(found[2]), float(found[3]), name)
 
@@ -268,7 +269,7 @@ def text(traffic: Traffic) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _communicator_line(number, communicator):
+def _communicator_line(number: int, communicator: Any) -> Any:
     members, words = communicator.members, [f"communicator {number} size {len(communicator.members)}"]
     if communicator.extents:
         words.append(f"grid {'x'.join(map(str, communicator.extents))}")

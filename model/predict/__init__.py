@@ -376,8 +376,7 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
 
 
-def _question(rules: tuple[str | None, str | Sequence[str], str, str], site: Any, transform: Transform | None,
-              costs: Costs) -> Question:
+def _question(rules: tuple[str | None, Any, str, str], site: Any, transform: Transform | None, costs: Costs) -> Question:
     """Return the question of a placement on a site, by default on the network of the placement."""
     routing, exchange, schedule, direction = rules
     return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)

@@ -19,12 +19,15 @@ layers, which are links to the top-level folders: `pencilmap.model` (networks, l
 (placements, searches, files) and `pencilmap.scripts` (command line, pictures, simulations).
 """
 
+from typing import Any
+from collections.abc import Callable
+
 __version__ = "0.3.0"
 
 
 # Names are listed in __init__.pyi. A module is loaded at its first use, because numpy and scipy take half a second. The
 # loader is also loaded late, because the command line does not need the loader.
-def _attached():
+def _attached() -> tuple[Callable[..., Any], Callable[..., Any], list[str]]:
     import lazy_loader
 
     return lazy_loader.attach_stub(__name__, __file__)

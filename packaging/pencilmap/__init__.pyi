@@ -8,7 +8,8 @@ from .mapper.seeds.products import rank_grids as rank_grids
 from .mapper.seeds.products import best_product as best_product
 from .mapper.runs.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
-from .mapper.choose import Choice as Choice, Plan as Plan, plan as plan
+from .mapper.choose import Plan as Plan, plan as plan
+from .mapper.choose.choices import Choice as Choice
 from .mapper.shapes import partition_shapes as partition_shapes, torus_shapes as torus_shapes
 from .mapper.studies.node_counts import RankedShape as RankedShape, rank_shapes as rank_shapes, scale as scale
 from .model.placement.allocation import Allocation as Allocation, Site as Site

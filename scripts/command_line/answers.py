@@ -7,7 +7,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import MUCH, Choice, faster_choice, faster_choices
+from pencilmap.mapper.choose import MUCH, faster_choice, faster_choices
+from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -99,7 +100,7 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     return f"correct the input; see {page}" if isinstance(error, PencilmapError) else page
 
 
-def _of_option(error, page):
+def _of_option(error: BaseException, page: str) -> str:
     """Return what to do about an option or argument that click refuses."""
     parameter = getattr(error, "param", None)
     name = "" if parameter is None else parameter.opts[0] if isinstance(parameter, click.Option) else ""
@@ -169,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(status or 0)
 
 
-def _complete_streams():
+def _complete_streams() -> None:
     """Open what the caller has closed, before a file gets the number of a stream; writing to a closed output fails.
 
     An output that cannot show a character shows its number.
@@ -185,7 +186,7 @@ def _complete_streams():
             stream.reconfigure(errors="backslashreplace")
 
 
-def _run(arguments):
+def _run(arguments: list[str] | None) -> int | None:
     """Run the command line and return the exit status."""
     page = _page(arguments)
     try:
@@ -210,12 +211,12 @@ def _run(arguments):
         return _failed(message, USAGE, error, f"{page} --help")
 
 
-def _detail(error):
+def _detail(error: Any) -> str:
     """Return what an error says, if it says anything."""
     return f" ({in_a_line(error)})" if str(error) else ""
 
 
-def _page(arguments):
+def _page(arguments: list[str] | None) -> str:
     """The page of help for the command of some arguments."""
     words = sys.argv[1:] if arguments is None else arguments
     known = words and words[0] in {name for group in GROUPS.values() for name in group}
@@ -231,7 +232,7 @@ def _failed(message: str, status: int, error: BaseException, page: str) -> int:
     return status
 
 
-def _system_error(error):
+def _system_error(error: Any) -> str:
     """Return what the system refused: a file, or standard output, where click also prints pages of help."""
     if error.filename:
         return f"{error.filename}: {reason(error)}"
@@ -241,7 +242,7 @@ def _system_error(error):
     return f"standard output {problem}; write it to a terminal or to a file"
 
 
-def _abandon_output():
+def _abandon_output() -> None:
     """Discard output that cannot be written; otherwise Python writes it again at exit and prints a second message."""
     try:
         sys.stdout.flush()

@@ -124,7 +124,7 @@ def write_result(path: Path, columns: Iterable[str], rows: Sequence[Sequence[Any
     write_whole(path, text.getvalue(), ResultFileError)
 
 
-def _columns(name, cells):
+def _columns(name: str, cells: list[str]) -> list[tuple[str, list[str]]]:
     """Split a column of a table into (name, cells) of one or three columns.
 
     >>> _columns("time", ["1.5 ms", "-"]), _columns("a", ["0.9 [0.8, 1.0]"])

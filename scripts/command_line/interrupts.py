@@ -72,13 +72,13 @@ def _got(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
-def _again(number):
+def _again(number: int) -> None:
     global _waiting
     _waiting = number
     _thread.start_new_thread(_press_again, ())
 
 
-def _press_again():
+def _press_again() -> None:
     time.sleep(_AGAIN_S)
     if _waiting:
         os.kill(os.getpid(), _waiting)

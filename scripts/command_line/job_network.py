@@ -5,8 +5,9 @@ planes, and the nodes of a job in them.
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,11 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import PencilmapError, printable
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import kind_of
-from pencilmap.model.network.graph import Level
+from pencilmap.model.kinds.dragonfly_network import Dragonfly
+from pencilmap.model.kinds.fat_tree import FatTree
+from pencilmap.model.network.graph import Level, SwitchedNetwork
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.command_line.plain_options import spelled
 from pencilmap.scripts.command_line.predictions import listed
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
@@ -127,7 +131,7 @@ def about_routes(network: Network) -> str:
     return f"Two groups share {_shared(network)}.{ranges}"
 
 
-def _planes(torus, nodes):
+def _planes(torus: Torus | Network, nodes: Ints) -> Iterator[str]:
     """Yield the planes of a torus and the nodes of the job in them."""
     if torus.n_nodes > MOST_DRAWN:
         yield f"at most {MOST_DRAWN} nodes are drawn"
@@ -150,7 +154,7 @@ def level_lines(network: Any) -> Iterator[str]:
     yield f"{'  ' * len(network.levels)}{counted(network.n_nodes, 'host')}, {switches}"
 
 
-def _groups_of_dragonfly(network):
+def _groups_of_dragonfly(network: Dragonfly) -> Iterator[str]:
     """Yield a line for the groups of a dragonfly, and a line for the switches of a group."""
     spines, leaves = network.spines, network.per_group - network.spines
     hosts = np.bincount(network.levels[-1].unit[:network.n_nodes])
@@ -159,18 +163,19 @@ def _groups_of_dragonfly(network):
     yield f"  {inside} in each group, {_span(hosts, 'host')}"
 
 
-def _shared(network):
+def _shared(network: Any) -> str:
     """Return the number of cables between two groups in words."""
     links, _ = network.cables_of_pair
     return _span((links >= 0).sum(axis=2)[np.triu_indices(network.groups, 1)], "cable") if network.groups > 1 else "no cable"
 
 
-def _levels_of_tree(tree):
+def _levels_of_tree(tree: FatTree) -> Iterator[str]:
     """Yield a line for each level of a tree, from the top."""
     depth = len(tree.levels)
     yield f"{counted(int((tree.levels[-1].unit[tree.n_nodes:] < 0).sum()), 'switch')} at the top"
     for i in range(depth - 1, -1, -1):
         level = tree.levels[i]
+        assert level.cables is not None  # a tree has some
         name, cables = level.name, np.delete(level.cables, _implied(tree, i))
         switches = f" of {level.switches} switches" if level.switches > 1 else ""
         assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
@@ -181,13 +186,13 @@ def _levels_of_tree(tree):
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
 
 
-def _implied(tree, i):
+def _implied(tree: FatTree, i: int) -> list[int]:
     """Return the units of level i that end in an implied switch, which is in no unit of the level below."""
     return sorted({int(tree.levels[i].unit[v]) for v in tree.implied
                    if tree.levels[i].unit[v] >= 0 > tree.levels[i - 1].unit[v]})
 
 
-def _span(numbers, word=""):
+def _span(numbers: Ints, word: str = "") -> str:
     low, high = int(numbers.min()), int(numbers.max())
     return (str(low) if low == high else f"{low} to {high}") + (f" {plural(word, high)}" if word else "")
 
@@ -248,7 +253,7 @@ def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
     return levels[0] if levels else network.levels[0]
 
 
-def _held(network, level, nodes):
+def _held(network: SwitchedNetwork | Network, level: Level, nodes: Ints) -> dict[int, int]:
     """Return the number of nodes of the job in each unit that has any: dict from unit."""
     units, counts = np.unique(level.unit[nodes], return_counts=True)
     return dict(zip(units.tolist(), counts.tolist()))
@@ -295,7 +300,7 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     return 0 if (picture.facts or picture.network) and not unwritten and (picture.network or not file) else 1
 
 
-def _launch_order():
+def _launch_order() -> list[Fact]:
     """The order of the ranks in a list, if the environment tells the order."""
     launch = visible_order(os.environ)
     if launch is None:
@@ -304,7 +309,7 @@ def _launch_order():
     return [Fact(LAUNCH_ORDER, phrase, printable(launch.reason))]
 
 
-def _hardware(folder, wanted):
+def _hardware(folder: Path, wanted: bool) -> dict[str, str]:
     """Return the file of the hwloc XML of this node, and its source: a dict, empty if lstopo is missing or fails."""
     program = next(filter(None, map(shutil.which, LSTOPO)), None)
     path = folder / "hwloc of this node"
@@ -313,7 +318,7 @@ def _hardware(folder, wanted):
     return {str(path): f"{LSTOPO[1]} on this node"}
 
 
-def _slurm_network(folder, known):
+def _slurm_network(folder: Path, known: bool) -> dict[str, str]:
     """Return the file of the network of a Slurm job, and its source: a dict, empty if the network is given or unknown."""
     files = [] if known else topology_files(os.environ)
     readable = next((path for path in files if path.exists() and _is_read(path)), None)
@@ -322,7 +327,7 @@ def _slurm_network(folder, known):
     return _kept(folder / "topology", SCONTROL) if files else {}
 
 
-def _kept(path, command):
+def _kept(path: Path, command: Sequence[str]) -> dict[str, str]:
     """Return a file with the output of a command, if the output is a description that is read."""
     output = _output(command)
     if not output or not output.strip():
@@ -331,7 +336,7 @@ def _kept(path, command):
     return {str(path): " ".join(command)} if _is_read(path) else {}
 
 
-def _output(command):
+def _output(command: Sequence[str | Path]) -> bytes | None:
     """Return what a command prints, None if it fails."""
     try:
         return subprocess.run(command, check=True, capture_output=True, timeout=TIMEOUT_S).stdout
@@ -339,7 +344,7 @@ def _output(command):
         return None
 
 
-def _is_read(path):
+def _is_read(path: Path) -> bool:
     try:
         return bool(read_description(path).hosts)
     except PencilmapError:
@@ -364,11 +369,11 @@ def _bound(picture: Picture) -> list[str] | None:
     return list(slot_cores(cores, tasks)) if 0 < tasks <= len(cores) else None
 
 
-def _options(picture, path):
+def _options(picture: Picture, path: Any) -> str:
     return " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in picture.arguments(path).items())
 
 
-def _show(picture, words, output, wide):
+def _show(picture: Picture, words: list[str], output: str | None, wide: bool) -> None:
     if not picture.facts and picture.network is None:
         say("found nothing; inside a job, or with files, these are read:", *(f"  {each.title}" for each in READERS.values()))
         return
@@ -411,7 +416,7 @@ def _show(picture, words, output, wide):
         print_table(None, ["what", "value", "from"], [[*fact] for fact in picture.facts], folds=True)
 
 
-def _asked(picture):
+def _asked(picture: Picture) -> dict[str, str]:
     """Return what the sources leave out, as options of a plan with the words for a question: dict from option to words."""
     network = picture.network
     if network is None:
@@ -425,12 +430,12 @@ def _asked(picture):
         {"bandwidth": f"the bandwidth of a cable (e.g. {BANDWIDTH})"} if network.bandwidth is None else {})
 
 
-def _is_deep(picture):
+def _is_deep(picture: Picture) -> bool:
     """Whether the network has levels above the leaves."""
     return picture.graph is not None and len(picture.graph.levels) > 1
 
 
-def _next(picture, words, output, asked):
+def _next(picture: Picture, words: list[str], output: str | None, asked: dict[str, str]) -> Iterator[str]:
     """Yield the commands that lead to a plan for this job. `words` are the sources that were named to this command."""
     if picture.path == COPY:
         yield f"{' '.join(SCONTROL)} > {COPY}"

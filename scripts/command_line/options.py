@@ -29,7 +29,7 @@ from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
-from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_transform
 from pencilmap.model.predict.question import Question
@@ -52,6 +52,7 @@ from pencilmap.scripts.command_line.plain_options import (
 from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
+    from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
     from pencilmap.model.lines.line_problem import LineProblem
 
 LINE = "line"
@@ -144,7 +145,7 @@ def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
 
 
-def _print_algorithms(text, times, evens):
+def _print_algorithms(text: str, times: Any, evens: Any) -> None:
     columns = ["algorithm", ">predicted"]
     rows = [[name, milliseconds(times[name]) if name in times else "-"] for name in LINE_ALGORITHMS]
     if not evens:
@@ -156,13 +157,14 @@ def _print_algorithms(text, times, evens):
                 [[*row, _points(routed.get(row[0])), _points(closed.get(row[0]))] for row in rows])
 
 
-def _points(value):
+def _points(value: float | None) -> str:
     if value is None or value != value:
         return "-"
     return "always" if value == inf else f"{value:.0f}"
 
 
-def _as_dict(problem, ranks, text, stages, times, evens):
+def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[LineStageTime]", times: dict[str, float],
+             evens: "tuple[BreakEven, ...]") -> dict[str, Any]:
     what = {"n": problem.size[0]} if problem.bricks is None else {
         "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
     return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
@@ -215,7 +217,7 @@ def format_of_launcher(where: Question) -> str | None:
     return found.name if found else None
 
 
-def _machine(where):
+def _machine(where: Question) -> Machine | None:
     return load_machine(where.machine) if where.machine else None
 
 
@@ -405,7 +407,7 @@ def placements(multiple: bool = True, default: str | None = "best") -> Decorator
                              + (f" [{default}]." if default else "."))
 
 
-def _files_named(ctx, param, value):
+def _files_named(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Callback: a placement that is the path of a file is this file."""
     if isinstance(value, str):
         return f"file:{value}" if value.partition(":")[0] not in PLACEMENTS and Path(value).is_file() else value
@@ -419,7 +421,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
     refused = {"algorithm", "order"} - has  # allowed in a sentence about bricks of lines
 
     @wraps(command)
-    def resolved(**given):
+    def resolved(**given: Any) -> None:
         asked = {name: given.pop(name) for name in signature(ask).parameters if name in given}
         if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
             implied = decomposition_of(grid)
@@ -469,7 +471,7 @@ def _placement_file(given: dict[str, Any]) -> str | None:
     return next(iter(filter(None, (one, given.get("from_file"), *files))), None)
 
 
-def _refuse_question(records):
+def _refuse_question(records: Any) -> None:
     """Refuse options of a question beside run records, which name their own network, grid and placement."""
     context = click.get_current_context()
     asked = [o.opts[0] for o in context.command.params if o.name in (*signature(ask).parameters, *QUESTION)

@@ -235,7 +235,7 @@ def examples(name: str) -> str:
     return path.read_text("utf-8") if path.exists() else ""
 
 
-def _show_all(ctx, param, value):
+def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         formatter = click.HelpFormatter(width=WIDTH)
         _write(ctx.command, ctx, formatter, all_options=True)
@@ -243,7 +243,7 @@ def _show_all(ctx, param, value):
         ctx.exit()
 
 
-def _write(command, ctx, formatter, all_options):
+def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all_options: bool) -> None:
     formatter.write(f"{_usage(command, ctx)}\n\n")
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))
@@ -261,25 +261,25 @@ def _write(command, ctx, formatter, all_options):
         formatter.write("\n" + "\n".join(part for line in more for part in _wrapped(line, WIDTH)) + "\n")
 
 
-def _name(ctx):
+def _name(ctx: click.Context) -> str:
     return ctx.command_path.removeprefix("pencilmap ").replace(" ", "-")
 
 
-def _usage(command, ctx):
+def _usage(command: Page, ctx: click.Context) -> str:
     words = [ctx.command_path, "[OPTIONS]", *(p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument))]
     return "Usage: " + " ".join(words)
 
 
-def _paragraphs(formatter, text):
+def _paragraphs(formatter: click.HelpFormatter, text: str) -> None:
     parts = [" ".join(part.split()) for part in text.split("\n\n")]
     formatter.write("\n\n".join("\n".join(_wrapped(part, WIDTH)) for part in parts) + "\n")
 
 
-def _wrapped(text, width, indent=""):
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return wrapped(f"{indent}{text}", width, indent)
 
 
-def _example(line):
+def _example(line: str) -> list[str]:
     """Return a line of output, or a command in lines that can be pasted."""
     if not line.startswith("$ "):
         return [line]
@@ -287,7 +287,7 @@ def _example(line):
     return [f"{part} \\" for part in [first, *rest][:-1]] + [rest[-1] if rest else first]
 
 
-def _option(option, ctx, is_whole):
+def _option(option: click.Option, ctx: click.Context, is_whole: bool) -> str:
     """Return the lines of an option: its names, then its meaning, on the same line if there is room.
 
     Without `is_whole`, the meaning is the first line of the help.
@@ -376,7 +376,7 @@ class Folder(click.Group):
         running(True)  # the modules of the command are loaded
         return name, command, rest
 
-    def _unknown(self, ctx, name):
+    def _unknown(self, ctx: click.Context, name: str) -> str:
         if name in self.renamed:
             return f"command {name!r} is now {self.renamed[name]}"
         known = self.list_commands(ctx)
@@ -396,7 +396,7 @@ def _one_blas_thread() -> Iterator[None]:
             del os.environ[BLAS_THREADS]  # programs that a command starts keep theirs
 
 
-def _check(own, rest):
+def _check(own: click.Context, rest: list[str]) -> None:
     """Refuse repeated options, and words that belong to no option."""
     try:
         _, words, given = own.command.make_parser(own).parse_args(list(rest))

@@ -14,6 +14,8 @@ from pencilmap.mapper.formats import launch_of
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST as BEST_PLACEMENT, placement_name
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.placement.allocation import Mapping, Placement
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
@@ -75,7 +77,7 @@ def write_page(path: str, where: Question, found: Sequence[Prediction], said: An
     from pencilmap.scripts.pictures.report.networks import MAX_NODES, Placed
     from pencilmap.scripts.pictures.report.page import Forecast, page
 
-    def placed(prediction):
+    def placed(prediction: Prediction) -> Placed | None:
         if where.network.n_nodes > MAX_NODES:
             return None
         name, schedule = prediction.placement, prediction.schedule_name
@@ -93,13 +95,13 @@ def write_page(path: str, where: Question, found: Sequence[Prediction], said: An
     return sentences
 
 
-def _placement(where, prediction):
+def _placement(where: Question, prediction: Prediction) -> Mapping | Product | Placement:
     """Return the placement of a prediction."""
     return prediction.product or place(replace(where, schedule=prediction.schedule_name), prediction.placement,
                                        prediction.grid)
 
 
-def _launch(where, said, form):
+def _launch(where: Question, said: Answer, form: str) -> list[tuple[str, str, bool]]:
     """Return labels and lines that write the file and start the job, and whether a line is typed; if the file is faster than
     the launch order.
     """

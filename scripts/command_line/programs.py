@@ -120,18 +120,18 @@ def show_options(ranked: Ranked, top: int | None = None) -> None:
         for option in ranked.options[:top]])
 
 
-def _joint(ranked):
+def _joint(ranked: Ranked) -> PlacedProgram:
     """The start that is named first, and the fastest option, as placements of one program, without a bound for both."""
     first, best = ranked.usual.placed, ranked.options[0]
     return PlacedProgram(first.traffic, (first.mappings[0], best.placed.mappings[-1]),
                          (replace(first.predictions[0], bound=None), replace(best.best, placement=best.name)))
 
 
-def _needs_file(ranked):
+def _needs_file(ranked: Ranked) -> bool:
     return ranked.options[0].needs_file and not _joint(ranked).advice.startswith("placement can")
 
 
-def _option_sentences(where, ranked, file):
+def _option_sentences(where: Question, ranked: Ranked, file: str) -> list[str]:
     """Return the first sentences: the option to launch with, whether it needs a file, its gain, its bound."""
     (best, *others), usual, advice = ranked.options, ranked.usual, _joint(ranked).advice
     first, p = usual.placed.predictions[0], best.best
@@ -214,7 +214,7 @@ def predict_placements(where: Question, path: str, placements: tuple[str, ...], 
         show_notes(_notes(where, found), all_notes)
 
 
-def _show_static(where, found, mapping, p):
+def _show_static(where: Question, found: PlacedProgram, mapping: Mapping, p: ProgramPrediction) -> None:
     """Print a line if the gain of a placement differs under static routes, which most networks of switches may have."""
     own, first = found.mappings[0], found.predictions[0]
     if not is_static_likely(where, found.traffic.n_ranks) or p.placement == first.placement:
@@ -229,7 +229,8 @@ def _show_static(where, found, mapping, p):
         labelled(STATIC, f"{gain} {_launch_name(where, first)}{STATICALLY}: --routing static")
 
 
-def _show_all_routings(where, path, found, mapping, name, more, all_notes, as_json):
+def _show_all_routings(where: Question, path: str, found: PlacedProgram, mapping: Mapping, name: str, more: dict[str, Any],
+                       all_notes: bool, as_json: bool) -> None:
     """Print the loads of a placement beside those of the launcher's order under each rule of the network."""
     own = found.mappings[0]
     pairs = list[list[ProgramPrediction]]()
@@ -266,12 +267,12 @@ def show_program(where: Question, found: PlacedProgram, names: dict[str, str] | 
     print_table(None, columns, rows)
 
 
-def _load(p):
+def _load(p: ProgramPrediction) -> str:
     """The time of the links, or the bytes of the busiest link without a bandwidth."""
     return amount(p.link_bytes) if p.link_s is None else milliseconds(p.link_s)
 
 
-def _carried(p):
+def _carried(p: ProgramPrediction) -> str:
     """The load of the busiest link, or its range by how the routers adapt."""
     low, high = p.ends
     if low.link_bytes != high.link_bytes:
@@ -279,7 +280,7 @@ def _carried(p):
     return f"{amount(p.link_bytes)}{'' if p.link_s is None else f' in {milliseconds(p.link_s)}'} on the busiest link"
 
 
-def _compared(p, first, name):
+def _compared(p: ProgramPrediction, first: ProgramPrediction, name: str) -> str:
     """The gain of a placement over the launcher's order, with both loads if they are no ranges."""
     gains = p.gains(first) or (1.0, 1.0)
     if max(abs(ratio - 1) for ratio in gains) < SAME:
@@ -291,7 +292,7 @@ def _compared(p, first, name):
     return f"{factor(*gains)} on the links than {name}: {_carried(p)}, not {other}"
 
 
-def _notes(where, found):
+def _notes(where: Question, found: PlacedProgram) -> list[str]:
     """The notes of a table: the meaning of its bytes and bounds."""
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
     notes = [f"busiest link: bytes of a cable, the sum over {phases} phases" if phases > 1 else
@@ -305,7 +306,7 @@ def _notes(where, found):
             *launch_notes(where, found.mappings[0].grid)]
 
 
-def _sentences(where, found, p, file, effort):
+def _sentences(where: Question, found: PlacedProgram, p: ProgramPrediction, file: str, effort: str) -> list[str]:
     """Return the first sentences: the gain of a placement, or that none helps, and the bound."""
     first, cannot = found.predictions[0], found.advice.startswith("placement can")
     name = _launch_name(where, first)
@@ -329,7 +330,7 @@ def _sentences(where, found, p, file, effort):
     return [said, f"{_bound(p).capitalize()}. {advice}"]
 
 
-def _launch_name(where, p):
+def _launch_name(where: Question, p: ProgramPrediction) -> str:
     """The name of the launcher's order in a sentence."""
     launch = where.site.launch
     if not launch.orders:
@@ -337,7 +338,7 @@ def _launch_name(where, p):
     return launch.title if p.placement == "default" else placement_name(p.placement, where.site)
 
 
-def _bound(p):
+def _bound(p: ProgramPrediction) -> str:
     if not p.certificate:
         return "no bound is known"
     return "no placement is faster (proved)" if p.certificate < 1 + 1e-6 else \

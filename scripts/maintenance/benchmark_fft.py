@@ -139,13 +139,13 @@ def page_table(results: dict[Case, Launches]) -> tuple[list[str], list[list[str]
         ["geometric mean", *means]]
 
 
-def _cells(launches):
+def _cells(launches: Launches) -> list[str]:
     times = [t for launch in launches for t in launch["times_s"].get(OURS, ())]
     best = fastest(launches)
     return [f"{1e3 * median(times):.3g}" if times else "-", f"{best[1][1]:.2f} {best[0]}" if best else "-"]
 
 
-def _mean(rows):
+def _mean(rows: Iterable[Any]) -> str:
     found = [best[1][1] for launches in rows if (best := fastest(launches))]
     return f"{geometric_mean(found):.2f}" if found else "-"
 
@@ -264,11 +264,11 @@ def round_of(case: Case, contestants: Sequence[str], repetitions: int, seed: int
             yield from round_of(case, [first, *half], repetitions, seed)
 
 
-def _mpirun(ranks):
+def _mpirun(ranks: int) -> Any:
     program = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if not program:
         raise BenchmarkError("mpirun is missing; scripts/setup installs it")
-    idle = ["--mca", "mpi_yield_when_idle", "1"] if ranks > os.cpu_count() else []
+    idle = ["--mca", "mpi_yield_when_idle", "1"] if ranks > (os.cpu_count() or 1) else []
     return [program, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *idle]  # threads need all processors
 
 
@@ -287,7 +287,7 @@ def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
             yield case, results
 
 
-def _missing(name):
+def _missing(name: str) -> Any:
     """Why a peer has no driver, None if it has one."""
     try:
         driver_of(name)
@@ -374,7 +374,7 @@ def extents_of(text: str) -> tuple[int, int, int]:
     return nx, ny, nz
 
 
-def _measure(cases, names, rounds, repetitions, json_file):
+def _measure(cases: Iterable[Case], names: Any, rounds: int, repetitions: int, json_file: str | None) -> Any:
     """Results by case, including the results in the file; each new case is appended to the file."""
     results = _read([json_file]) if json_file and Path(json_file).exists() else {}
     missing = [case for case in cases if case not in results]
@@ -386,7 +386,7 @@ def _measure(cases, names, rounds, repetitions, json_file):
     return {case: results[case] for case in sorted(results, key=_place)}
 
 
-def _read(files):
+def _read(files: Sequence[str | Path]) -> dict[Case, list[dict[str, Any]]]:
     """Results by case of earlier runs, round by round."""
     results: dict[Case, Launches] = {}
     for file in files:
@@ -399,12 +399,12 @@ def _read(files):
     return {case: results[case] for case in sorted(results, key=_place)}
 
 
-def _place(case):
+def _place(case: Case) -> tuple[int, int, int, tuple[int, int]]:
     """The sort key of a case in the tables."""
     return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid
 
 
-def _tell(results, names, write):
+def _tell(results: dict[Case, list[dict[str, Any]]], names: Any, write: bool) -> None:
     rows, short = rows_table(results, names), page_table(results)
     print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
                 [machine(results), *refusals(results)])

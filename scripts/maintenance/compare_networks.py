@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import click
 import networkx as nx
@@ -27,7 +28,7 @@ from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.graph import scotch_is_there, scotch_mapping
 from pencilmap.model.kinds import network_named
 from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.allocation import Allocation, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import lower_bound
@@ -77,13 +78,13 @@ def tried(case: Mapping[str, str], scotch: bool) -> Case:
     return dict(case) | {name: f"{value:.4f}" for name, value in numbers.items()} | found
 
 
-def _costs(placed, site):
+def _costs(placed: Placement, site: Site) -> Any:
     """Return the lengths under each routing of the network, the default first; they count the hosts in use."""
     return [float(predict(placed, site=site, routing_name=rule).cost) * _scale(site)
             for rule in judged_routings(site.network)]
 
 
-def _scale(site):
+def _scale(site: Site) -> Any:
     return site.allocation.n_nodes / site.network.n_nodes
 
 
@@ -104,7 +105,7 @@ def table(lines: list[Case]) -> str:
          *(_rounded(line[name]) for name in FOUND[:6])] for line in lines])
 
 
-def _rounded(text):
+def _rounded(text: str) -> str:
     return text if text == "-" else f"{float(text):.2f}"
 
 

@@ -18,7 +18,9 @@ from pencilmap.mapper.formats import Job, mapping_text
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.product import Product
+from pencilmap.model.predict import Prediction
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
@@ -42,7 +44,7 @@ def entries() -> Iterator[tuple[dict[str, Any], str]]:
                    mapping_text(product.mapping(str(product)), format_name, Job(where.site)))
 
 
-def _entry(where, machine, network, product, format_name):
+def _entry(where: Any, machine: Any, network: Any, product: Product, format_name: str | None) -> Any:
     grid, tasks = product.grid, where.tasks_per_node
     name = f"{machine or 'torus'}-{network.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
     words = ["pencilmap", "map", *(["--machine", machine] if machine else []), "--network", network,
@@ -55,19 +57,19 @@ def _entry(where, machine, network, product, format_name):
     return entry | ({"other_defaults": others} if others else {})
 
 
-def _launched(where, grid, order):
+def _launched(where: Any, grid: ProcessGrid, order: Any) -> Any:
     """The launch order and its prediction."""
     return {"order": order, "title": where.site.launch_phrase(order),
             **_numbers(where.predict(where.place(f"default:{order}", grid)))}
 
 
-def _numbers(prediction):
+def _numbers(prediction: Prediction) -> Any:
     """The part of a prediction in the manifest: effective lengths, routed loads, their sum, the certificate."""
     stages = [{"name": stage.name, "m": _rounded(stage.m), "load": _rounded(stage.load)} for stage in prediction.stages]
     return {"stages": stages, "certificate": _rounded(prediction.certificate), "sum": _rounded(prediction.cost)}
 
 
-def _rounded(value):
+def _rounded(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_rounded(v) for v in value]
     return None if value is None else round(float(value), 6)

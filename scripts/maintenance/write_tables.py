@@ -8,6 +8,7 @@ tests/test_docs.py compares the documents with the same tables.
 import re
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import FORMATS
@@ -50,7 +51,7 @@ def all_launch_orders() -> list[tuple[str, LaunchOrder]]:
     return [(name, order) for name, order in [*machines, *launchers] if order]
 
 
-def _axes(machine):
+def _axes(machine: Any) -> Any:
     return axes_of_jobs(machine.figures, machine.network)[0]
 
 

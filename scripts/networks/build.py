@@ -8,10 +8,12 @@ import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.base.progress import say
 from pencilmap.model.base.errors import PencilmapError
@@ -71,7 +73,7 @@ def find_build() -> Build:
     return Build(source, _directory(root))
 
 
-def _directory(root):
+def _directory(root: Path) -> Path:
     if os.environ.get(BUILD_VARIABLE):
         return Path(os.environ[BUILD_VARIABLE]).absolute()
     if (root / "pyproject.toml").is_file():
@@ -101,7 +103,7 @@ def ensure_built(simulated: bool = True) -> Build:
 
 
 @cache  # a check takes two seconds even if all is built; a failed check is repeated
-def _ensure(build, simulated):
+def _ensure(build: Build, simulated: bool) -> None:
     check_tools(simulated)
     try:
         build.directory.mkdir(parents=True, exist_ok=True)
@@ -152,20 +154,20 @@ def check_tools(simulated: bool = True) -> None:
                          f"apt-get install {' '.join(dict.fromkeys(missing.values()))}")
 
 
-def _has_header(name):
+def _has_header(name: str) -> bool:
     probe = subprocess.run(["cc", "-E", "-"], input=f"#include <{name}>\n", text=True, capture_output=True, timeout=60)
     return probe.returncode == 0
 
 
 @contextmanager
-def _locked(path):
+def _locked(path: Path) -> Iterator[Any]:
     """Lock a directory for one build at a time, because tests and simulations run in parallel."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _configure(build):
+def _configure(build: Build) -> None:
     cache = build.directory / "CMakeCache.txt"
     configured = cache.read_text(errors="replace") if cache.is_file() else None
     if configured is None:
@@ -176,7 +178,7 @@ def _configure(build):
                          f"another directory in {BUILD_VARIABLE}")
 
 
-def _run(command, step):
+def _run(command: list[str | Path], step: str) -> None:
     try:
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=TIMEOUT_S)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from pencilmap.mapper.base.files import append_whole, check_appendable, temporary_folder
 from pencilmap.mapper.base.progress import say
@@ -24,7 +25,7 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import read_whole
 from pencilmap.model.machines.probe import Probe
 from pencilmap.model.network.torus import as_torus
-from pencilmap.scripts.networks.build import built_for_mpich, ensure_built, tail
+from pencilmap.scripts.networks.build import Build, built_for_mpich, ensure_built, tail
 from pencilmap.scripts.networks.simulated import (
     ALLTOALLV,
     TIMEOUT_S,
@@ -150,11 +151,11 @@ def serial_fftw_s(n: int, reps: int = 5) -> float:
     return median(times)
 
 
-def _listed(values):
+def _listed(values: list[int | str] | Sequence[int] | Sequence[str]) -> str:
     return ",".join(map(str, values))
 
 
-def _mpirun(program, ranks, *words, mpi=OPEN_MPI):
+def _mpirun(program: str, ranks: int, *words: int | str | Path, mpi: str = OPEN_MPI) -> Any:
     command = [*_starter(ranks, program, mpi), *map(str, words)]
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
@@ -166,7 +167,7 @@ def _mpirun(program, ranks, *words, mpi=OPEN_MPI):
     return done.stdout
 
 
-def _starter(ranks, program, mpi):
+def _starter(ranks: int, program: str, mpi: str) -> Any:
     if mpi == MPICH and not has_mpich():
         raise MeasureError("MPICH is not installed here, so nothing can be compared with it: apt-get install mpich "
                            "libmpich-dev")
@@ -210,7 +211,8 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
     append_whole(json_path, text, SimulationError)
 
 
-def _ran(name, network, ranks, command, timeout_s, cancelled, result="output.txt"):
+def _ran(name: str, network: SimulatedNetwork, ranks: int, command: Any, timeout_s: float, cancelled: threading.Event,
+         result: str = "output.txt") -> str:
     """Run a command on the first hosts of a network and return the text of a file that it writes."""
     with work_directory() as work:
         for file, text in network.files(network.first_hosts(ranks)).items():
@@ -256,7 +258,7 @@ def simulate_ewald(runs: Sequence[EwaldRun], timeout_s: float = TIMEOUT_S) -> li
             raise
 
 
-def _seconds(run, build, timeout_s, cancelled):
+def _seconds(run: EwaldRun, build: Build, timeout_s: float, cancelled: threading.Event) -> dict[str, float]:
     ranks = run.reciprocal + 1
     if run.network.network.n_nodes < ranks:
         raise SimulationError(f"{ranks} ranks on {run.network.network.n_nodes} hosts; give a network with a host for each")

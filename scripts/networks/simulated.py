@@ -327,7 +327,7 @@ def simulation_of_lines(where: Question, network: SimulatedNetwork, placement: s
                       fields=problem.fields, labels=_labels(where, network, placement), line=problem, **options)
 
 
-def _labels(where, network, placement):
+def _labels(where: Question, network: SimulatedNetwork, placement: str) -> dict[str, str]:
     """Return labels from which the prediction of a run can be computed again."""
     rates = network.network.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
@@ -392,7 +392,7 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def _check_hosts(host_of_rank, simulated, grid):
+def _check_hosts(host_of_rank: Sequence[str], simulated: SimulatedNetwork, grid: ProcessGrid) -> None:
     if len(host_of_rank) != grid.n_tasks:
         # SimGrid would silently start again at the first host
         raise SimulationError(f"{len(host_of_rank)} hosts are given for the {grid.n_tasks} ranks of grid {grid}; "
@@ -412,7 +412,7 @@ def _check_hosts(host_of_rank, simulated, grid):
             raise SimulationError(f"rank {rank}: {problem}")
 
 
-def _check_word(word):
+def _check_word(word: str) -> None:
     """Raise SimulationError unless the shell script smpirun keeps the word whole: the script splits and expands words."""
     if not re.fullmatch(r"[\w.,:;+=/@%~^-]+", word):
         raise SimulationError(f"{word!r} cannot be passed through smpirun; use letters, digits and .,:;+=/@%~^-")
@@ -421,7 +421,7 @@ def _check_word(word):
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _run(simulation, build, timeout_s, cancelled, share=0.0):
+def _run(simulation: Simulation, build: Build, timeout_s: float, cancelled: threading.Event, share: float = 0.0) -> str:
     """Run one simulation and return the text of its records."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
@@ -442,7 +442,7 @@ def work_directory() -> Iterator[Path]:
         yield work
 
 
-def _write_inputs(simulation, work):
+def _write_inputs(simulation: Simulation, work: Path) -> None:
     usage = "usage_file = link_usage.txt\n" if simulation.usage_path else ""
     for name, text in simulation.network.files(simulation.host_of_rank).items():
         (work / name).write_text(text + (usage if name == "platform.txt" else ""))
@@ -453,12 +453,12 @@ def _write_inputs(simulation, work):
             raise SimulationError(f"mapfile {simulation.mapfile} cannot be read: {error.strerror}") from error
 
 
-def _mapfile_name(simulation):
+def _mapfile_name(simulation: Any) -> Any:
     """Return the name of the mapfile without blanks, because a blank would end the name in the record."""
     return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
 
 
-def _command(simulation, build):
+def _command(simulation: Simulation, build: Build) -> list[str]:
     settings = [f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
     if simulation.timing_only and simulation.bytes_per_rank >= LEAST_FOLDED:
         # Fold the buffers of the transform, but not the smaller tables, which differ between ranks. The blocks are as large
@@ -481,7 +481,7 @@ def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Ite
             *settings, str(program), *options]
 
 
-def _runner_options(run):
+def _runner_options(run: Simulation) -> list[str]:
     options = {"--size": run.size, "--precision": [run.precision], "--decomposition": [run.grid.decomposition.name],
                "--grid": [run.grid], "--exchange": [run.exchange], "--direction": [run.direction], "--reps": [run.reps],
                "--warmup": [run.warmup], "--json": ["records.jsonl"], "--tasks-per-node": [run.tasks_per_node],
@@ -501,7 +501,7 @@ def _runner_options(run):
     return words + labels + ["--verify"] * run.verify
 
 
-def _label_options(labels):
+def _label_options(labels: dict[str, str]) -> list[str]:
     return [f"{key}={value}" for key, value in labels.items()]
 
 
@@ -525,7 +525,7 @@ def wait_for(command: list[str], work: Path, timeout_s: float, cancelled: thread
             process.wait()
 
 
-def _collect(simulation, work, status):
+def _collect(simulation: Simulation, work: Path, status: int) -> str:
     records = work / "records.jsonl"
     if status != 0:
         raise SimulationError(f"the runner failed on the simulated network, exit status {status}{output_of(work)}")
@@ -543,7 +543,7 @@ def output_of(work: Path) -> str:
                                                        if "SMPI process did not return 0" not in line))
 
 
-def _records(text):
+def _records(text: str) -> list[dict[str, Any]]:
     try:
         return [json.loads(line) for line in text.splitlines() if line]
     except json.JSONDecodeError as error:
@@ -551,13 +551,13 @@ def _records(text):
 
 
 @contextmanager
-def _termination_as_exit():
+def _termination_as_exit() -> Iterator[Any]:
     """Raise an exception on SIGTERM while simulations run, so that the simulations end too."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
 
-    def leave(number, frame):
+    def leave(number: int, frame: Any) -> None:
         raise SystemExit(128 + number)
 
     signal.signal(signal.SIGTERM, leave)

@@ -65,7 +65,7 @@ class Case:
         return self.schedule == SEQUENCE and self.exchange == DEFAULT_ALGORITHM
 
     @property
-    def setup(self) -> tuple:
+    def setup(self) -> tuple[Any, ...]:
         """Return the values that the case shares with other placements and schedules of the same transform."""
         return (self.machine, self.torus, self.bandwidth, self.tasks_per_node, self.grid, self.fft, self.message_s,
                 self.injection)
@@ -108,22 +108,22 @@ class Claim:
         return len(ratios), min(ratios), max(ratios), self.least <= min(ratios) and max(ratios) <= self.most
 
 
-def _is_no_torus(row):
+def _is_no_torus(row: Any) -> Any:
     return not row.case.setting().network.has_products
 
 
-def _is_published_8_cube(row):
+def _is_published_8_cube(row: Any) -> Any:
     return (row.published_s is not None and row.case.placement == "box:2x2x2" and row.case.tasks_per_node == 1
             and int(row.case.fft) >= 256)
 
 
-def _is_on_512(*schedules, direction=FORWARD):
+def _is_on_512(*schedules: str, direction: str = FORWARD) -> Callable[..., Any]:
     """Select rows of 8x64 on 8x8x8 under one of these schedules."""
     return lambda row: (row.case.torus, row.case.grid, row.case.direction) == ("8x8x8", "8x64", direction) and \
         row.case.schedule in schedules
 
 
-def _is_long_ring_map(row):
+def _is_long_ring_map(row: Any) -> Any:
     """Select ring maps on rings of more than 4 nodes, whose shared link becomes idle before the end."""
     return row.case.placement.startswith("ring:") and max(row.case.setting().network.shape) > 4
 

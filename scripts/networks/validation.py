@@ -1,7 +1,7 @@
 """Simulated, predicted and published times: the rows of `pencilmap validate`, and those of distributed lines."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any
 
 from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.mapper.runs.records import Record, read_records
-from pencilmap.mapper.setting import setting
+from pencilmap.mapper.setting import Setting, setting
 from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.kinds import default_routing, routing
@@ -25,7 +25,7 @@ from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules import course_of, parse_schedule
-from pencilmap.model.schedules.schedule import FORWARD, PAIR, directed
+from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE, directed
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.model.times.timing import exchange_terms
@@ -39,7 +39,7 @@ from pencilmap.scripts.networks.simulated import (
     simulation_of,
     simulation_of_lines,
 )
-from pencilmap.scripts.networks.suites import SEQUENCE, Case
+from pencilmap.scripts.networks.suites import Case
 
 # Simulated, predicted and published times: the rows of `pencilmap validate simulated`.
 #
@@ -149,49 +149,50 @@ def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: st
     return found
 
 
-def _labelled(run, name):
+def _labelled(run: Simulation, name: str) -> Simulation:
     return replace(run, labels={**run.labels, "case": name})
 
 
-def _beside_the_best(rows):
+def _beside_the_best(rows: Any) -> Any:
     """Add the simulated time of the best placement in sequence to rows of the same grid and transform."""
-    sums: dict[tuple, float] = {}
+    sums: dict[tuple[Any, ...], float] = {}
     for row in rows:
         if row.case.is_usual:
             sums[row.case.setup, row.case.placement] = sums.get((row.case.setup, row.case.placement), 0.0) + row.simulated_s
-    best: dict[tuple, float] = {}
+    best: dict[tuple[Any, ...], float] = {}
     for (setup, _), seconds in sums.items():
         best[setup] = min(seconds, best.get(setup, inf))
     return [row if row.case.is_usual or row.case.setup not in best else
             replace(row, sequence_s=(1 + (row.case.direction == PAIR)) * best[row.case.setup]) for row in rows]
 
 
-def _read(path):
+def _read(path: Path | str | PathLike[str] | None) -> dict[str, dict[str, Any]]:
     if path is None or not Path(path).exists() or not Path(path).stat().st_size:
         return {}
     return {record["labels"]["case"]: record for record in read_records(path) if "case" in record["labels"]}
 
 
-def _simulation(case):
+def _simulation(case: Case) -> Any:
     where = case.setting()
     return simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
                          exchange=case.exchange, halo=case.halo, timing_only=case.timing_only, verify=case.verify)
 
 
-def _network(where, case):
+def _network(where: Question, case: Case) -> Any:
     return SimulatedNetwork(where.network, rule=case.rule, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
                             message_s=case.message_s)
 
 
-def _injection(where):
+def _injection(where: Question) -> Any:
     """Return bytes per second that the tasks of a node together may send; None for no limit."""
     task = where.costs.injection_per_task
     limits = [where.costs.injection_per_node, None if task is None else task * where.tasks_per_node]
     return min((limit for limit in limits if limit), default=None)
 
 
-def _rows(case, record):
-    where, grid = case.setting(), case.process_grid()
+def _rows(case: Case, record: Record) -> Iterator[Any]:
+    where: Any = case.setting()
+    grid = case.process_grid()
     placed = where.place(case.placement, grid)
     if case.halo:
         yield _halo(case, grid, record, placed.mapping(case.placement))
@@ -215,15 +216,15 @@ def _rows(case, record):
                   published_s=published.get(stage.name))
 
 
-def _remaps(case, grid, record, network, mapping):
+def _remaps(case: Any, grid: ProcessGrid, record: Record, network: Any, mapping: Mapping) -> Iterator[Any]:
     for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
         yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
                   simulated_s=record["phases"][f"exchange_{exchange.name}"]["max_s"][0], software_s=0.0,
                   time_s=predicted.time_s, published_s=None)
 
 
-def _halo(case, grid, record, mapping):
-    transform = case.setting().transform
+def _halo(case: Case, grid: ProcessGrid, record: Record, mapping: Mapping) -> Any:
+    transform: Any = case.setting().transform
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
     question = Question(ROUTING, transform=transform)
@@ -240,9 +241,10 @@ def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mappi
     return (stage.time_s or 0.0) + sum(added)
 
 
-def _joint_rows(case, record):
+def _joint_rows(case: Case, record: Record) -> Iterator[Any]:
     """Return a single row for all exchanges of a transform, or of a pair of transforms."""
-    where, grid = case.setting(), case.process_grid()
+    where: Any = case.setting()
+    grid = case.process_grid()
     placed = where.place(case.placement, grid, case.schedule)
     forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
                        direction=case.direction).schedule
@@ -270,21 +272,21 @@ def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction
     return sum(time for time in times if time is not None)
 
 
-def _joint(mapping, parts):
+def _joint(mapping: Mapping, parts: Any) -> Any:
     return routed_joint(mapping.network, parts, mapping.node_of_rank, routing(ROUTING, mapping.network))
 
 
-def _messages(exchange):
+def _messages(exchange: Exchange) -> Any:
     """Count the messages of all ranks, including messages to themselves."""
     return prod(int((weight > 0).sum()) for weight in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
 
 
-def _bytes(exchange):
+def _bytes(exchange: Exchange) -> Any:
     return exchange.unit_bytes * prod(int(weight.sum()) for weight in (exchange.group_weight, exchange.send_weight,
                                                                        exchange.receive_weight))
 
 
-def _published(case):
+def _published(case: Case) -> Any:
     cells = PUBLISHED[case.machine]() if case.machine in PUBLISHED else ()
     return {c.phase: c.time_s for c in cells if (str(c.transform.nx), str(c.grid), c.placement, c.tasks_per_node)
             == (case.fft, case.grid, case.placement, case.tasks_per_node)}
@@ -335,10 +337,10 @@ class DistributedCase:
                  *[f"ports={self.ports}"] * (self.ports > 1), algorithm, self.order, size]
         return ",".join(words)
 
-    def _where(self):
+    def _where(self) -> Setting:
         return setting(network=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{self.rate:g} B/s")
 
-    def _network(self):
+    def _network(self) -> SimulatedNetwork:
         return SimulatedNetwork(as_torus(self._where().network), 0.0, self.rate if self.crossbar else 0.0, self.message_s,
                                 self.ports)
 
@@ -447,7 +449,7 @@ def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> flo
     return _crossing([exchanges_s(found[0]) for found in records], sizes[0])
 
 
-def _crossing(times, low):
+def _crossing(times: list[float], low: Any) -> float:
     """Return the break-even of two algorithms, from the times of each at a size and at twice that size."""
     return break_even(*(LineTimes(0, 2 * a - b, (b - a) / low) for a, b in (times[:2], times[2:])))
 

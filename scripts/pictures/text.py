@@ -10,13 +10,15 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.mapper.place import place
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import default_routing, routing as routing_named
-from pencilmap.model.network.graph import Level
+from pencilmap.model.network.graph import GraphNetwork, Level
+from pencilmap.model.network.network import CoordinateNetwork
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
@@ -205,7 +207,7 @@ def _levels(network: Any, loads: Sequence[Floats]) -> Iterator[Band]:
         yield Band(OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None])
 
 
-def _switches(network):
+def _switches(network: GraphNetwork) -> Level:
     """Return the level of a network without levels: each switch is a unit, or each host if there are no switches."""
     n, total = network.n_nodes, len(network.vertices)
     first = n if total > n else 0
@@ -229,7 +231,7 @@ def unit_names(network: Any, level: Level) -> list[str]:
             name if name.startswith(f"{level.name}=") else f"{level.name} {name}" for unit, name in enumerate(level.names)]
 
 
-def _merged(band, size, digits, job):
+def _merged(band: Band, size: float, digits: int, job: Ints | None) -> list[tuple[str, Floats, str, list[int]]]:
     """Return (name, values, hosts, units) of units with the same values, the busiest first; dimensions in their order."""
     shown = np.round(band.values.T / size, digits)
     loaded = np.flatnonzero(band.values.max(axis=0, initial=0.0)).tolist()
@@ -241,7 +243,7 @@ def _merged(band, size, digits, job):
              _hosts(band.unit_of_host, units, job), units) for units in same]
 
 
-def _hosts(unit_of_host, units, job):
+def _hosts(unit_of_host: Ints | None, units: list[int], job: Ints | None) -> str:
     """Return how many hosts of the units belong to the job, "" without a job or without hosts in the units."""
     if unit_of_host is None or job is None:
         return ""
@@ -271,7 +273,7 @@ def units_title(kind: str, names: Sequence[str], which: str = "") -> str:
     return title
 
 
-def _chosen(bands, most):
+def _chosen(bands: list[tuple[Band, list[tuple[str, Floats, str, Any]]]], most: int) -> list[tuple[str, Floats, str]]:
     """Return name and values of at most `most` lines, the busiest of each band among them, and a line for its others."""
     ranked = sorted((k > 0, -max(row[1]), number, k) for number, (_, rows) in enumerate(bands) for k, row in enumerate(rows))
     kept = ranked
@@ -293,7 +295,7 @@ def _chosen(bands, most):
     return lines
 
 
-def _idle(bands):
+def _idle(bands: list[Band]) -> str:
     """Return the units without load in words, "" if all have some."""
     number = {band.kind: int((band.values.max(axis=0, initial=0.0) == 0).sum()) for band in bands
               if band.kind != OTHER}
@@ -389,7 +391,7 @@ def planes_text(torus: Any, mark: np.ndarray, width: int, strength: str, most: i
     return lines
 
 
-def _coarse(torus, mark, blocks, strength):
+def _coarse(torus: CoordinateNetwork, mark: NDArray[np.str_], blocks: Blocks, strength: str) -> NDArray[np.str_]:
     """Return the mark of each block."""
     coordinates = torus.coordinates(np.arange(torus.n_nodes)) // np.array(blocks.edges)
     number = np.ravel_multi_index(tuple(coordinates.T), blocks.shape, order="F")
@@ -398,7 +400,7 @@ def _coarse(torus, mark, blocks, strength):
     return np.array(list(strength))[strongest]
 
 
-def _planes(torus, mark, width):
+def _planes(torus: Blocks, mark: NDArray[np.str_], width: int) -> list[str]:
     seen = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
     right, up, further = seen[0], seen[1] if len(seen) > 1 else None, seen[2:]
     planes = [_plane(torus, mark, right, up, dict(zip(further, reversed(at))))
@@ -406,7 +408,7 @@ def _planes(torus, mark, width):
     return _side_by_side(planes, width)
 
 
-def _plane(torus, mark, right, up, at):
+def _plane(torus: Blocks, mark: NDArray[np.str_], right: int, up: int | None, at: dict[int, int]) -> list[str]:
     """Draw a plane of blocks: its further coordinates above, the axes at the sides."""
     rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={torus.span(i, value)}"
                                                                      for i, value in at.items())
@@ -434,7 +436,7 @@ def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
     return found
 
 
-def _legend(groups, both, empty, width):
+def _legend(groups: Any, both: bool, empty: bool, width: int) -> list[str]:
     """Return the meanings of the marks, in as many lines as they need."""
     said = [f"{sign} {name} {number}: {counted(len(nodes), 'rank')} on {counted(len(np.unique(nodes)), 'node')}"
             for sign, (name, (number, nodes)) in zip(MARKS, groups.items())]

@@ -22,6 +22,7 @@ from functools import cache, partial
 from itertools import pairwise
 from math import erf, erfc, log2
 from statistics import median
+from typing import Any
 
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.decompositions import SLAB
@@ -183,7 +184,7 @@ def other_computing_s(mesh: int) -> float:
     return (CHARGES * ORDER**3 * SPREAD_FLOPS + mesh**3 / 2 * WAVE_FLOPS) / rate
 
 
-def _mesh_s(mesh, reciprocal):
+def _mesh_s(mesh: int, reciprocal: int) -> tuple[str, float]:
     """Return name of the schedule and predicted seconds of two transforms and two halos on a number of processes."""
     place = Place(reciprocal, WORKSTATIONS)
     where = where_of(DUKE, f"{mesh}:r2c", place)
@@ -206,7 +207,7 @@ def predicted(mesh: int) -> Parts:
 
 
 @cache
-def _direct_s():
+def _direct_s() -> float:
     """Return the serial direct part, so that the serial reciprocal part limits the speed-up to the published one."""
     serial = _mesh_s(FITTED_MESH, 1)[1] + other_computing_s(FITTED_MESH)
     return (fact("dpme_serial_speedup") - 1) * serial
@@ -315,7 +316,7 @@ _POINTS = "The points of the picture are not available in text; each slice alone
 _WORD = "The text has a word, no number; the rate of serial FFTW is assumed."
 
 
-def _judged_duke(found):
+def _judged_duke(found: Any) -> Any:
     compared, limit = [], int(fact("speedup_limit"))
     for n, each in found.items():
         own = [t for t in each if t.place.workstations == CLUSTER]
@@ -333,7 +334,7 @@ def _judged_duke(found):
     return compared
 
 
-def _timed(found):
+def _timed(found: Any) -> Any:
     compared = []
     for n, each in found.items():
         for name, time_s in (("serial", each[0].serial_s), ("on 16 processors", _at(each, 16).singly_s)):
@@ -341,7 +342,7 @@ def _timed(found):
     return compared
 
 
-def _judged_sp2(found):
+def _judged_sp2(found: dict[int, list[Times]]) -> list[Compared]:
     processes = int(fact("efficiency_processors"))
     small, large = (_at(found[n], processes).alone / processes for n in (64, 128))
     return [Compared(f"efficiency of 128^3 on {processes} processors", fact("efficiency_128_sp2"), large, _BOTH, _KERNEL),
@@ -407,13 +408,13 @@ def dpme(mesh: int) -> Found:
                   f"fastest; the curves: {PICTURE}"], compared)
 
 
-def _last_gain(parts):
+def _last_gain(parts: Any) -> Any:
     """Return the most processes that are faster than the next fewer by 1 %."""
     times_s = [parts.best(p).time_s for p in PROCESSES]
     return max(p for p, (before, now) in zip(PROCESSES[1:], pairwise(times_s)) if now < 0.99 * before)
 
 
-def _ewald_here_s(mesh, processes, *options):
+def _ewald_here_s(mesh: int, processes: int, *options: Any) -> Any:
     return ewald_s(processes, "--random", str(CHARGES), "--order", str(ORDER), "--mesh", str(mesh), "--steps", "5",
                    *options)["total"]
 
@@ -437,7 +438,7 @@ _SIZE = "the caption names no size"
 _DPME = "the example pme_c on the simulated cluster"
 
 
-def _fft(title, published, machine, sizes, timings):
+def _fft(title: str, published: str, machine: str, sizes: tuple[int, ...], timings: bool) -> Figure:
     return Figure(title, published, _CLUSTER, partial(speedups, machine, sizes, timings), simulates=True,
                   kind="modelled, simulated, assumed")
 

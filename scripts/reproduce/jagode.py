@@ -39,7 +39,7 @@ LIMIT_MB_S = 148  # of a link, sec. 5.2
 UNEXPLAINED = 1.15  # of the columns beside 4x4x4 boxes in CO mode: faster here
 
 
-def _cells():
+def _cells() -> Any:
     return [(cell, row) for cell, row in zip(bluegene_l_512(), compare_published())]
 
 
@@ -62,7 +62,7 @@ def totals() -> Found:
     return _times("total")
 
 
-def _times(stage):
+def _times(stage: str) -> Found:
     fitted = _fitted()
     rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, 1e3 * cell.time_s, 1e3 * row.time_s,
              row.time_s / cell.time_s, cell in fitted] for cell, row in _cells() if cell.phase == stage]
@@ -71,7 +71,7 @@ def _times(stage):
                   "exchanges (docs/time-model.md)", *_small_errors(stage, rows)], list(_by_size(stage, rows)))
 
 
-def _by_size(stage, rows) -> Iterator[Compared]:
+def _by_size(stage: str, rows: list[Any]) -> Iterator[Compared]:
     """Yield published and predicted milliseconds of each size, as geometric means over the mappings."""
     of = {"total": "the transform", "row": "rows", "column": "columns"}[stage]
     for n in SIZES:
@@ -82,14 +82,14 @@ def _by_size(stage, rows) -> Iterator[Compared]:
                        f"by row; {fitted} of the {len(some)} were fitted.")
 
 
-def _fitted():
+def _fitted() -> set[Cell]:
     """Return the cells that the machine file was fitted to: every second exchange, every second total by its computing."""
     cells = bluegene_l_512()
     return {cell for some in ([c for c in cells if c.phase != "total"], [c for c in cells if c.phase == "total"])
             for cell in some[::2]}
 
 
-def _small_errors(stage, rows):
+def _small_errors(stage: str, rows: Any) -> list[str]:
     """Return the largest errors at 64^3, of the fitted rows and of the others."""
     off = {which: max((abs(row[6] - 1) for row in rows if row[3] == 64 and row[7] is which), default=0.0)
            for which in (True, False)}
@@ -112,7 +112,7 @@ def relative(mapping: str) -> Found:
                  ["relative performance: the time of 64x8 default, CO, over that of the line"], list(_gains(mapping, rows)))
 
 
-def _gains(mapping, rows) -> Iterator[Compared]:
+def _gains(mapping: str, rows: list[list[Any]]) -> Iterator[Compared]:
     """Yield the speed-up of cubes over the default mapping of the same grid, which the text of sec. 7.2 judges."""
     found = {(mode, grid, of, n): values for mode, grid, of, n, *values in rows}
     for mode, grid in (("CO", "8x64"), ("VN", "16x64")) if mapping == "cube8" else (("CO", "64x8"), ("VN", "128x8")):
@@ -131,10 +131,10 @@ def statements() -> Found:
     for cell, row in _cells():
         time_s[cell.tasks_per_node, str(cell.grid), cell.mapping, cell.transform.nx, cell.phase] = cell.time_s, row.time_s
 
-    def ratio(one, other):
+    def ratio(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[float, float]:
         return one[0] / other[0], one[1] / other[1]
 
-    def exchanged(*key):
+    def exchanged(*key: int | str) -> tuple[float, float]:
         row, column = time_s[(*key, "row")], time_s[(*key, "column")]
         return row[0] + column[0], row[1] + column[1]
 
@@ -145,7 +145,7 @@ def statements() -> Found:
                    for k in (0, 1)) for tasks in (1, 2)]
     defaults = ratio(*(time_s[1, text, "default", 128, "total"] for text in ("64x8", "8x64")))
     modes = ratio(small[1], small[0])
-    rows = [["exchanges of the default over those of a cube, the largest gain", 1.33, *largest],
+    rows: list[list[Any]] = [["exchanges of the default over those of a cube, the largest gain", 1.33, *largest],
             [f"least time in VN mode over CO mode, {SIZES[0]}^3", "above 1", *modes],
             ["default of 64x8 over that of 8x64, CO mode, 128^3", 1.06, *defaults]]
     differences = (f"{MODES[tasks]}, {grid}, {n}^3; the times of Appendix A give {largest[0]:.3g}.",
@@ -196,7 +196,7 @@ def wrap_verdict(rows: Sequence[Sequence[Any]]) -> list[str]:
             "modelled: the calibrated time model; any other case: pencilmap predict --machine bluegene-l --wrap both"]
 
 
-def _steps():
+def _steps() -> Found:
     """Return Fig. 1 and the five steps of sec. 3.2, on a grid that is not square, so that rows and columns differ."""
     found = steps("pencil", (4, 2), 16, {"steps": 5, "all-to-alls": 2, "groups of the first all-to-all": 2,
                                          "groups of the last all-to-all": 4},

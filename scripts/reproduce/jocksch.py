@@ -8,14 +8,15 @@ and the notes of a result show them. Nodes of the size of the slides are modelle
 from dataclasses import dataclass
 from functools import cache, partial
 from math import ceil, inf, log
+from typing import Any
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.setting import setting
 from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.machines.probe import fit_probe
-from pencilmap.model.network.graph import from_networkx
-from pencilmap.model.network.torus import as_torus
+from pencilmap.model.network.graph import GraphNetwork, from_networkx
+from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
@@ -115,7 +116,7 @@ def meshes() -> Found:
                   "start"], compared)
 
 
-def _simulated_steps(asked):
+def _simulated_steps(asked: list[tuple[str, str, int]]) -> list[float]:
     """Return the steps forth and back of 16x16 points in 4x4 blocks, by algorithm, order and ports."""
     where = setting(network="4x4", bandwidth=CROSSBAR)
     runs = [simulation_of_lines(where, SimulatedNetwork(as_torus(where.network), 0.0, 0.0, START_S, k), "default",
@@ -151,7 +152,7 @@ def break_even() -> Found:
                   for ranks, radix, k in ((64, 2, 1), (64, 4, 3))])
 
 
-def _simulated_break_evens(predicted):
+def _simulated_break_evens(predicted: Any) -> Any:
     """Return break-evens of ranks, radix and ports: transposes in natural order, and a binary exchange in its own order."""
     sizes = {key: sizes_about(n) for key, n in predicted.items()}
     runs = []
@@ -162,13 +163,13 @@ def _simulated_break_evens(predicted):
     return {key: crossing(records[4 * i:4 * i + 4], pair) for i, (key, pair) in enumerate(sizes.items())}
 
 
-def _case(ranks, algorithm, order, ports=1):
+def _case(ranks: int, algorithm: str, order: str, ports: int = 1) -> DistributedCase:
     """Return a crossbar as a torus with as few nodes along a dimension as possible, which is the fastest to simulate."""
     return DistributedCase(_crossbar(ranks), algorithm, message_s=measured().start_s, order=order, crossbar=True,
                            rate=measured().rate, ports=ports)
 
 
-def _crossbar(nodes):
+def _crossbar(nodes: int) -> str:
     return str(nodes) if nodes < 256 else "x".join(["4"] * round(log(nodes, 4)))
 
 
@@ -205,7 +206,7 @@ def weak_lines() -> Found:
                            "as the text says.") for tasks in (1, four)])
 
 
-def _sent(ranks, tasks, way):
+def _sent(ranks: int, tasks: int, way: str) -> tuple[int, float]:
     """Return messages of a rank to other nodes, and their bytes over those of its points. Stages inside nodes are free."""
     if way == "3 all-to-alls":
         return 3 * (ranks - tasks), 3 * (ranks - tasks) / ranks
@@ -214,7 +215,7 @@ def _sent(ranks, tasks, way):
     return (radix - 1) * stages, (radix - 1) * stages
 
 
-def _weak(ranks, tasks, way, n):
+def _weak(ranks: int, tasks: int, way: tuple[str, str], n: int) -> Simulation:
     algorithm, order = way
     if tasks == 1:
         return _case(ranks, algorithm, order).simulation(n)
@@ -252,7 +253,7 @@ def strong_pencils(n: int) -> Found:
                   for nodes in (min(gain), max(gain))])
 
 
-def _simulated_strong(n, tasks, asked):
+def _simulated_strong(n: int, tasks: int, asked: list[Any]) -> dict[Any, Any]:
     """Return seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
     runs = []
     for nodes, shape in asked:
@@ -266,7 +267,7 @@ def _simulated_strong(n, tasks, asked):
     return {nodes: tuple(seconds[2 * i:2 * i + 2]) for i, (nodes, _) in enumerate(asked)}
 
 
-def _switch(nodes):
+def _switch(nodes: int) -> GraphNetwork:
     import networkx as nx
 
     graph = nx.Graph()
@@ -275,7 +276,7 @@ def _switch(nodes):
     return from_networkx(graph, "one switch")
 
 
-def _block(network, tasks, shape):
+def _block(network: GraphNetwork | Torus, tasks: int, shape: tuple[int, ...]) -> Mapping:
     """Place a block of 3x4 tasks of the grid on each node, as on the slides."""
     import numpy as np
 

@@ -74,7 +74,7 @@ def published() -> tuple[AllToAll, ...]:
     return tuple(_one(size, p, 1e-6 * float(lines[size][f"{p} processes"])) for size in LARGE_BYTES for p in PROCESSES)
 
 
-def _one(size, processes, time_s):
+def _one(size: int, processes: int, time_s: float) -> AllToAll:
     where = setting(network=shape_for(processes // CORES_OF_NODE), tasks_per_node=CORES_OF_NODE, bandwidth="1 GB/s",
                     idle=True, fft=f"{size // 16}x{processes}x{processes}")
     work = where.predictions(f"1x{processes}", ["default"])[0].stage("column").work
@@ -243,13 +243,13 @@ def strong_scaling(n: int) -> Found:
     return Found(columns, rows, [CURVE_NOTE, *carried, *_bisections(cut), MODEL_NOTE], compared)
 
 
-def _bisection(points, n):
+def _bisection(points: Any, n: int) -> float | None:
     fact = p3dfft_2012()
     cores, of = int(fact["effective_bisection_cores"]), int(fact["transposes"])
     return fit(points).bisection(cores, crossing_bytes(n**3 * fact["point_bytes"], of))
 
 
-def _bisections(cut):
+def _bisections(cut: float | None) -> list[str]:
     fact = p3dfft_2012()
     cores = int(fact["effective_bisection_cores"])
     peak = bisection_bandwidth(parse_torus("15x16wx24w", bandwidth=(fact["link_peak"] / 2,) * 3))
@@ -334,7 +334,7 @@ def _flat_cases() -> Iterator[tuple[int, str, str]]:
     yield 2, "1024", "128x256"
 
 
-def _flat(tasks, size, text):
+def _flat(tasks: int, size: str, text: str) -> list[float | str]:
     say(f"{size} with {tasks} on a node")
     where = setting(machine="bluegene-l", network="x".join(map(str, FLAT_NODES)), tasks_per_node=tasks, fft=size)
     grid = parse_grid(text, PENCIL)

@@ -60,7 +60,7 @@ def published(name: str) -> dict[tuple[int, int], float]:
             if row["table"] == name for column, value in row.items() if column.endswith(" processes") and value}
 
 
-def _sizes(found):
+def _sizes(found: dict[tuple[int, int], float]) -> list[int]:
     return sorted({size for size, _ in found})
 
 
@@ -96,7 +96,7 @@ def against(name: str, exchange: str, reference: str) -> Found:
 def networks() -> Found:
     """Return MPI_Alltoall on SeaStar over MPI_Alltoall on Myrinet: the ratios, from the two tables of times."""
     old, jaguar, helics = published("networks"), published("alltoall-jaguar"), published("alltoall-helics")
-    rows = []
+    rows: list[list[Any]] = []
     for size in _sizes(old):
         mine = {p: jaguar[size, p] / helics[size, p] for p in (2, 4, 16, 64) if (size, p) in helics}
         rows.append([size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)),
@@ -151,7 +151,7 @@ def two_mpis(name: str, collective: str) -> Found:
                            "The paper compares 2008's versions over a network; here both copy through shared memory.")])
 
 
-def _both(one, other):
+def _both(one: Any, other: Any) -> Any:
     return 1e6 * one, 1e6 * other, one / other
 
 
@@ -219,7 +219,7 @@ def barriers() -> Found:
                  "A barrier takes the wait for late ranks out of the exchange; 4 ranks of a node wait less.")])
 
 
-def _grid(record):
+def _grid(record: Any) -> Any:
     return "x".join(map(str, record["grid"]))
 
 
@@ -257,7 +257,7 @@ _TWO = "computed again from four other tables"
 _MPIS = "the machines are gone: the same collective under Open MPI and MPICH of this machine, in turn"
 
 
-def _ratio(name, exchange, reference):
+def _ratio(name: str, exchange: str, reference: str) -> Figure:
     return Figure(f"ratios of {name.replace('-', ' ')}", _TEXT, _HERE, partial(against, name, exchange, reference), True)
 
 

@@ -1,6 +1,6 @@
 """`pencilmap check`: the validity and the loads of a placement file, or the places of its ranks alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH, faster_choices, under_every_rule
+from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.formats import FORMATS, READABLE, Job, read_document
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
@@ -16,7 +17,7 @@ from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.placement.allocation import Mapping
+from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
@@ -183,13 +184,13 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
                 f"{f', {shape}' if shape else ''}", *notes, *launch_notes(where, best.grid)], all_notes)
 
 
-def _is_order(choice, launch):
+def _is_order(choice: Choice, launch: Launched) -> bool:
     """Return whether the launch order is as fast as a choice."""
     ratio = gain(choice.prediction, launch.first)
     return ratio is not None and ratio < 1 + SAME
 
 
-def _sentences(said, file, choice):
+def _sentences(said: Answer, file: str, choice: Choice | None) -> Iterator[str]:
     """Yield the verdict about a file, and about its grid; `choice` is a much faster placement."""
     ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
@@ -210,26 +211,26 @@ def _sentences(said, file, choice):
     yield said.second()
 
 
-def _map_command(format_name, where):
+def _map_command(format_name: str, where: Question) -> str:
     """Return the line that writes a better file of the same format."""
     written, known = READABLE[format_name].launched_as or format_name, format_of_launcher(where)
     form = ["--format", written] if written in FORMATS and written != known else []
     return " ".join(["pencilmap map", *given_options("map", {"--format"}), *form, "-o FILE"])
 
 
-def _orders(name):
+def _orders(name: str) -> tuple[str, ...] | LaunchOrder | None:
     """Return the launch orders of a format, None if the format has none."""
     order = READABLE[name].launch_order
     return order and order.orders
 
 
-def _notes(others):
+def _notes(others: Any) -> Any:
     """Return the sentence about other launchers."""
     return [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
             "is over that launcher's order"] if others else []
 
 
-def _turned_lines(question, mapping, said):
+def _turned_lines(question: Question, mapping: Mapping, said: Answer) -> list[tuple[str, str]]:
     """Return a line if the same file gains much more on the grid in the other order, and something there."""
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
     if turned is None:

@@ -152,31 +152,32 @@ class Order:
         return self.title or ", ".join([str(self.where.site), f"grid {self.grid}", *parts])
 
 
-def _image(order):
+def _image(order: Order) -> list[str] | None:
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
         lines, placed = image_text(order.mapping, order.numbers, WIDTH), order.placed
         is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or product_of(placed)
         return [*(order.sentences if is_quick else [title]), "", *lines]
-    return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
+    draw_image(order.on_torus.mapping, order.numbers, order.path, title)
+    return None
 
 
-def _loads(order):
+def _loads(order: Order) -> list[str] | None:
     """Loads of each exchange before and after, in bytes if a transform is named; in a file those of one exchange."""
     if order.path is not None:
-        return draw_loads(order.on_torus.loads, order.path, order.exchange_title,
-                          with_bytes=order.where.transform is not None)
+        draw_loads(order.on_torus.loads, order.path, order.exchange_title, with_bytes=order.where.transform is not None)
+        return None
     return [*order.sentences, "", *order.table()]
 
 
-def _lengths(order):
+def _lengths(order: Order) -> None:
     if order.path is None:
         raise FigureError("lengths are drawn into a file; name it with --output")
     found = [answer(order.where, place(order.where, text, order.grid), text) for text in order.placements]
     return draw_lengths(found, order.path, order.titled())
 
 
-def _graph(order):
+def _graph(order: Order) -> list[str] | None:
     if order.where.network.has_products:
         raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
     if order.path is None:
@@ -184,11 +185,12 @@ def _graph(order):
         if not network.levels:
             return _loads(order)
         return [*order.sentences, "", *unit_lines(network, np.unique(nodes), nodes, UNITS), "", *order.table(ROWS)]
-    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title,
-                      with_bytes=order.where.transform is not None)
+    draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title,
+               with_bytes=order.where.transform is not None)
+    return None
 
 
-def _gain(order):
+def _gain(order: Order) -> None:
     """The launch order beside the placement; the factor is of the times, or of the loads without times."""
     if order.path is None or suffix(order.path) != "svg":
         raise FigureError("gain is an SVG, which suits light and dark pages; name a file .svg with --output")
@@ -206,7 +208,7 @@ def _gain(order):
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
 
 
-def _capital(words):
+def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
@@ -233,7 +235,7 @@ GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for
 EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name in d.names))
 
 
-def _placed(ctx, param, value):
+def _placed(ctx: click.Context, param: click.Parameter, value: float | str | None) -> str | float | None:
     """Callback: the file of a placement as the name of one."""
     return value and f"file:{value}"
 
@@ -280,7 +282,7 @@ def command(file: str | None, what: str | None, where: Question, grid: str, plac
         show_deciding(where.notes if what == "loads" else ())
 
 
-def _show(lines):
+def _show(lines: list[str]) -> None:
     """Print a small picture: its title is sentences, and the lines after them have spaces that count."""
     title = lines[:lines.index("")] if "" in lines else lines
     say(*title)

@@ -1,10 +1,18 @@
 """`pencilmap network`: the network of the job, or of a machine; the known machines, and the sources of their figures."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import click
 
+from pencilmap.mapper.ask import GivenNodes
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted
 from pencilmap.model.machines import machine_names, package_figures
+from pencilmap.model.machines.machine import Machine
+from pencilmap.model.network.graph import SwitchedNetwork
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
@@ -31,7 +39,7 @@ def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
         _show_partitions(machine, given.count, as_json)
 
 
-def _loaded(name):
+def _loaded(name: str) -> Machine:
     from pencilmap.model.machines.machine import load_machine  # loads NumPy, which the list of all machines does not need
 
     return load_machine(name)
@@ -51,7 +59,7 @@ def show_machines(wide: bool, as_json: bool) -> None:
     say("take one with --machine NAME, a part of it with --nodes; another network with --network")
 
 
-def _line(name, keys, wide):
+def _line(name: str, keys: Iterable[Any], wide: bool) -> list[str]:
     title, figures = package_figures(name)
     cells = [_marked(figures.get(key, figures.get("network") if key == "shape" else None), key) for key in keys]
     if not wide:
@@ -60,7 +68,7 @@ def _line(name, keys, wide):
     return [name, *([title] if wide else []), *cells]
 
 
-def _marked(figure, key):
+def _marked(figure: Any, key: str) -> str:
     """Write a figure as in the file, with an asterisk if it is uncertain."""
     if figure is None:
         return "-"
@@ -70,7 +78,7 @@ def _marked(figure, key):
     return f"{text} *" if not figure.certain else text if ", " in text else f"{text}  "
 
 
-def _show_one(machine, as_json):
+def _show_one(machine: Machine, as_json: bool) -> None:
     if as_json:
         print_json(_summary(machine) | {"figures": {k: f.__dict__ for k, f in machine.figures.items()}})
         return
@@ -80,7 +88,7 @@ def _show_one(machine, as_json):
         say(f"{k}: {f.source}. {f.note}".strip())
 
 
-def _summary(machine):
+def _summary(machine: Machine) -> dict[str, Any]:
     network = machine.network
     place = {"network": str(network), "classes": list(network.link_classes)} if not network.has_coordinates else {
         "torus": str(network), "shape": list(network.shape), "wrap": list(network.wrap), "axes": network.axes}
@@ -90,13 +98,13 @@ def _summary(machine):
             "costs": _costs(machine.costs), "uncertain": list(machine.uncertain)}
 
 
-def _costs(costs):
+def _costs(costs: Costs) -> dict[str, float | None]:
     ranges = costs.messages and [each.__dict__ | {"up_to": None if each.up_to == float("inf") else each.up_to}
                                  for each in costs.messages]
     return costs.__dict__ | ({"messages": ranges} if ranges else {})
 
 
-def _show_partitions(machine, n_nodes, as_json):
+def _show_partitions(machine: Machine, n_nodes: Any, as_json: bool) -> None:
     from pencilmap.model.machines.machine import machine_partitions
 
     found = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
@@ -106,7 +114,7 @@ def _show_partitions(machine, n_nodes, as_json):
     _show_tori(found, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
 
 
-def _show_tori(found, title, machine, as_json):
+def _show_tori(found: list[Torus], title: str, machine: Machine, as_json: bool) -> None:
     if as_json:
         print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
         return
@@ -115,7 +123,7 @@ def _show_tori(found, title, machine, as_json):
                 [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
 
 
-def _show_count(machine, network, given, as_json):
+def _show_count(machine: Machine, network: SwitchedNetwork, given: GivenNodes, as_json: bool) -> None:
     """Show how many nodes of each unit a job of `given.count` nodes takes, if it gets the first ones."""
     if given.count is None or given.count > network.n_nodes:
         raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
@@ -123,14 +131,14 @@ def _show_count(machine, network, given, as_json):
     _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
 
 
-def _show_listed(machine, path, as_json):
+def _show_listed(machine: Any, path: Any, as_json: bool) -> None:
     """Show the nodes of a file."""
     from pencilmap.mapper.allocations.table import read_table
 
     _show_units(machine.network, read_table(path, machine.network).nodes, f"{path} on {machine.name}", as_json)
 
 
-def _show_units(network, nodes, title, as_json):
+def _show_units(network: Any, nodes: Any, title: str | None, as_json: bool) -> None:
     """Show how many nodes are in use in all, and in each level of switches."""
     nodes = list(map(int, nodes))
     units = {level.name: sorted({int(level.unit[node]) for node in nodes}) for level in network.levels}
@@ -141,12 +149,12 @@ def _show_units(network, nodes, title, as_json):
     say(f"{title}: {len(nodes)} of {counted(network.n_nodes, 'node')}" + (f", in {inside}" if units else ""))
 
 
-def _next_sizes(sizes, n_nodes):
+def _next_sizes(sizes: Sequence[int], n_nodes: int) -> str:
     nearest = [s for s in sizes if s < n_nodes][-1:] + [s for s in sizes if s > n_nodes][:1]
     return " and ".join(map(str, nearest))
 
 
-def _text(value):
+def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
     if isinstance(value, list):

@@ -10,8 +10,8 @@ import click
 from pencilmap.mapper.ask import named_grid
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import EFFORTS
-from pencilmap.mapper.choose import ALL_ROUTINGS, Choice, Plan, faster_choice, plan
-from pencilmap.mapper.choose.choices import DEFAULT, SO_FAR
+from pencilmap.mapper.choose import ALL_ROUTINGS, Plan, faster_choice, plan
+from pencilmap.mapper.choose.choices import DEFAULT, SO_FAR, Choice
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM

@@ -1,7 +1,9 @@
 """`pencilmap report`: one page that argues, from run records or from a prediction."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +18,10 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.prediction_page import predicted_page
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
-from pencilmap.scripts.pictures.report.entries import read_entries
+from pencilmap.scripts.pictures.report.entries import Entry, read_entries
 from pencilmap.scripts.pictures.report.networks import views
 from pencilmap.scripts.pictures.report.page import (
+    Picture,
     bandwidth_pictures,
     gains_of_runs,
     make_folder,
@@ -28,6 +31,9 @@ from pencilmap.scripts.pictures.report.page import (
     torus_pictures,
     write_pictures,
 )
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.runs.compare import Comparison
 
 PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
@@ -57,7 +63,8 @@ def command(where: Question | None, output: str, published: bool, figures: str |
         _of_records(records, output, published, figures, kind or KINDS[0], as_json)
 
 
-def _predicted(where, output, published, figures, question, as_json):
+def _predicted(where: Question, output: str, published: bool, figures: str | None,
+               question: tuple[str, tuple[str, ...], str, str], as_json: bool) -> None:
     """Write the page of a prediction."""
     if published or figures:
         raise click.UsageError(f"--{'published' if published else 'figures'} is for run records; name their files, or leave "
@@ -74,7 +81,8 @@ def _predicted(where, output, published, figures, question, as_json):
     labelled("page", output)
 
 
-def _of_records(records, output, published, figures, kind, as_json):
+def _of_records(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str,
+                as_json: bool) -> None:
     """Write the page of run records, and their figures."""
     if any(os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output) for path in records):
         raise FigureError(f"{output} contains the records; name another file for the page with -o")
@@ -105,6 +113,6 @@ def _of_records(records, output, published, figures, kind, as_json):
         say(line)
 
 
-def _pictures(entries, cells):
+def _pictures(entries: Sequence[Entry], cells: "Sequence[Comparison]") -> list[Picture]:
     placed = [entry.placed for entry in entries]
     return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(placed, views(placed)[1])]

@@ -161,7 +161,7 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
         show_deciding(where.notes)
 
 
-def _file():
+def _file() -> str:
     """Return the option --network with an absolute path if it names a file, else an empty text."""
     given = click.get_current_context().params.get("network") or ""
     return ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""

@@ -1,6 +1,7 @@
 """`pencilmap trace`: the traffic of any MPI program."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,7 +65,7 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     return found.status
 
 
-def _print(file, traffic, as_json):
+def _print(file: str, traffic: Traffic, as_json: bool) -> None:
     if as_json:
         print_json({"file": file, **_as_dict(traffic)})
         return
@@ -75,7 +76,7 @@ def _print(file, traffic, as_json):
         say(text)
 
 
-def _as_dict(traffic):
+def _as_dict(traffic: Traffic) -> Any:
     return {"ranks": traffic.n_ranks, "seconds": traffic.seconds, "processor_seconds": traffic.processor_seconds,
             "ranks_per_core": traffic.ranks_per_core, "mpi": traffic.mpi,
             "bytes": int(traffic.pairs.bytes.sum()), "messages": int(traffic.pairs.messages.sum()),
@@ -88,7 +89,7 @@ def _as_dict(traffic):
                           "text": str(found)} for found in patterns(traffic)]}
 
 
-def _summary(traffic):
+def _summary(traffic: Traffic) -> Any:
     """Yield the lines of the summary."""
     pairs = traffic.pairs
     time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""
@@ -123,7 +124,7 @@ def _uncertain(traffic: Traffic) -> str | None:
             f"{modelled / total:.0%} are in collectives such as bcast and allreduce, whose pairs of ranks are a model")
 
 
-def _amount(n_bytes):
+def _amount(n_bytes: int) -> str:
     """Format bytes.
 
     >>> _amount(2_500_000), _amount(12)

@@ -20,7 +20,7 @@ from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
-from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import (
     FOLDER,
@@ -37,7 +37,7 @@ from pencilmap.scripts.command_line.tables import broken, fitted, print_json, pr
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, UnavailableError, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
-from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
+from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
 from pencilmap.scripts.networks.validation import (
     MOST_EXACT,
     MOST_FACTOR,
@@ -62,8 +62,8 @@ class Part:
     """A table of the result, for people and for documents; cells are text."""
 
     title: str
-    columns: list
-    rows: list
+    columns: list[Any]
+    rows: list[Any]
     droppable: tuple[str, ...] = LESS_WANTED  #: columns to drop if the table is wider than 80 columns
     file: str | None = None  #: ending of the name of a result file; --into writes the table there, not into the page
 
@@ -78,8 +78,8 @@ class Outcome:
     answer : the result in one line
     """
 
-    parts: list
-    as_dict: dict
+    parts: list[Any]
+    as_dict: dict[str, Any]
     holds: bool
     answer: str
 
@@ -93,16 +93,16 @@ class Network:
     options : names of the options that no other network has
     """
 
-    run: Callable
-    place: Callable
-    options: tuple
+    run: Callable[..., Any]
+    place: Callable[..., Any]
+    options: tuple[Any, ...]
 
 
-def _suite(given):
+def _suite(given: dict[str, Any]) -> Any:
     return given["suite"] or "quick"
 
 
-def _simulated(given):
+def _simulated(given: Any) -> Any:
     suite = _suite(given)
     if suite == LINES:
         return _lines(given)
@@ -114,7 +114,7 @@ def _simulated(given):
     return Outcome(parts, as_dict, all(found[-1] for _, found in judged), claims_answer(judged))
 
 
-def _lines(given):
+def _lines(given: Any) -> Any:
     """Break-evens of distributed lines, in points a rank."""
     cases = line_cases(given["at_most"])
     if not cases:
@@ -138,7 +138,7 @@ def _lines(given):
     return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], as_dict, holds, said)
 
 
-def _bricks_part(rows):
+def _bricks_part(rows: Any) -> Any:
     columns = ["network", "bricks", "size", "algorithm", "order", ">start, us", ">messages", ">sent",
                ">simulated / predicted", "exchanges", "holds"]
     cells = [[row.case.name, _by(row.case.bricks), _by(row.case.size), row.case.algorithm, row.case.order,
@@ -149,7 +149,7 @@ def _bricks_part(rows):
                 columns, cells, (">start, us", "order", ">sent"), file="bricks")
 
 
-def _line_claims(rows, bricks):
+def _line_claims(rows: Any, bricks: Any) -> Any:
     """The range of ratios of the break-evens and of the exchanges of bricks, and whether all rows hold."""
     groups = [(f"simulated over predicted break-even, {where}: within a factor of {MOST_FACTOR:g}",
                [([row.ratio], row.holds) for row in rows if row.case.crossbar == crossbar])
@@ -164,11 +164,11 @@ def _line_claims(rows, bricks):
     return Part("claims", ["claim", ">cases", ">least", ">most", "holds"], cells)
 
 
-def _by(numbers):
+def _by(numbers: Any) -> Any:
     return "x".join(map(str, numbers))
 
 
-def _rows_part(suite, rows):
+def _rows_part(suite: Any, rows: Any) -> Any:
     columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated",
                ">simulated / predicted"]
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
@@ -198,15 +198,15 @@ def _rows_part(suite, rows):
     return Part(f"suite {suite}", columns, cells, file="")
 
 
-def _schedule(case):
+def _schedule(case: Any) -> Any:
     return f"{case.schedule}, {case.direction}" if case.direction == PAIR else case.schedule
 
 
-def _times(value):
+def _times(value: Any) -> Any:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _published_part(rows):
+def _published_part(rows: Any) -> Any:
     """Errors of simulation and model compared with the published times, by mode and size."""
     groups: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
@@ -218,41 +218,40 @@ def _published_part(rows):
                ">time model: mean error", ">largest error of the time model"]
     cells = []
     for (tasks, size), some in groups.items():
-        simulated, model = ([abs(ratio(row) - 1) for row in some]
-                            for ratio in (lambda r: r.published_ratio, lambda r: r.time_ratio))
+        simulated, model = ([abs(getattr(row, ratio) - 1) for row in some] for ratio in ("published_ratio", "time_ratio"))
         cells.append([tasks, size, len(some), _percent(mean(simulated)), _percent(max(simulated)),
                       sum(error <= 0.1 for error in simulated), _percent(mean(model)), _percent(max(model))])
     return [Part("errors by mode and size", columns, cells, file="errors")]
 
 
-def _claims_json(judged):
+def _claims_json(judged: Any) -> Any:
     return [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
             for text, (n, least, most, holds) in judged]
 
 
-def _claims_part(judged):
+def _claims_part(judged: Any) -> Any:
     return Part("claims", ["claim", ">exchanges", ">least", ">most", "holds"],
                 [[text, n, f"{least:.3f}", f"{most:.3f}", "yes" if holds else "NO"]
                  for text, (n, least, most, holds) in judged])
 
 
-def _ratio(value):
+def _ratio(value: Any) -> Any:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _percent(value):
+def _percent(value: Any) -> Any:
     return f"{100 * value:.1f} %"
 
 
-def _network(given):
+def _network(given: Any) -> Any:
     return network_named(given["network"] or "4x4:mesh")
 
 
-def _network_place(given):
+def _network_place(given: dict[str, Any]) -> str | tuple[Any, ...]:
     return f"programs {_network(given)}" if given["suite"] == "programs" else given["suite"] or str(_network(given))
 
 
-def _emulated(given):
+def _emulated(given: Any) -> Any:
     """Network, grid and transform (None by default)."""
     network = EmulatedNetwork(_network(given), bits_per_second(given["rate"] or "10mbit"),
                               given["mtu"] or 1500)
@@ -262,7 +261,7 @@ def _emulated(given):
     return network, grid, parse_transform(given["fft"]) if given["fft"] else None
 
 
-def _namespaces_overlap(given):
+def _namespaces_overlap(given: Any) -> Any:
     if given["placement"]:
         raise ValidationError("--suite overlap names its placements; leave --placement out")
     network, grid, transform = _emulated(given)
@@ -289,7 +288,7 @@ def _namespaces_overlap(given):
     return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said)
 
 
-def _namespaces_programs(given):
+def _namespaces_programs(given: Any) -> Any:
     if foreign := [name for name in ("placement", "grid", "fft", "reps") if given[name]]:
         raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
     network, names = _emulated(given)[0], given["program"] or tuple(experiment.PROGRAMS)
@@ -318,7 +317,7 @@ def _namespaces_programs(given):
 ON_NAMESPACES = {"overlap": _namespaces_overlap, "programs": _namespaces_programs}
 
 
-def _namespaces(given):
+def _namespaces(given: Any) -> Any:
     if given["suite"]:
         if given["suite"] not in ON_NAMESPACES:
             raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known are "
@@ -338,12 +337,12 @@ def _namespaces(given):
     return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds, _links_answer(results))
 
 
-def _placements(network):
+def _placements(network: EmulatedNetwork) -> tuple[Any, ...]:
     """Return the usual placements: the launch order, and on a torus the best."""
     return ("default", "best") if network.network.has_products else ("default",)
 
 
-def _links_answer(results):
+def _links_answer(results: Any) -> Any:
     """Say whether every link carried its predicted load."""
     wrong = [result.placement for result in results if not result.holds]
     if wrong:
@@ -367,7 +366,7 @@ def bits_per_second(text: str) -> int:
         raise UnitError(f"{text!r} is not a rate; write e.g. 10mbit or '10 Mbit/s'") from error
 
 
-def _links_part(title, results):
+def _links_part(title: str | None, results: Any) -> Any:
     columns = ["placement", ">loaded links", ">least", ">most", ">on idle links", "holds"]
     cells = [[result.placement, len(result.ratios), f"{min(result.ratios):.3f}", f"{max(result.ratios):.3f}",
               _percent(result.stray_share), "yes" if result.holds else "NO"] for result in results]
@@ -375,7 +374,7 @@ def _links_part(title, results):
                 f"{100 * IDLE_SHARE:g} %)", columns, cells, ())
 
 
-def _times_part(results):
+def _times_part(results: Any) -> Any:
     first = {c.stage: c for c in results[0].comparisons}
     columns = ["placement", "exchange", ">m", ">link time", ">measured", ">least", ">most",
                ">measured / link time", f">{results[0].placement} over this, link time",
@@ -386,7 +385,7 @@ def _times_part(results):
     return Part("times of the slowest rank", columns, cells, file="")
 
 
-def _over(first, other):
+def _over(first: str, other: Any) -> Any:
     """A ratio of times; None for an exchange that moves no data."""
     return f"{first / other:.2f}" if other else "-"
 
@@ -456,27 +455,28 @@ def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_j
     return 0 if outcome.holds else FAILED
 
 
-FOLDED = {"placement": broken, "schedule": lambda cell: _folded(cell, HEADING),
-          "torus": lambda cell: cell.replace(":", "\n:") if len(cell) > HEADING else cell}
+FOLDED: dict[str, Callable[[str], str]] = {
+    "placement": broken, "schedule": lambda cell: _folded(cell, HEADING),
+    "torus": lambda cell: cell.replace(":", "\n:") if len(cell) > HEADING else cell}
 
 
-def _narrow(part):
+def _narrow(part: Any) -> Any:
     """Break headings and texts into several lines, and drop less wanted columns if the table is still too wide."""
     columns = [_heading(name) for name in part.columns]
-    rows = [[FOLDED.get(name, lambda cell: _folded(cell, TEXT))(str(cell)) for name, cell in zip(part.columns, row)]
-            for row in part.rows]
+    rows = [[FOLDED[name](str(cell)) if name in FOLDED else _folded(str(cell), TEXT)
+             for name, cell in zip(part.columns, row)] for row in part.rows]
     return fitted(columns, rows, map(_heading, part.droppable))
 
 
-def _heading(name):
+def _heading(name: str) -> Any:
     return ">" * name.startswith(">") + _folded(name.lstrip(">").replace(" / ", "/ "), HEADING)
 
 
-def _folded(text, width):
+def _folded(text: str, width: int) -> Any:
     return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False)) or text
 
 
-def _write_into(page, place, parts):
+def _write_into(page: Any, place: Any, parts: Any) -> None:
     """Write the tables of rows into result files, and the others into the page, with links to these files."""
     shown = [_markdown(part) for part in parts if part.file is None]
     for part in (part for part in parts if part.file is not None):
@@ -486,9 +486,9 @@ def _write_into(page, place, parts):
     fill(page, place, "\n\n".join(shown))
 
 
-def _markdown(part):
+def _markdown(part: Any) -> Any:
     return f"**{_capital(part.title)}**\n\n{markdown_table(part.columns, part.rows)}"
 
 
-def _capital(text):
+def _capital(text: str) -> Any:
     return text[0].upper() + text[1:]

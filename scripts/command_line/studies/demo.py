@@ -1,8 +1,10 @@
 """`pencilmap study demo`: the paper's result, from the machine description to the comparison, and both exchanges at once."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,9 +12,11 @@ from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.placements import placement_name
-from pencilmap.mapper.runs.compare import compare_published, compare_records, schedule_of_record
+from pencilmap.mapper.runs.compare import Comparison, compare_published, compare_records, schedule_of_record
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.units import milliseconds
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import EXCHANGES
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.pages import Page
@@ -69,24 +73,24 @@ def command(output: str, as_json: bool) -> None:
         say(line)
 
 
-def _write(where, grid, text, folder):
+def _write(where: Any, grid: ProcessGrid, text: str, folder: Path) -> Path:
     path = folder / f"{text.replace(':', '-')}.map"
     write_mapping(where.place(text, grid).mapping(text), path, "bgl")
     return path
 
 
-def _runs(where, grid, tried):
+def _runs(where: Any, grid: Any, tried: Sequence[tuple[str, str]]) -> list[Any]:
     network = SimulatedNetwork(where.network)
     return [simulation_of(where, network, grid, text, schedule, verify=True) for text, schedule in tried]
 
 
-def _simulate(runs, path):
+def _simulate(runs: Any, path: Path) -> list[list[dict[str, Any]]]:
     path.unlink(missing_ok=True)
     with shown() as progress, heard_by(progress):
         return simulate_all(runs, json_path=path)
 
 
-def _side_by_side(rows, where):
+def _side_by_side(rows: list[Comparison], where: Question) -> float:
     """Print predicted, simulated and published times of the exchanges; return the published gain of the cubes."""
     published = {(r.placement, r.stage): r.measured_s for r in compare_published()
                  if (r.grid, r.transform, r.tasks_per_node) == (GRID, str(where.transform), where.tasks_per_node)}
@@ -98,7 +102,7 @@ def _side_by_side(rows, where):
     return both[PLACEMENTS[0]] / both[PLACEMENTS[1]]
 
 
-def _verdict(rows, predicted, published):
+def _verdict(rows: list[Comparison], predicted: Any, published: float) -> list[str]:
     """Return the gain of the cubes: simulated and predicted by the links, measured and predicted on the real machine."""
     order, cubes = (sum(r.measured_s for r in rows if r.placement == text) for text in PLACEMENTS)
     return [f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
@@ -107,11 +111,11 @@ def _verdict(rows, predicted, published):
             f"{predicted[0].time_s / predicted[1].time_s:.2f}x is predicted."]
 
 
-def _speedup(rows):
+def _speedup(rows: list[Comparison]) -> dict[str, float]:
     return {"t_s": _ratio(rows, "t_s"), "measured_s": _ratio(rows, "measured_s")}
 
 
-def _ratio(rows, attribute):
+def _ratio(rows: list[Comparison], attribute: str) -> float:
     default, cubes = (sum(getattr(r, attribute) for r in rows if r.placement == text) for text in PLACEMENTS)
     return default / cubes
 
@@ -128,7 +132,7 @@ class _AtOnce:
     bound_s: float
 
     @classmethod
-    def of(cls, where, records):
+    def of(cls, where: Any, records: list[dict[str, Any]]) -> "_AtOnce":
         [record] = records
         rows, schedule, grid = compare_records(records, "demo"), schedule_of_record(record), where.grid(PART_GRID)
         forecast = where.predict(where.place(rows[0].placement, grid), schedule=schedule).schedule
@@ -136,7 +140,7 @@ class _AtOnce:
                    sum(row.measured_s for row in rows), forecast.t_s / forecast.certificate_any)
 
 
-def _together(runs, where):
+def _together(runs: list[_AtOnce], where: Question) -> None:
     """Compare the runs with the bound and with cubes in sequence."""
     cubes = next(run for run in runs if run.placement == PLACEMENTS[1])
     echo()

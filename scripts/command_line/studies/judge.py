@@ -82,13 +82,13 @@ def expected_ranges() -> list[tuple[str, ...]]:
     return range_rows(published_values(), measured_gains(samples, lambda some: calibrate(some, machine.costs, False)))
 
 
-def _plain(each):
+def _plain(each: Any) -> Any:
     value = {name: of for name, of in asdict(each.value).items() if name != "sample"}
     return value | {"message_bytes": each.value.message_bytes, "measured_s": each.value.sample.measured_s,
                     "measured_over_predicted": each.ratio, "range": each.range}
 
 
-def _print(found, wide):
+def _print(found: dict[str, list[Judged]], wide: bool) -> None:
     two = found["two fitted figures"]
     large, all_sizes = ([each for each in two if each.value.size >= least] for least in (SIZES[-1], SIZES[0]))
     machines = len({each.value.machine for each in two})
@@ -118,28 +118,28 @@ def _range_lines(judged, by_fit):
     yield f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"
 
 
-def _rows(judged, name: Callable[[Judged], Any]):
+def _rows(judged: Sequence[Judged], name: Callable[[Judged], Any]) -> list[list[str]]:
     names = list(dict.fromkeys(map(name, judged)))
     return [[each, *_cells([one for one in judged if name(one) == each])]
             for each in (sorted(names, key=_first_number) if name is _nodes else names)]
 
 
-def _first_number(text):
+def _first_number(text: str) -> int:
     return int(text.split()[0])
 
 
-def _nodes(each):
+def _nodes(each: Judged) -> str:
     ends = [1, *(end + 1 for end in NODES)]
     k = sum(each.value.nodes > end for end in NODES)
     return f"{ends[k]} to {NODES[k]} nodes" if k < len(NODES) else f"{ends[k]} nodes and more"
 
 
-def _size(size):
+def _size(size: int) -> str:
     following = dict(pairwise(SIZES))
     return f"of {size >> 10} to {following[size] >> 10} KiB" if size in following else f"from {size >> 10} KiB"
 
 
-def _size_rows(judged):
+def _size_rows(judged: Sequence[Judged]) -> list[list[str]]:
     return [[f"messages {_size(size)}", *_cells([each for each in judged if each.value.size == size])] for size in SIZES]
 
 
@@ -149,7 +149,7 @@ def _cells(judged: Sequence[Judged]) -> list[str]:
             _held(judged)]
 
 
-def _share(judged, holds: Callable[[Judged], bool] = lambda each: each.is_close):
+def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool] = lambda each: each.is_close) -> str:
     return f"{100 * sum(map(holds, judged)) / len(judged):.0f} %"
 
 

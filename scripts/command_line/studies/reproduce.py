@@ -2,10 +2,11 @@
 
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
+from typing import Any
 
 import click
 
@@ -15,7 +16,7 @@ from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
-from pencilmap.scripts.reproduce.figure import SAME
+from pencilmap.scripts.reproduce.figure import SAME, Compared
 
 SILENT_S = 10.0   # after so long without a word, the command says that it goes on
 MOST_S = 1800.0   # by default: jocksch:break-even takes 3.5 min of processor time, and took 17 min beside a load of 25
@@ -58,7 +59,7 @@ def command(figure: str | None, seconds: float, as_json: bool) -> None:
              for c in found.compared], []), _differences(found.compared))
 
 
-def _differences(compared):
+def _differences(compared: list[Compared] | Sequence[Compared]) -> list[str]:
     """Return every sentence on a difference once, after the value if it is about a single one."""
     found: dict[str, list[str]] = {}
     for each in compared:
@@ -72,7 +73,7 @@ def _within(seconds: float, figure: str) -> Iterator[None]:
     """Raise RecordError if the block takes longer, and end the running programs as Ctrl-C does."""
     over = Event()
 
-    def ring(number, frame):
+    def ring(number: int, frame: Any) -> None:
         over.set()
         raise TimeoutError
 
@@ -94,13 +95,13 @@ def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
     """Show the progress messages, and a line after every `SILENT_S` without a message, with the last known percentage."""
     done, began, last, share = Event(), monotonic(), [monotonic()], [""]
 
-    def listener(line):
+    def listener(line: str) -> None:
         last[0] = monotonic()
         found = re.match(r"\d+ %: ", line)
         share[0] = found[0] if found else share[0]
         show(line)
 
-    def go_on():
+    def go_on() -> None:
         while not done.wait(max(0.01, last[0] + SILENT_S - monotonic())):
             if monotonic() >= last[0] + SILENT_S:
                 listener(f"{share[0]}{figure}: still computing after {monotonic() - began:.0f} s")
@@ -115,7 +116,7 @@ def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
         ticker.join()
 
 
-def _list(as_json):
+def _list(as_json: bool) -> None:
     lines = [(f"{source}:{name}", figure) for source, figures in SOURCES.items() for name, figure in figures.items()]
     if as_json:
         print_json(*[{"figure": name, "command": f"pencilmap study reproduce {name}",
@@ -129,14 +130,14 @@ def _list(as_json):
         "differs")
 
 
-def _folded(name):
+def _folded(name: str) -> str:
     """Break a heading of several words into two lines."""
     mark, text = (">", name[1:]) if name.startswith(">") else ("", name)
     first, _, rest = text.partition(" ")
     return mark + (f"{first}\n{rest}" if rest else text)
 
 
-def _cell(value):
+def _cell(value: str | float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "NO"
     return f"{value:.4g}" if isinstance(value, float) else broken(str(value))

@@ -1,5 +1,6 @@
 """`pencilmap study scaling`: strong and weak scaling, 1D against 2D, shapes of grids, and the bandwidth of the bisection."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ from pencilmap.mapper.runs.records import read_records
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import (
     PUBLICATIONS,
+    Study,
     against_slabs,
     aspects,
     points_of_records,
@@ -20,7 +22,7 @@ from pencilmap.mapper.studies.scaling import (
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.times.scaling import LEAST_POINTS, Fit, bisection_bandwidth, crossing_bytes, fit
+from pencilmap.model.times.scaling import LEAST_POINTS, Fit, Point, bisection_bandwidth, crossing_bytes, fit
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
@@ -78,7 +80,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
         say(f"wrote {plot}", err=as_json)
 
 
-def _peak(machine, network, bandwidth):
+def _peak(machine: str | None, network: str | None, bandwidth: str | None) -> float | None:
     """Bytes per second through the bisection of the named network; None if no network was named."""
     if network is None and machine is None:
         if bandwidth is not None:
@@ -87,7 +89,7 @@ def _peak(machine, network, bandwidth):
     return bisection_bandwidth(as_torus(setting(machine=machine, network=network, bandwidth=bandwidth).network))
 
 
-def _strong(study, transposes, ranks, peak):
+def _strong(study: Study, transposes: int | None, ranks: int | None, peak: float | None) -> dict[str, Any]:
     """A study as JSON values."""
     first = study.points[0]
     lines = [{"ranks": p.ranks, "grid": list(p.grid), "decomposition": p.decomposition, "time_s": p.time_s,
@@ -98,7 +100,8 @@ def _strong(study, transposes, ranks, peak):
             "fit": fitted and fitted.__dict__, "bisection": fitted and _bisection(study, fitted, transposes, ranks, peak)}
 
 
-def _bisection(study, fitted, transposes, ranks, peak):
+def _bisection(study: Study, fitted: Fit, transposes: int | None, ranks: int | None,
+               peak: Any) -> dict[str, float | None] | None:
     last = study.points[-1]
     if last.array_bytes is None or fitted.d <= 0:
         return None
@@ -109,19 +112,19 @@ def _bisection(study, fitted, transposes, ranks, peak):
             "peak_byte_per_s": peak, "of_peak": peak and rate / peak}
 
 
-def _weak(study):
+def _weak(study: Study) -> dict[str, Any]:
     return {"name": study.name, "points": [
         {"transform": size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
          "first_over_time": study.points[0].time_s / p.time_s, "efficiency": efficiency}
         for p, efficiency in zip(study.points, weak_efficiencies(study))]}
 
 
-def _pair(one, two):
+def _pair(one: Point, two: Point) -> dict[str, Any]:
     return {"transform": size_text(one.size), "ranks": one.ranks, "time_1d_s": one.time_s, "time_2d_s": two.time_s,
             "grid_2d": list(two.grid), "ratio": two.time_s / one.time_s}
 
 
-def _aspect(study):
+def _aspect(study: Study) -> dict[str, Any]:
     best = min(p.time_s for p in study.points)
     return {"name": study.name, "points": [
         {"grid": list(p.grid), "source": p.source, "time_s": p.time_s, "ratio": p.time_s / best, "mean_s": p.mean_s,
@@ -131,7 +134,7 @@ def _aspect(study):
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _print(answer, published):
+def _print(answer: dict[str, list[dict[str, Any]]], published: str | None) -> None:
     if published:
         say(f"published: {PUBLICATIONS[published][1]}")
     for study in answer["strong"]:
@@ -160,7 +163,7 @@ def _print(answer, published):
                      for p in study["points"]])
 
 
-def _verdicts(pairs):
+def _verdicts(pairs: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each transform: where 1D was faster, and how 2D over 1D changes with the ranks."""
     found = []
     for transform in dict.fromkeys(p["transform"] for p in pairs):
@@ -173,15 +176,15 @@ def _verdicts(pairs):
     return found
 
 
-def _pairs(study):
+def _pairs(study: dict[str, Any]) -> str:
     return f", {study['transforms']} transforms" if study["transforms"] > 1 else ""
 
 
-def _grid(shape):
+def _grid(shape: Iterable[int]) -> str:
     return "x".join(map(str, shape)) or "-"
 
 
-def _seconds(value):
+def _seconds(value: float) -> str:
     """
     >>> _seconds(82_000.4), _seconds(4.21512)
     ('82,000', '4.215')
@@ -189,7 +192,7 @@ def _seconds(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _fit_lines(study) -> list[Any]:
+def _fit_lines(study: dict[str, Any]) -> list[Any]:
     found, cut = study["fit"], study["bisection"]
     if found is None:
         return [f"no fit: it needs {LEAST_POINTS} numbers of ranks"]

@@ -1,6 +1,8 @@
 """`pencilmap study transposes`: ratios of transpose_bench's times, in the form of the tables of Schulz (2008)."""
 
 from collections.abc import Sequence
+from os import PathLike
+from typing import Any
 
 import click
 
@@ -47,7 +49,7 @@ def command(samples: str, other: str | None, reference: str | None, as_json: boo
     say(_sentence(pairs, other))
 
 
-def _reference(found, asked, path):
+def _reference(found: dict[str, list[Case]], asked: str | None, path: str | PathLike[str]) -> Any:
     if asked is None:
         return "alltoall" if "alltoall" in found else next(iter(found))
     if asked not in found:
@@ -67,20 +69,20 @@ def _times(cases: Sequence[Case], title: str) -> None:
                     [[size, *(_spread(known.get((size, group))) for group in some)] for size in sizes])
 
 
-def _spread(case):
+def _spread(case: Case | None) -> Any:
     if case is None:
         return "-"
     return f"{1e6 * case.mean_s:.2f}" + ("" if case.deviation_s is None else f" +- {1e6 * case.deviation_s:.2f}")
 
 
-def _ratios(found, title):
+def _ratios(found: Any, title: str) -> None:
     for some in _parts(sorted({group for line in found.values() for group in line}), MOST_COLUMNS):
         print_table(title, [">bytes", *(f">{group}" for group in some)],
                     [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in some)]
                      for size, line in found.items()])
 
 
-def _sentence(pairs, other):
+def _sentence(pairs: Any, other: str | None) -> Any:
     values = {title: [ratio for line in found.values() for ratio in line.values()] for title, found in pairs.items()}
     known = [(max(some), title) for title, some in values.items() if some] + [(min(some), title) for title, some in
                                                                                values.items() if some]

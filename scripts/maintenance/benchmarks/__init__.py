@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.base.arrays import Ints
 from pencilmap.scripts.networks.build import tail
 
 # The FFT benchmark: its contestants, its cases, their input, and some elements of the correct result.
@@ -78,7 +80,7 @@ class Case:
         """NumPy's name of the output type."""
         return self._dtype(self.type in ("c2c", "r2c"))
 
-    def _dtype(self, is_complex):
+    def _dtype(self, is_complex: bool) -> str:
         return f"c{2 * self.real_bytes}" if is_complex else f"f{self.real_bytes}"
 
     @property
@@ -91,7 +93,7 @@ class Case:
         """Global extents of the output."""
         return self._halved() if self.type == "r2c" else self.shape
 
-    def _halved(self):
+    def _halved(self) -> Any:
         nx, ny, nz = self.shape
         return nx, ny, nz // 2 + 1
 
@@ -155,7 +157,7 @@ def expected(case: Case, comm: Any) -> tuple[np.ndarray, float]:
     return comm.allreduce(sums), np.sqrt(np.prod(case.shape, dtype=float))
 
 
-def _of_peaks(case, part):
+def _of_peaks(case: Case, part: tuple[slice, ...]) -> NDArray[np.complex128]:
     total = np.zeros([axis.stop - axis.start for axis in part], complex)
     for height, place in zip(HEIGHTS, places(case), strict=True):
         x, y, z = (_wave(n, at)[axis] for n, at, axis in zip(case.shape, place, part, strict=True))
@@ -163,12 +165,12 @@ def _of_peaks(case, part):
     return total.astype(case.input_dtype)
 
 
-def _wave(n, k):
+def _wave(n: int, k: int) -> NDArray[np.complex128]:
     """exp(-2 pi i j k / n) for all j."""
     return np.exp(-2j * np.pi * (np.arange(n) * k % n) / n)
 
 
-def _weights(case, axis, k):
+def _weights(case: Case, axis: int, k: int) -> NDArray[np.complex128]:
     """The weights of the sum for element k of a line along an axis."""
     n = case.shape[axis]
     if case.type == "dct":
@@ -178,13 +180,13 @@ def _weights(case, axis, k):
     return _wave(n, k)
 
 
-def _global_index(shape, part):
+def _global_index(shape: tuple[int, ...], part: tuple[slice, ...]) -> Ints | NDArray[Any]:
     x, y, z = (np.arange(axis.start, axis.stop, dtype=np.uint64) for axis in part)
     _, ny, nz = (np.uint64(n) for n in shape)
     return (x[:, None, None] * ny + y[:, None]) * nz + z
 
 
-def _hashed(numbers):
+def _hashed(numbers: NDArray[Any]) -> Any:
     """Pseudo-random numbers between -1/2 and 1/2."""
     mixed = numbers * KNUTH
     mixed ^= mixed >> np.uint64(32)
@@ -264,26 +266,27 @@ class FftwMpi:
         self._plan = self._planned(case)
         self._execute = self._function("execute", None, [c_void_p])
 
-    def _function(self, name, result, arguments):
+    def _function(self, name: str, result: type[Any] | None, arguments: list[Any]) -> Any:
         function = getattr(self._library, f"fftw{self._letter}_{name}")
         function.restype, function.argtypes = result, arguments
         return function
 
-    def _local_size(self, shape):
+    def _local_size(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         where = [c_ssize_t() for _ in range(4)]
         function = self._function("mpi_local_size_3d_transposed", c_ssize_t,
                                   [c_ssize_t] * 3 + [self._handle_type] + [POINTER(c_ssize_t)] * 4)
         return function(*shape, self._handle, *map(byref, where)), *(number.value for number in where)
 
     @staticmethod
-    def _laid(where, memory, shape, dtype, kept):
+    def _laid(where: tuple[tuple[slice, slice, slice], tuple[int, int], tuple[int, ...]], memory: Ints,
+              shape: tuple[int, ...], dtype: str, kept: int) -> Any:
         """An array and its slices; rows of real elements are padded to the length of their half transforms."""
         (part, planes, axes), nz = where, shape[2]
         row = nz if nz == kept else 2 * kept
         array = np.ndarray((*planes, row), dtype, memory)[:, :, :nz].transpose(axes)
         return array, tuple(slice(*axis.indices(n)[:2]) for axis, n in zip(part, shape, strict=True))
 
-    def _planned(self, case):
+    def _planned(self, case: Case) -> int:
         where = [*case.shape, *(buffer.ctypes.data for buffer in self._buffers), self._handle]
         name, numbers = ("r2r_3d", [KIND_II[case.type]] * 3) if case.type in KIND_II else {
             "c2c": ("dft_3d", [FFTW_FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
@@ -397,7 +400,7 @@ class Peer:
         self.run.restype, self.run.argtypes = None, []
 
 
-def _laid(array, dtype):
+def _laid(array: Any, dtype: Any) -> Any:
     size = np.dtype(dtype).itemsize
     extent, stride = list(array.extent), list(array.stride)
     n = 1 + sum((e - 1) * s for e, s in zip(extent, stride, strict=True)) if all(extent) else 0

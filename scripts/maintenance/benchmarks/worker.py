@@ -108,7 +108,7 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
     return entrants, refused
 
 
-def _threads_before_mpi():
+def _threads_before_mpi() -> None:
     """Load OpenMP before MPI binds this process, because GCC's OpenMP counts the processors on loading.
 
     In a process bound to one processor, threads would sleep right after each parallel region and wake slowly. FFTW-MPI makes

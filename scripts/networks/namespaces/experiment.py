@@ -21,6 +21,7 @@ import numpy as np
 from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import write_mapping
+from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.programs import Measured, record_of
@@ -33,6 +34,7 @@ from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.inside import COLLECTIVES, FOLDER, NAP, build_nap
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
@@ -107,7 +109,7 @@ def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
                 box.stdout.close()
 
 
-def _converse(box, job, complaints, late):
+def _converse(box: Any, job: Job | dict[str, Any], complaints: Any, late: Any) -> Any:
     try:
         box.stdin.write(json.dumps(job))
         box.stdin.close()
@@ -245,14 +247,14 @@ def launch_of(experiment: Experiment, program: Path, placement: str, transform: 
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
 
 
-def _verified(experiment, program):
+def _verified(experiment: Experiment, program: Path) -> Any:
     small = experiment.cube(VERIFIED_BYTES)
     options = [*_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]
     mapping = experiment.mapping(experiment.placements[0])
     return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
 
 
-def _options(experiment, transform):
+def _options(experiment: Experiment, transform: Transform) -> Any:
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
               "--sync": ("clock",), "--tasks-per-node": (1,)}
     if experiment.network.network.has_products:
@@ -260,7 +262,7 @@ def _options(experiment, transform):
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 
-def _result(experiment, placement, least, done):
+def _result(experiment: Experiment, placement: str, least: Any, done: Any) -> Any:
     """Compare the links by the traffic of the transform minus the traffic of the smallest transform.
 
     The difference cancels message headers and the messages that start the run, agree on a time and end the run. """
@@ -272,7 +274,7 @@ def _result(experiment, placement, least, done):
     return Result(placement, links, comparisons, done["backlog_drops"], done["record"])
 
 
-def _loads(experiment, placement, transform):
+def _loads(experiment: Experiment, placement: str, transform: Transform) -> Any:
     rule = routing(experiment.network.routing, experiment.network.network)
     node_of_rank = experiment.mapping(placement).node_of_rank
     return [rule.loads(experiment.network.network, e, node_of_rank) for e in exchanges(experiment.grid, transform)]
@@ -285,7 +287,7 @@ RUNS = tuple((placement, schedule) for schedule in (SEQUENCE, "overlap:4:x", "ov
 ROUNDS = 3  # each round runs every case once, so that other load on the machine affects all cases alike
 
 
-def _claim(chunks, least):
+def _claim(chunks: int, least: float) -> Claim:
     runs = BOXES, f"overlap:{chunks}:x"
     return Claim(f"the best placement in {chunks} chunks: at least {least:g} times faster than the best one in sequence",
                  lambda row: (row.placement, row.schedule) == runs, lambda row: row.gain, least, inf)
@@ -465,13 +467,13 @@ def is_there(needed: str) -> bool:
     return shutil.which(needed) is not None or (needed.isidentifier() and find_spec(needed) is not None)
 
 
-def _check_there(name):
+def _check_there(name: str) -> None:
     program, package = PROGRAMS[name].needs
     if not is_there(program):
         raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
 
 
-def _runs(network, name, folder, timeout_s):
+def _runs(network: Any, name: str, folder: Path, timeout_s: float) -> Any:
     words = _command(PROGRAMS[name], folder)
     say(f"tracing {name}")
     traffic = _traced(words, network.network.n_nodes, folder)
@@ -494,7 +496,8 @@ def _runs(network, name, folder, timeout_s):
                            [Measured(row.measured_s, (min(row.ratios), max(row.ratios))) for row in rows])
 
 
-def _row(network, name, placement, mapping, traffic, run, printed):
+def _row(network: Any, name: str, placement: str, mapping: Mapping, traffic: Traffic, run: Any,
+         printed: Any) -> Any:
     program = PROGRAMS[name]
     rule = routing(network.routing, network.network)
     phases = [replace(phase, pairs=replace(phase.pairs, bytes=phase.pairs.bytes + HEADER * phase.pairs.messages))
@@ -511,7 +514,7 @@ def _row(network, name, placement, mapping, traffic, run, printed):
                results[0] == results[1] != [])
 
 
-def _command(program, folder):
+def _command(program: Any, folder: Path) -> Any:
     names = {"inputs": INPUTS, "folder": folder, "python": sys.executable}
     if program.source:
         source, *options = (word.format(**names) for word in program.source)
@@ -522,7 +525,7 @@ def _command(program, folder):
     return [word.format(**names) for word in program.command]
 
 
-def _traced(words, ranks, folder):
+def _traced(words: Any, ranks: int, folder: Path) -> Any:
     """Run a program here, in its launch order, and return the file of its traffic."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
     napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))

@@ -134,7 +134,7 @@ def in_namespace(name: str) -> Iterator[None]:
         os.close(home)
 
 
-def _enter(descriptor):
+def _enter(descriptor: Any) -> None:
     if _libc.setns(descriptor, CLONE_NEWNET):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), "setns")
@@ -184,7 +184,7 @@ def build(network: EmulatedNetwork) -> None:
                 own_queue(network.device(i, direction))
 
 
-def _settings(network):
+def _settings(network: Any) -> None:
     for name in [*network.nodes, HEADQUARTERS]:
         with in_namespace(name):
             try:
@@ -193,7 +193,7 @@ def _settings(network):
                 raise EmulationError(f"{error.filename} cannot be set in a namespace: {error.strerror}") from error
 
 
-def _batched(command, lines):
+def _batched(command: Any, lines: Any) -> None:
     done = subprocess.run(command, input="".join(line + "\n" for line in lines), text=True, capture_output=True)
     if done.returncode or done.stderr.strip():
         raise EmulationError(f"{' '.join(command)} failed with status {done.returncode}: {tail(done.stderr, 5)}")
@@ -265,7 +265,7 @@ def build_nap(folder: Path) -> Path:
     return library
 
 
-def _own_environment():
+def _own_environment() -> dict[str, str]:
     """Return the environment without variables of other MPI jobs or the user's Open MPI settings."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
@@ -320,7 +320,7 @@ def main() -> None:
     say(end=True)
 
 
-def _work(job):
+def _work(job: Any) -> None:
     network = EmulatedNetwork(network_named(job["network"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
     build(network)
     sent_bytes(network)
@@ -330,7 +330,7 @@ def _work(job):
         say(run=_run(network, run, job["timeout_s"]))
 
 
-def _run(network, run, timeout_s):
+def _run(network: Any, run: Any, timeout_s: float) -> Any:
     """Launch a run; return its result and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)

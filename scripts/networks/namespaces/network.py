@@ -269,7 +269,7 @@ def service_address(node: int) -> str:
     return _address(78, node + 1 if node >= 0 else 0xFFFE)
 
 
-def _address(second, number):
+def _address(second: Any, number: int) -> Any:
     return f"10.{second}.{number >> 8}.{number & 255}"
 
 
@@ -313,5 +313,5 @@ def check_links(network: EmulatedNetwork, sent_bytes: ArrayLike, loads: list[Lin
     return checks
 
 
-def _at(loads, index):
+def _at(loads: list[LinkLoads], index: Any) -> Any:
     return sum((Fraction(load.values[index].item()) / load.denominator for load in loads), Fraction(0))

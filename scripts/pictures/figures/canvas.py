@@ -141,7 +141,7 @@ def compact(svg: str) -> str:
        </g>
     </g>
     """
-    def short(tag):
+    def short(tag: re.Match[str]) -> str:
         return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", " ".join(tag[0].split()))
 
     return re.sub(r"\n {4,}(?=<)", "", re.sub(r"<[^>]*>", short, svg))

@@ -8,12 +8,13 @@ there are more than three dimensions, the longest three make the lattices. Nodes
 single node are omitted. Short dotted ends of lines mean that the dimension closes to a ring.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product as cartesian
 from math import atan2, ceil, degrees, hypot, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -135,7 +136,7 @@ class Lattices:
 
 def _slant(depth: int) -> tuple[float, float]:
     """Return right and up of a step into the page: no node hides another, no line overlaps another."""
-    def clearance(step):
+    def clearance(step: tuple[float, float]) -> float:
         apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
         return min((min(2.5 * min(a), hypot(*a)) for a in apart), default=1.0)
 
@@ -190,7 +191,7 @@ def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int,
 
 
 @contextmanager
-def _page(lattices, title, narrowest):
+def _page(lattices: Lattices, title: str, narrowest: float) -> Iterator[tuple[Any, Any]]:
     """Return a figure with the size of the lattices and the legend, with axes in distances of nodes."""
     width, height = lattices.box * lattices.step + (LEFT + RIGHT, ABOVE + BELOW)
     page = max(narrowest, width)
@@ -205,7 +206,7 @@ def _page(lattices, title, narrowest):
         yield drawn, axes
 
 
-def _lattice_lines(axes, lattices):
+def _lattice_lines(axes: Any, lattices: Lattices) -> None:
     """Draw every line of the lattice whole; the ends of rings are slightly longer."""
     from matplotlib.collections import LineCollection
 
@@ -229,7 +230,7 @@ GROUP_LOOKS = ((canvas.BLUE, "o", 0.26), (canvas.VERMILLION, "s", 0.22), (canvas
 LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "empty": (canvas.GREY, "x", 0.14)}
 
 
-def _looks(groups):
+def _looks(groups: Iterable[str]) -> dict[str, tuple[str, str, float]]:
     """Return the look of each kind of node: in one group, in several, in none, and without a task."""
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
 
@@ -239,7 +240,7 @@ def look_of(kind: str, groups: Iterable[str]) -> tuple[str, str, float]:
     return _looks(groups)[kind]
 
 
-def _nodes(axes, lattices, groups, empty):
+def _nodes(axes: Any, lattices: Lattices, groups: Any, empty: Ints) -> None:
     """Draw the marks of all nodes: of each group, of other nodes, and of nodes without a task."""
     kinds, looks = kinds_of_nodes(groups), _looks(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
@@ -258,7 +259,8 @@ def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
     return {**alone, "both": nodes[count > 1]}
 
 
-def _scatter(axes, lattices, nodes, name, level, colour, marker, size):
+def _scatter(axes: Any, lattices: Lattices, nodes: Ints, name: str, level: int, colour: str, marker: str,
+             size: float) -> None:
     """Draw the marks of a kind; marks of equal depth are a group, so that the file holds their shape once."""
     coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
     where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
@@ -268,7 +270,7 @@ def _scatter(axes, lattices, nodes, name, level, colour, marker, size):
                      zorder=level - 0.01 * depth, gid=f"{name}-{depth}", clip_on=False)
 
 
-def _links_between(axes, lattices, nodes, colour, name, level):
+def _links_between(axes: Any, lattices: Lattices, nodes: Ints, colour: str, name: str, level: int) -> None:
     """Draw links between neighbours of an image, which make its shape visible."""
     from matplotlib.collections import LineCollection
 
@@ -285,7 +287,7 @@ def _links_between(axes, lattices, nodes, colour, name, level):
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=1.3, zorder=level, gid=name))
 
 
-def _labels(axes, lattices):
+def _labels(axes: Any, lattices: Lattices) -> None:
     """Write letter and range of each dimension at the lattice in the lower left, further coordinates above each lattice."""
     torus, unit = lattices.torus, 1 / lattices.step
     sides = [("center", "top", (0, -0.25 * unit)), ("right", "center", (-0.25 * unit, 0)),
@@ -299,7 +301,7 @@ def _labels(axes, lattices):
         axes.text(*where, lattices.label(values), ha="center", va="bottom")
 
 
-def _legend(groups, empty):
+def _legend(groups: Any, empty: Ints) -> dict[str, str]:
     """Return the meaning of each mark by kind."""
     meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
@@ -310,11 +312,11 @@ def _legend(groups, empty):
     return meaning
 
 
-def _count(n, thing):
+def _count(n: int, thing: str) -> str:
     return f"{n} {thing}{'s' * (n != 1)}"
 
 
-def _mark(what, text, looks):
+def _mark(what: str, text: str, looks: dict[str, tuple[str, str, float]]) -> Any:
     from matplotlib.lines import Line2D
 
     colour, marker, _ = looks[what]

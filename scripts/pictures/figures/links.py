@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.network.network import Arcs
+from pencilmap.model.network.network import Arcs, Network
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import (
@@ -32,6 +33,9 @@ from pencilmap.scripts.pictures.figures.canvas import (
 )
 from pencilmap.scripts.pictures.figures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
 from pencilmap.scripts.pictures.text import cable_loads
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Link loads of an exchange as a heat map, and effective lengths and loads of several placements as bars.
 #
@@ -86,7 +90,7 @@ def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> 
         save(drawn, path)
 
 
-def _heights(strips, width, columns):
+def _heights(strips: "list[Blocks]", width: float, columns: int) -> list[float]:
     """Return the size of each strip in inches: square cells, unless too flat for labels or too high for a page."""
     lowest = [max(LOWEST, len(b.label(1)) * LETTER) for b in strips]
     heights = [min(HIGHEST, max(low, width * b.extent[1] / b.extent[0])) for low, b in zip(lowest, strips)]
@@ -151,7 +155,7 @@ class Blocks:
         return " in ".join(self.torus.axes[j] for j in self.along(side))
 
 
-def _strip(axes, blocks, values, largest, raster):
+def _strip(axes: Any, blocks: Blocks, values: Ints | Floats, largest: float, raster: bool) -> Any:
     """Draw a dimension and direction: a cell for each node."""
     cells = np.full(blocks.extent[::-1], np.nan)
     right, up = blocks.place()
@@ -160,7 +164,7 @@ def _strip(axes, blocks, values, largest, raster):
                            antialiased=False, rasterized=raster)
 
 
-def _axes_of(axes, blocks, inches):
+def _axes_of(axes: Any, blocks: Blocks, inches: tuple[float, float]) -> None:
     for side, axis in enumerate((axes.xaxis, axes.yaxis)):
         axis.set_ticks(*blocks.ticks(side, int(inches[side] / (TICK * (2 - side)))))
         axis.set_tick_params(length=0, pad=1)
@@ -205,7 +209,7 @@ def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) ->
         save(drawn, path)
 
 
-def _label(prediction, with_grid, letters):
+def _label(prediction: Prediction, with_grid: bool, letters: int) -> str:
     """Return the name of a placement in lines that fit, broken after commas and colons."""
     text = (f"{prediction.grid}: " if with_grid else "") + prediction.placement
     lines = [""]
@@ -218,7 +222,7 @@ def _label(prediction, with_grid, letters):
     return "\n".join(lines)
 
 
-def _bars(axes, exchanges, network):
+def _bars(axes: Any, exchanges: tuple[ExchangePrediction, ...], network: Torus | Network) -> None:
     shown = [i for i, n in enumerate(network.shape) if n > 1] or [0]
     width = 0.8 / len(shown)
     for k, i in enumerate(shown):
@@ -237,7 +241,7 @@ def _bars(axes, exchanges, network):
     axes.set_ylim(bottom=0)
 
 
-def _legend_of_bars(drawn, axes, network):
+def _legend_of_bars(drawn: "Figure", axes: Any, network: Torus | Network) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -335,7 +339,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         save(drawn, path)
 
 
-def _busier(arcs, values):
+def _busier(arcs: Arcs, values: Ints | Floats) -> dict[tuple[int, int], float]:
     """Return loads of the busier direction of each pair of neighbours."""
     found: dict[tuple[int, int], float] = {}
     for a, b, value in zip(arcs.source.tolist(), arcs.target.tolist(), values.tolist()):
@@ -366,7 +370,7 @@ def _places(arcs: Arcs, n: int) -> Floats:
     return np.array([(right[k], float(level[k])) for k in range(arcs.n_vertices)])
 
 
-def _around(graph, n):
+def _around(graph: Any, n: int) -> Floats:
     """Return places of switches on a circle, as links to each other would lie on one line, and of hosts around them."""
     switches = [k for k in graph if k >= n]
     turn = {k: place / len(switches) for place, k in enumerate(switches)}
@@ -441,7 +445,8 @@ def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | Pat
     write_whole(Path(path), "\n".join(text), FigureError)
 
 
-def _half(half, values, most, lattices, scale, corner):
+def _half(half: Half, values: Ints | Floats, most: float, lattices: Lattices, scale: float,
+          corner: tuple[int, float]) -> str:
     """Return a torus: title, links by class of load, nodes of the first row."""
     left, height = corner
     torus: Torus = lattices.torus
@@ -469,7 +474,7 @@ def _half(half, values, most, lattices, scale, corner):
                       *links, f'<g class="row">{"".join(marks)}</g>'])
 
 
-def _runs(loads, most):
+def _runs(loads: list[float], most: float) -> list[tuple[int, list[float]]]:
     """Return a class of loads and two ends for each run of alike links of a line; the last link may close the ring."""
     n, kinds = len(loads), [None if np.isnan(load) else min(CLASSES - 1, int(CLASSES * load / most)) for load in loads]
     runs: list[tuple[int, list[float]]] = []
@@ -485,7 +490,7 @@ def _runs(loads, most):
     return runs
 
 
-def _legend(most, meaning, width, total):
+def _legend(most: float, meaning: str, width: int, total: float) -> list[str]:
     """Return the scale of colours, with its meaning and the mark of a row."""
     y, step = total - 38, 26
     left = width / 2 - CLASSES * step / 2
@@ -496,7 +501,7 @@ def _legend(most, meaning, width, total):
             f'<text class="soft" x="{width / 2:.0f}" y="{y + 30:.0f}">{escape(meaning)}</text>']
 
 
-def _style():
+def _style() -> str:
     rules = ["text{font:15px system-ui,sans-serif;text-anchor:middle}.head{font-weight:600}.end{text-anchor:end}"
              ".start{text-anchor:start}.factor{font-size:34px;font-weight:700}path{fill:none;stroke-width:1.3}"
              ".arrow{stroke-width:2.5}", _colours("light"),
@@ -504,7 +509,7 @@ def _style():
     return "".join(rules)
 
 
-def _colours(scheme):
+def _colours(scheme: str) -> str:
     none, most, ink, soft, row = RAMPS[scheme]
     stops = [[int(colour[k:k + 2], 16) for k in (1, 3, 5)] for colour in (none, MIDDLE[scheme], most)]
     found = []

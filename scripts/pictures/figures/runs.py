@@ -10,6 +10,7 @@ from typing import Any
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.predict import Prediction
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 
@@ -91,7 +92,7 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
         save(drawn, path)
 
 
-def _draw_series(axes, points, aside, colour, mark):
+def _draw_series(axes: Any, points: Sequence[Any], aside: Any, colour: str, mark: str) -> None:
     measured = [p.measured / 1e6 for p in points]
     below = [max(0.0, p.measured - p.slowest) / 1e6 for p in points]
     above = [max(0.0, p.fastest - p.measured) / 1e6 for p in points]
@@ -105,7 +106,7 @@ def _draw_series(axes, points, aside, colour, mark):
                      linewidths=1.2)
 
 
-def _axis_of_sizes(axes, sizes):
+def _axis_of_sizes(axes: Any, sizes: Sequence[float]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, labels=_labels(sizes))
     axes.set_xticks([], minor=True)
@@ -113,7 +114,7 @@ def _axis_of_sizes(axes, sizes):
     axes.set_xlabel("n of the n³ transform")
 
 
-def _labels(sizes):
+def _labels(sizes: Sequence[float]) -> list[str]:
     """Return the sizes as text; empty for text that would overlap the previous text."""
     apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
     found, last = [], 0.0
@@ -124,13 +125,13 @@ def _labels(sizes):
     return found
 
 
-def _legend(series, nominal):
+def _legend(series: dict[str, list[Point]], nominal: list[float]) -> list[Any]:
     return [*(_line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, SERIES * len(series))),
             _line("time model"), *(_bound(f"bound: the link, {rate_text(rate)}") for rate in nominal)]
 
 
-def _line(label, **look):
+def _line(label: str, **look: float | str) -> Any:
     """Return a line of a legend."""
     from matplotlib.lines import Line2D
 
@@ -138,7 +139,7 @@ def _line(label, **look):
     return Line2D([], [], **{"color": canvas.GREY, "markersize": 4.5, "label": lines, **look})
 
 
-def _bound(label):
+def _bound(label: str) -> Any:
     return _line(label, linestyle="--", color=canvas.BLACK, linewidth=0.8)
 
 
@@ -209,12 +210,12 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
         save(drawn, path)
 
 
-def _bars(axes, widths, look, label, left=0.0):
+def _bars(axes: Any, widths: list[float], look: tuple[str, str], label: str, left: Any = 0.0) -> Any:
     return axes.barh(range(len(widths)), widths, 0.42, left=left, color=look[0], hatch=look[1], edgecolor=canvas.GREY,
                      linewidth=0.3, label=label)
 
 
-def _scale(axes, count, longest, label):
+def _scale(axes: Any, count: int, longest: float, label: str) -> None:
     axes.set_ylim(count - 0.6, -0.75)
     axes.set_yticks([])
     axes.set_xlim(0, 1.04 * longest)
@@ -222,7 +223,7 @@ def _scale(axes, count, longest, label):
     axes.set_xlabel(label)
 
 
-def _short(name):
+def _short(name: str) -> str:
     return name if len(name) <= LETTERS_OF_NAME else name[:LETTERS_OF_NAME - 1] + "…"
 
 
@@ -256,11 +257,11 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
         save(drawn, path)
 
 
-def _n(cell):
+def _n(cell: Comparison) -> Any:
     return int(cell.transform.split("x")[0])
 
 
-def _by_series(cells):
+def _by_series(cells: Sequence[Comparison]) -> dict[str, list[Comparison]]:
     """Return cells by grid, placement and tasks on a node, with the name for the legend."""
     series: dict[str, list[Comparison]] = {}
     for cell in sorted(cells, key=lambda c: (c.tasks_per_node, _n(c))):
@@ -269,7 +270,7 @@ def _by_series(cells):
     return series
 
 
-def _panel(panel, series, fitted):
+def _panel(panel: Any, series: dict[str, list[Any]], fitted: Sequence[Any]) -> None:
     for k, (cells, (colour, mark)) in enumerate(zip(series.values(), SERIES)):
         aside = 2 ** (_ASIDE_PUBLISHED * (k - (len(series) - 1) / 2))
         panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.time_ratio / 1e6 for c in cells], color=colour)
@@ -283,7 +284,7 @@ def _panel(panel, series, fitted):
     panel.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
 
 
-def _published_legend(series, bandwidth):
+def _published_legend(series: dict[str, list[Comparison]], bandwidth: float) -> list[Any]:
     return [*(_line(name, color=colour, marker=mark) for name, (colour, mark) in zip(series, SERIES)),
             _line("measured, fitted", marker="o", linestyle="none"),
             _line("measured, predicted", marker="o", markerfacecolor="white", linestyle="none"), _line("time model"),
@@ -355,7 +356,7 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
         save(drawn, path)
 
 
-def _parts(prediction):
+def _parts(prediction: Prediction) -> list[float]:
     """Return milliseconds of every exchange and of the computing."""
     local = prediction.local and prediction.local.time_s
     return [1e3 * (t or 0.0) for t in (*(stage.time_s for stage in prediction.stages), local)]
@@ -381,7 +382,7 @@ def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title:
         save(drawn, path)
 
 
-def _time(axes, points, kind):
+def _time(axes: Any, points: Any, kind: str) -> None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     nodes, times = [p.n_nodes for p in points], [1e3 * p.best.known_s for p in points]
@@ -401,7 +402,7 @@ def _time(axes, points, kind):
     axes.margins(x=0.06, y=0.12)
 
 
-def _efficiency(axes, points, kind):
+def _efficiency(axes: Any, points: Sequence[ScalingPoint], kind: str) -> None:
     axes.plot([p.n_nodes for p in points], [e and 100 * e for e in efficiency(points, kind)], "o-", color=canvas.BLUE,
               markersize=4, gid="efficiency")
     axes.axhline(100, linestyle="--", color=canvas.GREY)

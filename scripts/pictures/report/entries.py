@@ -173,7 +173,7 @@ def entries_of(records: Iterable[dict[str, Any]], source: str) -> list[Entry]:
     return named(_joined(records, source))
 
 
-def _joined(records, source):
+def _joined(records: Iterable[Any] | list[dict[str, Any]], source: str) -> list[Entry]:
     return [Entry(f"{source}:{number}", record, tuple(compare_record(record, f"{source}:{number}")))
             for number, record in enumerate(records, 1)]
 
@@ -196,11 +196,11 @@ def named(entries: list[Entry]) -> list[Entry]:
     return found
 
 
-def _group(entry):
+def _group(entry: Entry) -> tuple[str, str, str]:
     return entry.network, entry.comparisons[0].torus, label_of(entry.comparisons[0])
 
 
-def _facts(entry):
+def _facts(entry: Entry) -> tuple[str, ...]:
     """Return facts that may distinguish runs of the same network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
@@ -314,9 +314,10 @@ def bar_of_forecast(prediction: Prediction, group: str = "") -> Bar:
                timed=timed, prediction=p)
 
 
-def _parts(p, schedule, scale):
+def _parts(p: Prediction, schedule: str, scale: float) -> tuple[Part, ...]:
     """Return the exchanges, and the rest of the transform as far as its time is known. Without times, loads."""
-    found, timed = p.schedule, p.time_s is not None
+    found: Any = p.schedule
+    timed = p.time_s is not None
     if schedule:
         parts = [_part(f"exchanges under {schedule}", found.time_s if timed else float(found.cost) * scale)]
     else:
@@ -326,12 +327,12 @@ def _parts(p, schedule, scale):
     return (*parts, *([Part(COMPUTING, COMPUTING, rest)] if rest > SMALL * float(p.worth) * scale else []))
 
 
-def _scale(p):
+def _scale(p: Prediction) -> float:
     """Return displayed loads over the m scale: the usable nodes count."""
     return p.bounds.site.allocation.n_nodes / p.network.n_nodes
 
 
-def _limit(p):
+def _limit(p: Prediction) -> float | None:
     """What no placement, schedule or order of exchanges can beat: the proved load of the links, or the computing."""
     found = p.schedule
     if found is None or found.certificate_any is None or p.remaps or p.halo:
@@ -403,7 +404,7 @@ class Compared:
                 *(f"{self.name(self.bars[k])} {self.factor(k)} times" for k in rest)]
         return f"{', '.join(said)}." + (f" {limit}" if limit else "")
 
-    def _chosen(self):
+    def _chosen(self) -> list[int]:
         """Numbers of the fastest bar in sequence and of the fastest bar, as far as they are faster than the first."""
         numbers = [k for k in range(1, len(self.bars)) if self.factors[k] > 1 + SAME]
         plain = [k for k in numbers if self.bars[k].schedule == SEQUENCE]
@@ -426,7 +427,7 @@ def way_in_words(bar: Bar, with_grid: bool = False) -> str:
     return f"{words}, grid {bar.grid}" if with_grid else words
 
 
-def _schedule_in_words(text):
+def _schedule_in_words(text: str) -> str:
     name, *words = text.split(":")
     if name == SEQUENCE:
         return ""
@@ -436,7 +437,7 @@ def _schedule_in_words(text):
     return SCHEDULES.get(name, f"schedule {text}")
 
 
-def _capital(words):
+def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
@@ -449,7 +450,7 @@ def compared(bars: Iterable[Bar | None]) -> list[Compared]:
     return [_compared(title, some) for (title, _, _), some in groups.items()]
 
 
-def _compared(title, some):
+def _compared(title: str, some: list[Bar]) -> Compared:
     first = next((bar for bar in some if bar.is_launched), None) or max(some, key=lambda bar: bar.amount)
     ordered = [first, *(bar for bar in some if bar is not first)]
     limits = [bar.limit for bar in ordered if bar.limit] if all(bar.limit for bar in ordered) else []
@@ -458,7 +459,7 @@ def _compared(title, some):
                     tuple(_range(bar, first) for bar in ordered))
 
 
-def _range(bar, first):
+def _range(bar: Bar, first: Bar) -> Any:
     """The least and the largest factor under the rules between which adaptive routers are; None if the routing is known."""
     if not bar.prediction or not first.prediction or not bar.prediction.bracket:
         return None
@@ -468,7 +469,7 @@ def _range(bar, first):
     return (min(found), max(found)) if found else None
 
 
-def shown_bars(group: Compared) -> list[dict]:
+def shown_bars(group: Compared) -> list[dict[str, Any]]:
     """Return the bars for the template, on one scale."""
     return [{"name": group.name(bar), "label": bar.label, "shown": bar.shown,
              "factor": group.factor(k).replace(" to ", "\N{EN DASH}"),
@@ -486,5 +487,5 @@ def kinds_of_bars(groups: Sequence[Compared]) -> dict[str, str]:
         part.kind, f"{part.name} exchange") for part in parts}
 
 
-def _part(name, amount):
+def _part(name: str, amount: Any) -> Part:
     return Part(name, name if name in ("row", "column", "slab") else TOGETHER, amount)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.units import plural
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.dragonfly_network import GLOBAL
@@ -18,7 +19,7 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.pictures.figures.links import link_values
-from pencilmap.scripts.pictures.text import load_rows
+from pencilmap.scripts.pictures.text import LoadRows, load_rows
 
 LAUNCHED = "default"  # the placement that names the launcher's order
 AT_ONCE = "all exchanges at once"
@@ -87,7 +88,7 @@ class PlacedTraffic:
         return _view(self, ", ".join(filter(None, (self.program, str(self.mapping.network), self.name))), loads)
 
 
-def _view(placed, title, loads):
+def _view(placed: Placed | PlacedTraffic, title: str, loads: dict[str, Floats]) -> dict[str, Any]:
     """Return the data of a placement on a torus.
 
     ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, nan if there is no link) are
@@ -117,7 +118,7 @@ def views(placed: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[st
     return found, of_placed
 
 
-def _base64(values, kind):
+def _base64(values: Ints | Floats, kind: str) -> str:
     return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
 
 
@@ -154,7 +155,7 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
     every, job = [each for some in loads for each in some], first.mapping.node_of_rank
     is_dragonfly = first.mapping.network.has_groups
 
-    def rows_of(most):
+    def rows_of(most: int) -> LoadRows:
         return load_rows(every, first.transform is not None, len(set(job.tolist())), most, job)
 
     table = rows_of(OF_GROUPS if is_dragonfly else MOST_UNITS)
@@ -180,7 +181,7 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
             "without": busy.size - len(groups), "factor": before[1] / pair[-1][1] if others else None}
 
 
-def _hosts(one):
+def _hosts(one: Placed) -> list[tuple[str, str]]:
     """Return the name and the ranks of each host of a placement; nothing if there are too many ranks to read."""
     mapping = one.mapping
     if mapping.n_tasks > MOST_RANKS:
@@ -192,7 +193,7 @@ def _hosts(one):
             for node, found in sorted(ranks.items())]
 
 
-def _between_groups(loads):
+def _between_groups(loads: LinkLoads) -> Floats:
     """Return the bytes of the busiest global cable from each group of a dragonfly to each other: float array (G, G)."""
     network: Any = loads.network
     links, _ = network.cables_of_pair
@@ -202,9 +203,9 @@ def _between_groups(loads):
     return np.where(links >= 0, of_class[links], 0.0).max(axis=2)
 
 
-def _square(values, groups, peak, table):
+def _square(values: Ints | Floats, groups: Sequence[int], peak: float, table: LoadRows) -> dict[str, Any]:
     """Return a square of some groups for the template: a line for each group, with a cell for each other group."""
-    def words(a, b):
+    def words(a: Any, b: Any) -> str:
         return f"group {a} to group {b}: {table.number(values[a, b])} {table.unit}".strip()
 
     a, b = np.unravel_index(int(values.argmax()), values.shape)

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache, partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -23,6 +24,7 @@ from pencilmap.model.base.units import amount, expected_milliseconds, megabytes_
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
+from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures.figures import canvas
 from pencilmap.scripts.pictures.figures.canvas import Target
@@ -85,7 +87,7 @@ def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     return svg.replace("xlink:href=", "href=")
 
 
-def _attribute(text):
+def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
@@ -125,7 +127,7 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
                                rates.index(rate) + 1 if len(rates) > 1 else 0) for rate, long, k in sorted(found)]
 
 
-def _speeds(rates):
+def _speeds(rates: Iterable[Any]) -> dict[float, float]:
     """Return the ratio of each link's rate to the slowest rate in the same panel."""
     found, first = {}, 0.0
     for rate in sorted(set(rates)):
@@ -134,7 +136,7 @@ def _speeds(rates):
     return found
 
 
-def _with_nominal(entries, cells):
+def _with_nominal(entries: Sequence[Any], cells: Any) -> Iterator[tuple[Any, Any, str]]:
     for entry in entries:
         for comparison in entry.comparisons:
             if comparison.t_ratio and comparison.stage in entry.prediction.grid.decomposition.names:
@@ -144,12 +146,13 @@ def _with_nominal(entries, cells):
     yield from ((cell, rate, label_of(cell)) for cell in cells)
 
 
-def _slowest_link(network, exchange):
+def _slowest_link(network: Any, exchange: ExchangePrediction) -> float:
     """Return the bandwidth in the dimension of the busiest link."""
     return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
-def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
+def _bandwidth_picture(points: Sequence[Point], rate: float, long: bool, stage: str, both_lengths: bool,
+                       number: int) -> Picture:
     length = ("long" if long else "short") if both_lengths else ""
     title = f"{stage} exchange" + (f", {length} rows" if length else "") + (
         f", links from {rate_text(rate)}" if number else "")
@@ -168,7 +171,7 @@ def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
             for k, (title, (_, bars)) in enumerate(zip(titles, parts), 1)]
 
 
-def _bar(entry):
+def _bar(entry: Entry) -> Bar:
     """Return the phases without the waiting for an agreed time, which says nothing about the ranks."""
     seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
@@ -180,7 +183,7 @@ def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | No
     return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
 
-def _of_torus(placed, number):
+def _of_torus(placed: Placed, number: int) -> Iterator[Picture]:
     where = f"{placed.mapping.network}, grid {placed.mapping.grid}, placement {placed.name}"
     groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
     yield Picture(f"image-{number}", where, partial(draw_image, placed.mapping, groups, title=where))
@@ -262,7 +265,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     bars = [*map(bar_of_entry, entries),
             *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
               for f in forecasts)]
-    amounts = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
+    amounts: list[Any] = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
                                                for program, _, p in traced)]
     groups, in_mb = compared(bars), bool(programs) or any(forecast.transform for forecast in forecasts)
     first, second = _pair(found, [*zip(of_all, amounts)])
@@ -302,13 +305,13 @@ def gains_of_runs(entries: Sequence[Entry]) -> list[str]:
     return [f"{group.title}: {group.sentence}" if len(groups) > 1 else group.sentence for group in groups if group.sentence]
 
 
-def _headline(groups, forecasts, verdict):
+def _headline(groups: Sequence[Compared], forecasts: Sequence[Forecast], verdict: str) -> str:
     """Return the answer about predictions, the gain of runs, or else the verdict."""
     said = groups[0].sentence if groups and not (forecasts and verdict) else verdict
     return said[:1].upper() + said[1:] if said.partition(" ")[0].isalpha() else said
 
 
-def _undrawn(placed):
+def _undrawn(placed: Placed | None) -> str:
     """Return why the network of a placement is not drawn; empty if it is drawn, or without a network."""
     if placed is None:
         return ""
@@ -324,7 +327,7 @@ def _kinds(groups: Sequence[Compared], programs: Sequence[ProgramRuns]) -> list[
     return list(dict.fromkeys(group.kind for group in groups))
 
 
-def _least(n_views, timed):
+def _least(n_views: int, timed: Iterable[Any]) -> Any:
     """Return the least amount of each view; None if it has none."""
     found: list[float | None] = [None] * n_views
     for view, value in timed:
@@ -352,12 +355,12 @@ def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: s
     return ", ".join(filter(None, (" ".join(filter(None, (_few(machines), where))), *rest)))
 
 
-def _few(names):
+def _few(names: Sequence[str]) -> str:
     different = list(dict.fromkeys(filter(None, names)))
     return " and ".join(different) if len(different) <= FEW else f"{different[0]} and {len(different) - 1} others"
 
 
-def _pair(found, timed):
+def _pair(found: list[dict[str, Any]], timed: list[tuple[int | None, float]]) -> Any:
     """Return the numbers of the views before and after, on the same torus.
 
     Before is the launch order or else the slowest view. After is the fastest view of other nodes under the same kind of
@@ -377,11 +380,11 @@ def _pair(found, timed):
     return before, min(alike or moved or others, key=best.__getitem__, default=None)
 
 
-def _inline(pictures):
+def _inline(pictures: Iterable[Picture]) -> list[str]:
     return [inline_svg(picture.draw, picture.title, picture.name) for picture in pictures]
 
 
-def _table(predictions):
+def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
     """Return the caption, the columns and the rows of the table of exchanges; None without predictions.
 
     Columns in which all rows agree are in the caption. A column is a title and whether it holds numbers.
@@ -391,7 +394,7 @@ def _table(predictions):
     rows, seen = [], set()
     for p in predictions:
         about = [str(p.network), str(p.grid), p.routing, placement_name(p.placement, p.bounds.site)]
-        found = p.schedule
+        found: Any = p.schedule
         is_plain = found is None or (found.name == SEQUENCE and found.transforms == 1)
         if not is_plain:
             pair = " (pair)" if found.transforms > 1 else ""
@@ -417,11 +420,11 @@ def _table(predictions):
             "rows": [[row[k] for k in shown] for row in rows]}
 
 
-def _loads(values):
+def _loads(values: Sequence[Fraction]) -> str:
     return " ".join(f"{float(value):.4g}" for value in values)
 
 
-def _phases_table(entries):
+def _phases_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[str, list[float]]]]:
     """Return columns and cells of the table of phases, in ms; waiting follows the total, which excludes waiting."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
@@ -432,18 +435,19 @@ def _phases_table(entries):
     return columns, rows
 
 
-def _numbered(comparisons):
+def _numbered(
+        comparisons: list[tuple[Comparison, str, Any]]) -> tuple[list[tuple[Comparison, str, list[int]]], dict[str, int]]:
     """Return comparisons with their distinctions and the numbers of their notes, and the notes."""
     notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
     return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
 
 
-def _script_data(value):
+def _script_data(value: dict[str, Any]) -> str:
     """Return JSON for a script element; nothing in the text ends the element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _part(name):
+def _part(name: str) -> str:
     return (files("pencilmap.scripts.pictures.report") / name).read_text("utf-8")
 
 
@@ -458,7 +462,7 @@ def could_gain(certificate: float | None) -> str:
 
 
 @lru_cache
-def _environment():
+def _environment() -> Any:
     import jinja2
 
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
