@@ -186,8 +186,8 @@ def find_yaml(document: Document) -> Found:
     """Return all plugins as facts, and a torus3d with its places, else the hosts of the default topology."""
     facts, founds = [], []
     for entry, plugin in topologies(document):
-        reader: Any = READERS[plugin]
-        told = Found() if plugin == "flat" else reader(document, entry[plugin])
+        reader: Any = READERS.get(plugin)
+        told = reader(document, entry[plugin]) if reader else Found()  # flat has none
         name = short_name(str(entry.get("topology", "unnamed")))
         facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
         founds.append(told)

@@ -127,7 +127,7 @@ def test_no_round_of_swaps_replaces_the_placement_of_another(monkeypatch):
     monkeypatch.setattr(network_search, "annealed", swapped)
     site, grid = site_of("hyperx:4x4,hosts=4"), ProcessGrid(8, 8)
     found = search(site, grid, Search(250_000_000, 3), rules=(rule,))
-    assert len(first) == len(network_search.ROUNDS)
+    assert len(first) == len(network_search.ROUNDS_OF_SWITCHES)
     assert found.costs[rule] == cost_under(mapping_of(Ground(site, grid), first[0]), rule) == Fraction(29, 4)
 
 
