@@ -239,7 +239,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     return replace(here, shapes=shapes).towards(direction)
 
 
-def _costs(machine, bandwidth):
+def _costs(machine: Machine | None, bandwidth: str | None) -> Costs:
     """The costs of a machine; with another bandwidth its figures are not those of a calibration."""
     costs = machine.costs if machine else Costs()
     return costs if bandwidth is None else replace(costs, fitted_nodes=None)

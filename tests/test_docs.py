@@ -284,9 +284,10 @@ def test_every_public_name_of_the_python_binding_is_in_the_reference_with_its_wo
     package = ROOT / "fft_runner" / "python" / "pencilfft"
     exported = next(ast.literal_eval(node.value) for node in ast.parse((package / "__init__.py").read_text("utf-8")).body
                     if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
-    plan = next(node for node in ast.parse((package / "plan.py").read_text("utf-8")).body
-                if isinstance(node, ast.ClassDef) and node.name == "Plan")
-    members = [f"Plan.{node.name}" for node in plan.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    members = [f"Plan.{node.name}" for file, name in (("plan", "Plan"), ("queries", "_Queries"))
+               for part in ast.parse((package / f"{file}.py").read_text("utf-8")).body
+               if isinstance(part, ast.ClassDef) and part.name == name
+               for node in part.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
     assert {"Plan.forward", "Plan.buffer_bytes"} <= set(members)
     for name in (*exported, *members):
         assert f'id="pencilfft.{name}"' in text, name

@@ -3,6 +3,8 @@
 mpirun -n 4 python in_flight.py
 """
 
+from typing import Any
+
 import numpy as np
 from mpi4py import MPI
 
@@ -12,7 +14,7 @@ N = 32
 comm = MPI.COMM_WORLD
 
 
-def energy(array):
+def energy(array: Any) -> float:
     return float(np.vdot(array, array).real)
 
 

@@ -20,20 +20,20 @@ C, R = MPI.Compute_dims(comm.size, 2)
 class Solver:
     """A plan with its arrays: f, its spectrum, the solution, and for each part of the spectrum what it is multiplied by."""
 
-    def __init__(self, plan):
-        self.plan, self.seconds = plan, []
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.seconds = plan, list[float]()
         self.f, self.f_hat, self.u = plan.empty("input"), plan.empty("output"), plan.empty("input")
         x, y, z = (2 * np.pi * index / n for index, n in zip(np.ogrid[plan.part("input")], N, strict=True))
         self.exact = np.sin(x) * np.cos(2 * y) * np.sin(3 * z) + np.cos(4 * x) * np.sin(y)
         self.f[...] = -14 * np.sin(x) * np.cos(2 * y) * np.sin(3 * z) - 17 * np.cos(4 * x) * np.sin(y)
         self.parts = [(part, self.factor(at)) for at, part in plan.split(self.f_hat, "output")]
 
-    def factor(self, at):
+    def factor(self, at: tuple[slice, ...]) -> np.ndarray:
         """-1 / k^2, and the scale, at the waves of these slices; 0 for the mean."""
         k2 = sum(np.where(k > n // 2, k - n, k) ** 2 for k, n in zip(np.ogrid[at], N, strict=True))
         return np.where(k2 > 0, -1 / np.maximum(k2, 1), 0) / self.plan.scale
 
-    def solve(self):
+    def solve(self) -> None:
         """As in sequence, except that the spectrum may have two parts."""
         comm.Barrier()
         start = MPI.Wtime()
@@ -43,7 +43,7 @@ class Solver:
         self.plan.backward(self.f_hat, self.u)
         self.seconds.append(comm.allreduce(MPI.Wtime() - start, MPI.MAX))
 
-    def error(self):
+    def error(self) -> float:
         """Largest error of the solution."""
         return comm.allreduce(float(np.abs(self.u - self.exact).max()), MPI.MAX)
 

@@ -13,7 +13,7 @@ N = (47, 40, 36)  # inner points along x
 comm = MPI.COMM_WORLD
 
 
-def solve_tridiagonal(diagonal, right):
+def solve_tridiagonal(diagonal: np.ndarray, right: np.ndarray) -> None:
     """Solve v[i - 1] + diagonal * v[i] + v[i + 1] = right[i] along the first axis, in place (Thomas's algorithm)."""
     pivot = np.empty((len(right), *diagonal.shape))
     pivot[0] = diagonal

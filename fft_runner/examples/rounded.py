@@ -13,11 +13,11 @@ N, WIDTH = 64, 0.1
 comm = MPI.COMM_WORLD
 
 
-def norm(a):
+def norm(a: np.ndarray) -> float:
     return np.sqrt(comm.allreduce(float((a**2).sum())))
 
 
-def filtered(plan, f):
+def filtered(plan: Plan, f: np.ndarray) -> np.ndarray:
     x, y, z = plan.waves()
     return plan.backward(plan.forward(f) * np.exp(-WIDTH**2 / 2 * (x**2 + y**2 + z**2))) / plan.scale
 

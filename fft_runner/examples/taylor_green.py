@@ -22,7 +22,7 @@ with Plan((N, N, N), type="r2c", fields=3) as vectors, Plan((N, N, N), vectors.g
     u = vectors.empty("input")
     u[0], u[1], u[2] = np.sin(x) * np.cos(y) * np.cos(z), -np.cos(x) * np.sin(y) * np.cos(z), 0
 
-    def change(u_hat):
+    def change(u_hat: np.ndarray) -> np.ndarray:
         """Return du/dt: u x curl(u), without its gradient part, and the viscous term."""
         u = product.backward(u_hat) / vectors.scale
         w = product.backward(curl(plan, u_hat)) / vectors.scale

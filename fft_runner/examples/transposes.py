@@ -15,7 +15,7 @@ comm = MPI.COMM_WORLD
 C, R = MPI.Compute_dims(comm.size, 2)
 
 
-def second_derivative(a, axis):
+def second_derivative(a: np.ndarray, axis: int) -> np.ndarray:
     """Second derivative along an undivided axis."""
     n = a.shape[axis]
     distance = np.arange(1, n)

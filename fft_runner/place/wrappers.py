@@ -4,9 +4,12 @@ The compiler reads the installed mpi.h, so that each function has its parameters
 are included. A wrapper replaces MPI_COMM_WORLD and calls the next function of its name.
 """
 
+from __future__ import annotations  # for the Python that CMake finds
+
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 
 BY_HAND = {
     "Abort",  # ends the processes of the real MPI_COMM_WORLD, in any order
@@ -23,19 +26,19 @@ HEADERS = """#include <mpi.h>
 """
 
 
-def preprocessed(compiler):
+def preprocessed(compiler: Sequence[str]) -> str:
     """Return the text of mpi.h behind the preprocessor."""
     return subprocess.run([*compiler, "-E", "-P", "-x", "c", "-"], input=HEADERS, text=True, capture_output=True,
                           check=True).stdout
 
 
-def without_attributes(text):
+def without_attributes(text: str) -> str:
     """Return a text without __attribute__((...)), whose parentheses may be nested."""
     parts = re.split(r"__attribute__\s*(?=\()", text)
     return parts[0] + "".join(part[_end(part):] for part in parts[1:])
 
 
-def _end(text):
+def _end(text: str) -> int:
     """Return the position behind the parenthesis that a text opens with."""
     depth = 0
     for at, letter in enumerate(text):
@@ -45,7 +48,7 @@ def _end(text):
     raise SystemExit("mpi.h: a parenthesis is not closed")
 
 
-def functions(text):
+def functions(text: str) -> dict[str, list[tuple[str, str]]]:
     """Return {name: [(declaration, name) of each parameter]} of the functions that take a communicator, without P in front.
 
     >>> functions("int PMPI_X(const int n[], MPI_Comm comm); int MPI_Y(MPI_Comm *comm); int MPI_Abort(MPI_Comm c, int n);")
@@ -59,7 +62,7 @@ def functions(text):
     return found
 
 
-def is_communicator(parameter):
+def is_communicator(parameter: str) -> bool:
     """Return whether a parameter is a communicator by value.
 
     >>> is_communicator("MPI_Comm comm"), is_communicator("MPI_Comm *comm")
@@ -68,7 +71,7 @@ def is_communicator(parameter):
     return re.fullmatch(r"(const )?MPI_Comm \w+", parameter) is not None
 
 
-def wrapper(name, parameters):
+def wrapper(name: str, parameters: Sequence[tuple[str, str]]) -> str:
     """Return the definition of a wrapper. The header of MPICH lacks some names with P, so each is declared again.
 
     >>> print(wrapper("MPI_X", [("int n", "n"), ("MPI_Comm comm", "comm")]), end="")
@@ -84,7 +87,7 @@ def wrapper(name, parameters):
     return f"SHOWN {head};\n{head}\n{{\n    NEXT({name});\n    return next({', '.join(given)});\n}}\n"
 
 
-def main(output, *compiler):
+def main(output: str, *compiler: str) -> None:
     """Write the file of wrappers."""
     found = functions(preprocessed(compiler))
     if not found:

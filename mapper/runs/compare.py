@@ -5,7 +5,7 @@ Measured times as samples for a calibration, from run records and from published
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
@@ -30,9 +30,10 @@ from pencilmap.model.base.units import parse
 from pencilmap.model.kinds import with_bandwidth
 from pencilmap.model.machines.machine import COSTS, costs_of, load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Site, spoken
+from pencilmap.model.placement.allocation import Mapping, Site, spoken
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import Prediction, answer, likely_times, predict
-from pencilmap.model.predict.question import Question, predict_messages
+from pencilmap.model.predict.question import ExchangePrediction, Question, predict_messages
 from pencilmap.model.schedules.schedule import FORWARD, PAIR, SEQUENCE
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs, MessageRange
@@ -137,16 +138,16 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
         return _rows_of_lines(record, source)
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
+    mapping = _placed(record, {})[0]
     labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
     together = schedule_of_record(record) != SEQUENCE or record["direction"] == PAIR
     for some in [names] if together else [[name] for name in names]:
         samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
-        found.append(("+".join(some), samples, prediction and (
-            _all_exchanges(prediction) if together else _move(prediction, some[0]))))
+        found.append(("+".join(some), samples, None if prediction is None else
+                      _all_exchanges(prediction) if together else _move(prediction, some[0])))
     if "halo" in record:
-        found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
+        found.append((HALO, record["halo"]["max_s"], _halo(record, mapping, transform) if prediction and mapping else None))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
-    mapping = _placed(record, {})[0]
     order, title = _order(placement, mapping), _name(placement, mapping, labels)
     return [_row(prediction, stage, exchange, transform, samples, source=source, network=labels.get("network", "real"),
                  grid="x".join(map(str, record["grid"])), placement=placement, note=note, warnings=warnings, order=order,
@@ -154,7 +155,7 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
             for stage, samples, exchange in found]
 
 
-def _order(placement, mapping):
+def _order(placement: str, mapping: Mapping | None) -> str:
     """Return in words the order in which the ranks of a default placement filled the places."""
     if placement not in UNNAMED or mapping is None:
         return ""
@@ -162,7 +163,7 @@ def _order(placement, mapping):
     return spoken(order, mapping.tasks_per_node) if order else "in no order of the axes"
 
 
-def _name(placement, mapping, labels):
+def _name(placement: str, mapping: Mapping | None, labels: dict[str, str]) -> str:
     """Return the name of the placement of a run for a reader."""
     if mapping is None:
         return LAUNCHERS if placement in UNNAMED else placement
@@ -174,15 +175,14 @@ def _name(placement, mapping, labels):
     return launch.name(order) if order in launch.orders else f"order {order}" if order else LAUNCHERS
 
 
-def _halo(record, transform):
+def _halo(record: Record, mapping: Mapping, transform: Transform) -> ExchangePrediction:
     """Predict the halo exchange that was timed beside a transform."""
-    mapping, _ = _placed(record, {})
     messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
     return predict_messages(mapping, messages, Question(record["labels"].get("routing"), transform=transform,
                                                          costs=_costs(record["labels"])))
 
 
-def _rows_of_lines(record, source):
+def _rows_of_lines(record: Record, source: str) -> list[Comparison]:
     """Return every exchange of distributed lines. Without a known bandwidth the time leaves out the busiest link."""
     mapping, note = _placed(record, {})
     labels, problem = record["labels"], line_problem_of_record(record)
@@ -210,28 +210,9 @@ def schedule_of_record(record: Record) -> str:
     return record.get("schedule") or SEQUENCE
 
 
-def _move(prediction, name):
+def _move(prediction: Prediction, name: str) -> ExchangePrediction | None:
     """Return the exchange or remap of that name; None for the remaps of boxes that are no bricks."""
     return next((stage for stage in prediction.moves if stage.name == name), None)
-
-
-def _row(prediction, stage, exchange, transform, samples, **of_run):
-    """Return a row of an exchange; the other values are those of all exchanges of its run."""
-    measured, spread = median(samples), (min(samples), max(samples))
-    timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
-    return Comparison(**of_run, torus=str(prediction.network) if prediction else "-",
-                      tasks_per_node=prediction.tasks_per_node if prediction else 0, transform=str(transform), stage=stage,
-                      m=float(max(exchange.m)) if exchange else None, t_s=exchange and exchange.t_s,
-                      time_s=exchange and exchange.time_s, measured_s=measured, spread=spread,
-                      link_bandwidth=_bandwidth(exchange, prediction, transform, measured) if timed else None,
-                      busiest=str(exchange.busiest) if exchange and exchange.busiest else None,
-                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None,
-                      certificate=_certificate(prediction))
-
-
-def _certificate(prediction):
-    """Return the cost of the run over the proved limit, under its schedule."""
-    return prediction and (prediction if prediction.schedule is None else prediction.schedule).certificate
 
 
 @dataclass(frozen=True)
@@ -244,20 +225,49 @@ class _Together:
     busiest: None = None
 
 
-def _all_exchanges(prediction):
+def _row(prediction: Prediction | None, stage: str, exchange: ExchangePrediction | _Together | None, transform: Transform,
+         samples: Sequence[float], **of_run: Any) -> Comparison:
+    """Return a row of an exchange; the other values are those of all exchanges of its run."""
+    measured, spread = median(samples), (min(samples), max(samples))
+    return Comparison(**of_run, torus=str(prediction.network) if prediction else "-",
+                      tasks_per_node=prediction.tasks_per_node if prediction else 0, transform=str(transform), stage=stage,
+                      m=float(max(exchange.m)) if exchange else None, t_s=exchange.t_s if exchange else None,
+                      time_s=exchange.time_s if exchange else None, measured_s=measured, spread=spread,
+                      link_bandwidth=_bandwidth(exchange, prediction, transform, measured),
+                      busiest=str(exchange.busiest) if exchange and exchange.busiest else None,
+                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange and prediction else None,
+                      certificate=_certificate(prediction))
+
+
+def _certificate(prediction: Prediction | None) -> float | None:
+    """Return the cost of the run over the proved limit, under its schedule."""
+    if prediction is None:
+        return None
+    return (prediction if prediction.schedule is None else prediction.schedule).certificate
+
+
+def _all_exchanges(prediction: Prediction) -> _Together:
     """Return the row of all exchanges under the schedule. Ranks do not wait while they compute."""
     found = prediction.schedule
+    assert found is not None  # the run has a schedule
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
         (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
     return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
 
 
-def _bandwidth(exchange, prediction, transform, measured):
-    """Return B of equation 16 in the dimension that bounds: the nominal bandwidth times bound over measured."""
-    network = prediction.network
-    i = max(range(network.n_dimensions), key=lambda j: float(exchange.m[j]) / network.bandwidth[j])
-    return float(exchange.m[i]) * transform.total_bytes / (4 * network.n_nodes * measured)
+def _bandwidth(exchange: ExchangePrediction | _Together | None, prediction: Prediction | None, transform: Transform,
+               measured: float) -> float | None:
+    """Return B of equation 16 in the dimension that bounds: the nominal bandwidth times bound over measured.
+
+    None for several exchanges together, and without a time.
+    """
+    network = prediction.network if prediction else None
+    if not isinstance(exchange, ExchangePrediction) or not (network and network.bandwidth and exchange.t_s and measured > 0):
+        return None
+    lengths = [float(m) for m in exchange.m[:network.n_dimensions]]
+    m, _ = max(zip(lengths, network.bandwidth), key=lambda one: one[0] / one[1])
+    return m * transform.total_bytes / (4 * network.n_nodes * measured)
 
 
 def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
@@ -282,7 +292,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 
 
 @lru_cache(maxsize=64)
-def _prediction(text, changed):
+def _prediction(text: str, changed: tuple[tuple[str, Any], ...]) -> tuple[Prediction | None, str]:
     """Return the prediction of a run. Runs that differ only in their times share one prediction."""
     record, changes = parse_json(text), dict(changed)
     labels, transform = record["labels"], transform_of_record(record)
@@ -299,7 +309,7 @@ def _prediction(text, changed):
         return None, str(error)
 
 
-def _placed(record, changes):
+def _placed(record: Record, changes: dict[str, Any]) -> tuple[Mapping | None, str]:
     """Return the mapping of a run on its network, None if unknown, and a note."""
     placement, labels = record["placement"], record["labels"]
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
@@ -322,7 +332,7 @@ def _placed(record, changes):
     return mapping, "; ".join(notes)
 
 
-def _placed_on(text, bandwidth, record):
+def _placed_on(text: str, bandwidth: tuple[float, ...] | None, record: Record) -> tuple[Mapping | None, str]:
     """Return the mapping of a run on a network that its label names, and a note; None if a file is missing."""
     try:
         network = given_network(text, hosts=lambda: [rank["host"] for rank in record["placement"]["ranks"]])
@@ -334,13 +344,13 @@ def _placed_on(text, bandwidth, record):
     return mapping_of_record(record, network, record["labels"].get("placement", "recorded")), note
 
 
-def _algorithms(record):
+def _algorithms(record: Record) -> list[str]:
     """Return the exchange algorithm of each stage; the default if the model does not know the algorithm of the run."""
     names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
     return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
-def _costs(labels):
+def _costs(labels: dict[str, str]) -> Costs:
     """Return the figures of the labels, and the machine's figures unless the network was simulated.
 
     A simulation has no other costs.
@@ -357,7 +367,7 @@ def _costs(labels):
         MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
 
 
-def _is_simulated(labels):
+def _is_simulated(labels: dict[str, str]) -> bool:
     return labels.get("network") == "simulated"
 
 
@@ -375,7 +385,7 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
     return None
 
 
-def _cables(labels, n_dimensions):
+def _cables(labels: dict[str, str], n_dimensions: int) -> tuple[int, ...] | None:
     """Return the cables of the machine. None (one each) without a machine, or with another number of dimensions."""
     found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
     return found if len(found) == n_dimensions else None
@@ -393,13 +403,14 @@ def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Pred
 
 
 @lru_cache(maxsize=256)
-def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
+def _predict_cached(torus: Torus, placement: str, grid: ProcessGrid, tasks_per_node: int, transform: Transform,
+                    costs: Costs) -> Prediction:
     site = Site(torus, tasks_per_node)
     site = replace(site, launch=launch_order(site, load_machine("bluegene-l")))
     return predict(place(placement, site, grid), transform, costs=costs)
 
 
-def _published_row(cell, prediction):
+def _published_row(cell: Cell, prediction: Prediction) -> Comparison:
     source = f"UT-CS-08-613 App. A, {cell.mode}"
     launch, site = load_machine("bluegene-l").launch_order, Site(prediction.network, cell.tasks_per_node)
     title = placement_name(cell.placement, replace(site, launch=launch_order(site, load_machine("bluegene-l"))))
@@ -415,7 +426,7 @@ def _published_row(cell, prediction):
                 order=order, name=title)
 
 
-def _what_the_bound_leaves_out(cell):
+def _what_the_bound_leaves_out(cell: Cell) -> str:
     """Return why a published cell is not expected within 10 % of the bound (docs/time-model.md), or an empty text."""
     if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
         return "above the bound for a reason that no term of the model explains"
@@ -459,15 +470,15 @@ def published_samples(name: str, torus: Torus) -> list[Sample]:
     return [_local_of_cell(cell, time_s) if cell.phase == "total" else _exchange_of_cell(cell, torus) for cell in cells]
 
 
-def _key(cell, phase):
+def _key(cell: Cell, phase: str) -> tuple[Any, ...]:
     return cell.tasks_per_node, cell.grid, cell.mapping, cell.transform, phase
 
 
-def _label(cell, what):
+def _label(cell: Cell, what: str) -> str:
     return f"{cell.mode} {cell.grid} {cell.mapping} {what} {cell.transform.nx}^3"
 
 
-def _exchange_of_cell(cell, torus):
+def _exchange_of_cell(cell: Cell, torus: Torus) -> Sample:
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
     assert exchange.work is not None
     return Sample(_label(cell, cell.phase), phase=cell.phase, size=str(cell.transform), work=exchange.work,
@@ -475,7 +486,7 @@ def _exchange_of_cell(cell, torus):
                   network=str(torus), exchange=exchange.algorithm, direction=FORWARD, nodes=torus.n_nodes)
 
 
-def _local_of_cell(cell, time_s):
+def _local_of_cell(cell: Cell, time_s: dict[tuple[Any, ...], float]) -> Sample:
     rest = cell.time_s
     for name in cell.grid.decomposition.names:
         rest -= time_s[_key(cell, name)]
@@ -521,7 +532,7 @@ def record_samples(records: dict[str, Record],
     return [sample for _, sample in sorted(samples, key=lambda s: s[0])], refused
 
 
-def _exchanges_of_record(record, label, bandwidth):
+def _exchanges_of_record(record: Record, label: str, bandwidth: tuple[float, ...] | None) -> tuple[list[Sample], str]:
     if record["placement"]["coordinate_source"] == "assumed":
         return [], "coordinates were assumed, not found"
     if schedule_of_record(record) != SEQUENCE:
@@ -538,7 +549,7 @@ def _exchanges_of_record(record, label, bandwidth):
             for stage in prediction.stages if stage.work and stage.work.messages], ""
 
 
-def _local_of_record(record, phase, label):
+def _local_of_record(record: Record, phase: str, label: str) -> Sample:
     beginnings, passes = LOCAL_PHASES[phase]
     transform = transform_of_record(record)
     work = local_work(transform, grid_of_record(record), _tasks_per_node(record), **passes)
@@ -547,11 +558,11 @@ def _local_of_record(record, phase, label):
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 
 
-def _tasks_per_node(record):
+def _tasks_per_node(record: Record) -> int:
     hosts = Counter(rank["host"] for rank in record["placement"]["ranks"])
     return record["placement"]["tasks_per_node"] or max(hosts.values())
 
 
-def _seconds(record, phases):
+def _seconds(record: Record, phases: Iterable[str]) -> float:
     """Return the sum over the phases of the median over the repetitions of the slowest rank."""
     return sum(median(record["phases"][name]["max_s"]) for name in phases)

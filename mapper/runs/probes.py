@@ -14,6 +14,7 @@ from typing import Any
 import tomli_w
 
 from pencilmap.mapper.base.files import write_whole
+from pencilmap.mapper.runs.records import Record
 from pencilmap.model.base.errors import CalibrationError, MachineError, RecordError
 from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.machines import Figure
@@ -60,7 +61,7 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
     return figures
 
 
-def _disowned(reason):
+def _disowned(reason: str | None) -> bool:
     return reason is not None and not reason.startswith(NO_SAMPLE)
 
 
@@ -180,7 +181,7 @@ def read_probes(paths: Sequence[str | PathLike[str]]) -> Probe:
               for r in found for s in r["streams"]), rule)
 
 
-def _read(path):
+def _read(path: str | PathLike[str]) -> list[Record]:
     import jsonschema
 
     schema = parse_json((files("pencilmap.fft_runner") / "network_probe.schema.json").read_text("utf-8"))
@@ -260,7 +261,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
     figures = {key: figure for key, figure in machine.figures.items() if key not in by_message}
     told = {q.of: q for q in fit.quality}
 
-    def figure(value, kind, note=""):
+    def figure(value: Any, kind: str, note: str = "") -> Figure:
         row = told[kind]
         text = f"fit: {100 * row.mean:.2g} % off in the mean, {100 * row.largest:.2g} % at most"
         return Figure(value, f"{BY} {source}", row.mean <= CERTAIN_PROBE and not note, "; ".join(filter(None, (text, note))))

@@ -15,12 +15,12 @@ Cost: the changed loads of the budget. The search ends when a candidate reaches 
 Deterministic: the same seed and budget give the same placement, unless the deadline ends the search.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
-from pencilmap.model.kinds.levels import units_of
+from pencilmap.model.kinds.levels import Units, units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -56,6 +56,8 @@ LAUNCHED = "launch order", "transposed"  # seeds that every answer is compared w
 MOST_COUNTS = 1 << 27    # units times groups; above this number only the launch orders are compared
 UNEVEN = 2               # sums of uneven blocks take so many times the memory of counts
 EQUAL = "with an even split all placements cost the same: no leaf has fewer cables up than hosts in use, and no pod either"
+
+Level: TypeAlias = tuple[Ints, Floats, Floats]  # unit of each slot; 1 over the capacity of each unit, and between units
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 
 @lru_cache(maxsize=2)
-def _routes(network, ends, directed):
+def _routes(network: Network, ends: bytes, directed: bool) -> RouteTable | None:
     return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
 
 
@@ -236,35 +238,35 @@ class _Search:
             candidates = self._polished(board, candidates, left)
         return self._of(candidates)
 
-    def _of(self, candidates):
+    def _of(self, candidates: dict[str, Ints]) -> Found:
         name = self._chosen(candidates) if len(candidates) > 1 else next(iter(candidates))
         return Found(self._mapping(candidates[name]), self._known(candidates[name]), name, self.within.cut_short)
 
-    def _first(self):
+    def _first(self) -> dict[str, Ints]:
         """Return the first that costs least under the default routing, of the launch orders and the seeds that send least.
 
         The traffic across units is a lower bound of this cost, so a seed with as much traffic as a known cost is left out.
         """
         scale, best, slots = 4 * self.ground.network.n_nodes, LAUNCHED[0], self.ground.launch
-        least = float(self._cost(slots, self.first_rule))
+        least = float(self._first_cost(slots))
         bounds = self.first_rule == default_routing(self.ground.network) and self.transform is None
         alike = self.transform is None and least <= self._by_hosts * scale * (1 + 1e-9)
         others = () if alike else sorted(self._seeds(FIRST), key=lambda some: some[2])
         for name, some, crossing in others:
             if not bounds or crossing * scale < least * (1 - 1e-9):
-                cost = float(self._cost(some, self.first_rule))
+                cost = float(self._first_cost(some))
                 if cost < least * (1 - 1e-9):
                     best, slots, least = name, some, cost
         return {best: slots}
 
     @property
-    def _by_hosts(self):
+    def _by_hosts(self) -> float:
         """Traffic across the border of a host, which is the same for all placements of one task on a host; else 0."""
         if self.ground.site.tasks_per_node > 1 or not self.ground.network.levels:
             return 0.0
         return self._crossing([self._level(units_of(self.ground.network)[0])], self.ground.launch, np.inf)
 
-    def _seeds(self, most):
+    def _seeds(self, most: int) -> Iterator[tuple[str, Ints, float]]:
         """Yield name, slots and crossing of the launch orders, and of the seeds that send least across units.
 
         Without a budget, only seeds that send less than the launch orders.
@@ -281,7 +283,7 @@ class _Search:
         for name in dict.fromkeys([*islice(some, len(LAUNCHED)), *best]):
             yield name, some[name], crossing[name]
 
-    def _crossings(self, some, levels):
+    def _crossings(self, some: dict[str, Ints], levels: list[Level]) -> dict[str, float]:
         """Return the crossing of each seed; without a budget infinity if units alone send more than a launch order."""
         found, known, least = {}, {}, np.inf
         for name, slots in some.items():
@@ -295,21 +297,20 @@ class _Search:
         return found
 
     @property
-    def _levels(self):
+    def _levels(self) -> list[Level]:
         """The levels whose traffic depends on the placement."""
         alone = self.ground.site.tasks_per_node == 1  # sends all to other hosts
         return [self._level(units) for units in units_of(self.ground.network)[alone:]]
 
-    def _level(self, units):
+    def _level(self, units: Units) -> Level:
         """Return the unit of each slot, and 1 over the capacity of each unit, and between units."""
         rates = np.array([1 / float(weight) for weight in link_weights(self.ground.network)])
         used, unit = np.unique(units.of_node[self.ground.node], return_inverse=True)
-        few = units.between is not None and len(used) <= MOST_PAIRED
-        pairs = units.between[np.ix_(used, used)] if few else np.zeros((0, 0))
+        pairs = np.zeros((0, 0)) if units.between is None or len(used) > MOST_PAIRED else units.between[np.ix_(used, used)]
         between = _inverse(pairs * ~np.eye(len(pairs), dtype=bool))
         return unit, _inverse(units.leaving[used] @ rates), between if between.any() else between[:0]
 
-    def _crossing(self, levels, slots, limit):
+    def _crossing(self, levels: list[Level], slots: Ints, limit: float) -> float:
         """Return about the objective: the traffic across each unit, and between units with cables, over their cables.
 
         Infinity if the traffic across the units of a level alone reaches the limit.
@@ -318,7 +319,7 @@ class _Search:
         for unit, leaving, between in levels[::-1]:
             units = [unit[place] for place in places]
             counts = [_counts(some, len(leaving)).astype(float) for some in units] if len(between) else None
-            alone = self._largest([_leaving(some, len(leaving), counts and counts[i]) * leaving
+            alone = self._largest([_leaving(some, len(leaving), counts[i] if counts else None) * leaving
                                    for i, some in enumerate(units)])
             if self._total(alone) >= limit:
                 return np.inf
@@ -329,16 +330,16 @@ class _Search:
             worst = np.maximum(worst, self._largest([(inside.T @ inside * between).ravel() for inside in counts]))
         return self._total(worst)
 
-    def _largest(self, loads):
+    def _largest(self, loads: list[Floats]) -> Floats:
         """Return the largest load for each term of the objective, given the loads of each exchange."""
         scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
-        return np.array([sum(float(share) * load for share, load in zip(term.shares, scaled)).max(initial=0.0)
+        return np.array([np.max(sum(float(share) * load for share, load in zip(term.shares, scaled)), initial=0.0)
                          for term in self.wanted.terms])
 
-    def _total(self, largest):
+    def _total(self, largest: Floats) -> float:
         return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
 
-    def _spread(self, candidates):
+    def _spread(self, candidates: dict[str, Ints]) -> dict[str, Ints]:
         """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
         found = dict(candidates)
         for rule_name, rule in self.rules.items():
@@ -346,14 +347,14 @@ class _Search:
                 found |= {f"{name}, Latin": latin(self.ground, slots, *ports) for name, slots in candidates.items()}
         return found
 
-    def _chosen(self, candidates):
+    def _chosen(self, candidates: dict[str, Ints]) -> str:
         """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
 
         It costs no more under the default routing, too.
         """
         launched = list(self._judged(candidates[self.launch]).values()) if self.launch in candidates else [np.inf]
         limit, usual = max(launched), launched[0]
-        costs = {name: self._cost(slots, self.first_rule) for name, slots in candidates.items()}
+        costs = {name: self._first_cost(slots) for name, slots in candidates.items()}
         allowed: dict[str, list[Fraction]] = {}
         for name in sorted(candidates, key=costs.__getitem__):  # the regret under the default rises
             if allowed and (costs[name] > usual or _regret(costs[name], costs.values()) > self._least(allowed)[0]):
@@ -364,13 +365,13 @@ class _Search:
         return self._least(allowed)[2]
 
     @staticmethod
-    def _least(allowed):
+    def _least(allowed: dict[str, list[Fraction]]) -> tuple[float, list[Fraction], str]:
         """Return the least regret, the costs, and the name."""
         least = [min(some) for some in zip(*allowed.values())]
         regrets = {name: max(_regret(cost, [low]) for cost, low in zip(found, least)) for name, found in allowed.items()}
         return min((round(regrets[name], 9), found, name) for name, found in allowed.items())
 
-    def _annealed(self, board, fraction):
+    def _annealed(self, board: View, fraction: float) -> dict[str, Ints]:
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
         swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
@@ -391,7 +392,7 @@ class _Search:
                 break
         return found
 
-    def _polished(self, board, candidates, left):
+    def _polished(self, board: View, candidates: dict[str, Ints], left: int) -> dict[str, Ints]:
         """Return all candidates, and the best after further swaps: those that cost least by default and here.
 
         left : boards that share what is left of the budget
@@ -406,7 +407,7 @@ class _Search:
                 found[f"{name}, polished {left}"] = self._anneal(swaps, board, candidates[name], fraction, WARM)
         return found
 
-    def _anneal(self, swaps, board, slots, fraction, hot=HOT, patient=True):
+    def _anneal(self, swaps: Any, board: View, slots: Ints, fraction: float, hot: float = HOT, patient: bool = True) -> Ints:
         cold, fading = COLD, PATIENT
         if board.routes is not None:
             cold, fading = COLD_BY_ROUTES, PATIENT_BY_ROUTES
@@ -420,23 +421,29 @@ class _Search:
         """The routing that counts first: the default, or the first of the given ones."""
         return next(iter(self.rules))
 
-    def _routes(self, name):
+    def _first_cost(self, slots: Ints) -> Fraction:
+        """Return the objective under that routing, which works on every network that is searched."""
+        cost = self._cost(slots, self.first_rule)
+        assert cost is not None
+        return cost
+
+    def _routes(self, name: str) -> bool:
         """Return whether a routing counts and works here."""
         return name in self.rules and self._cost(self.ground.launch, name) is not None
 
-    def _known(self, slots):
+    def _known(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing that was judged."""
         return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
-    def _is_best(self, slots):
+    def _is_best(self, slots: Ints) -> bool:
         return max(self._judged(slots).values()) <= self.enough
 
-    def _judged(self, slots):
+    def _judged(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing."""
         found = {name: self._cost(slots, name) for name in self.rules}
         return {name: cost for name, cost in found.items() if cost is not None}
 
-    def _cost(self, slots, name):
+    def _cost(self, slots: Ints, name: str) -> Fraction | None:
         """Return the objective under a routing, None if it does not work here."""
         costs = self.known.setdefault(slots.tobytes(), {})
         if name not in costs:
@@ -448,19 +455,19 @@ class _Search:
                 costs[name] = None
         return costs[name]
 
-    def _mapping(self, slots):
+    def _mapping(self, slots: Ints) -> Mapping:
         ground = self.ground
         return Mapping(ground.site.network, ground.grid, ground.site.tasks_per_node, ground.node[slots], ground.slot[slots],
                        "best")
 
 
-def _counts(unit, n):
+def _counts(unit: Ints, n: int) -> Ints:
     """Return the members of each group in each unit, given the unit of each member: int array, shape (groups, n)."""
     place = np.arange(len(unit))[:, None] * n + unit
     return np.bincount(place.ravel(), minlength=len(unit) * n).reshape(len(unit), n)
 
 
-def _leaving(unit, n, inside=None):
+def _leaving(unit: Ints, n: int, inside: Floats | None = None) -> Floats:
     """Return the messages of all groups that leave each unit, given the unit of each member: float array, shape (n,).
 
     inside : result of `_counts` if known
@@ -471,21 +478,21 @@ def _leaving(unit, n, inside=None):
         return (inside * (size - inside)).sum(axis=0)
     place = np.sort((np.arange(groups)[:, None] * n + unit).ravel())
     begin = np.flatnonzero(np.diff(place, prepend=-1))
-    inside = np.diff(begin, append=len(place))
-    return np.bincount(place[begin] % n, inside * (size - inside), n)
+    number = np.diff(begin, append=len(place))
+    return np.asarray(np.bincount(place[begin] % n, number * (size - number), n), dtype=float)
 
 
-def _regret(cost, others):
+def _regret(cost: Fraction, others: Iterable[Fraction]) -> float:
     """Return the factor from the least cost to a cost."""
     least = min(others)
     return float(cost / least) if least else 1.0
 
 
-def _inverse(capacity):
+def _inverse(capacity: Floats) -> Floats:
     return np.divide(1, capacity, out=np.zeros(capacity.shape), where=capacity > 0)
 
 
-def _different(costs):
+def _different(costs: dict[str, float]) -> list[str]:
     """Return the names with the least costs, one for each cost, the least first."""
     found: dict[float, str] = {}
     for name, cost in costs.items():

@@ -362,7 +362,7 @@ def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
     return found
 
 
-def _numbered(keys):
+def _numbered(keys: Ints) -> Ints:
     """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
     order = np.argsort(keys, kind="stable")
     begin = np.searchsorted(keys[order], keys[order])
@@ -371,7 +371,7 @@ def _numbered(keys):
     return found
 
 
-def _diagonals(held, R):
+def _diagonals(held: Ints, R: int) -> Ints:
     """Return the diagonal of the block of ranks of each host: int array, shape (hosts,).
 
     `held` has the rank in each slot, -1 for none.

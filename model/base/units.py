@@ -1,6 +1,7 @@
 """Quantities with units: text at the interfaces, SI floats inside."""
 
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from math import inf
 
@@ -123,13 +124,14 @@ _EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8
 
 
 def expected_milliseconds(ends: tuple[float, float]) -> str:
-    """Return a range of seconds in milliseconds, two digits each.
+    """Return a range of seconds in milliseconds, two digits each, rounded outwards.
 
-    >>> expected_milliseconds((0.01849, 0.00528 * 4))
-    '18 to 21'
+    >>> expected_milliseconds((0.01849, 0.00528 * 4)), expected_milliseconds((0.0012, 0.1))
+    ('18 to 22', '1.2 to 100')
     """
-    low, high = (f"{float(f'{1e3 * end:.2g}'):g}" for end in ends)
-    return f"{low} to {high}"
+    low, high = (float(Context(2, rounding).create_decimal(f"{1e3 * end:.9g}"))
+                 for end, rounding in zip(ends, (ROUND_FLOOR, ROUND_CEILING), strict=True))
+    return f"{low:g} to {high:g}"
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -3,7 +3,7 @@
 A new kind is a file here, whose `KIND` is a `Kind`, and a line below.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -68,7 +68,7 @@ def network_named(text: str, **options: Any) -> Network:
     return KINDS[kind].parse(text, **options)
 
 
-def with_bandwidth(network: Any, rates: Rates | None) -> Any:
+def with_bandwidth(network: Any, rates: Rates | Sequence[float] | None) -> Any:
     """Return the network with other bandwidths, see `pencilmap.model.kinds.reading.bandwidths`; None leaves its own."""
     return network if rates is None else replace(network, bandwidth=bandwidths(rates, network.link_classes))
 

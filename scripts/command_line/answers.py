@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log
+from operator import itemgetter
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import MUCH, faster_choice, faster_choices
@@ -17,7 +18,7 @@ from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Mapping, Placement
+from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import product_of
 from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, under
@@ -150,20 +151,20 @@ class Answer:
         """Whether routers adapt, but a quick look asked one rule."""
         return not EFFORTS.get(self.effort, 1) and self.best.adapts and not self.best.bracket
 
-    def _under_rule(self, sentence):
+    def _under_rule(self, sentence: str) -> str:
         """The sentence, with the routing for which its times hold."""
         rule = ("each under its worst routing" if self.is_worst else
                 f"under {self.best.routing} routing" if self.is_one_rule else "")
         return sentence.replace("(predicted)", f"(predicted, {rule})", 1) if rule else sentence
 
-    def _first(self, file):
+    def _first(self, file: str) -> str:
         """The same without the schedule."""
         found = spent(self.best, self.by) + self.starts
         if self.launch.unknown:
             return (f"{agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
-        other = self.launch.first
-        if self._gains() is None or other is None:  # no launch order, or nothing is sent
+        other, gained = self.launch.first, self._gains()
+        if gained is None or other is None:  # no launch order, or nothing is sent
             return f"{agrees(file, 'takes')} {found} (predicted)."
         name = self.launch.name
         if self.is_launch:
@@ -175,9 +176,9 @@ class Answer:
             return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
         if self.is_unsure:
             less = "no faster than" if self.is_faster else "as fast as"
-            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*self._gains())}{self._gain_range()}, {found} "
+            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*gained)}{self._gain_range()}, {found} "
                     "(predicted).")
-        said = f"{agrees(file, 'is')} {factor(*self._gains())} than {name}{self._gain_range()}"
+        said = f"{agrees(file, 'is')} {factor(*gained)} than {name}{self._gain_range()}"
         if self.is_range or self.has_range:
             return f"{said} (predicted)."
         return f"{said}: {taken(self.best, other, self.by)}{self.starts} (predicted)."
@@ -200,18 +201,18 @@ class Answer:
             if time_s and spent_s > time_s / 2 and self._most_gain < MUCH else ""
 
     @property
-    def _most_gain(self):
+    def _most_gain(self) -> float:
         return max(max(ratio, 1 / ratio) for ratio in self._gains() or (1.0,))
 
-    def _gain_range(self):
+    def _gain_range(self) -> str:
         """The range of measured gains in parentheses, "" if it is not known."""
         return "" if self.launch.first is None else gain_words(self.best, self.launch.first, self.by)
 
-    def _likely(self):
+    def _likely(self) -> tuple[float, float] | None:
         return None if self.launch.first is None else likely_gains(self.best, self.launch.first, self.by)
 
     @property
-    def _than_others(self):
+    def _than_others(self) -> str:
         """The name of a launch order that is as fast, and the gain over another possible order, if there is a gain."""
         slowest, order = max(self.launch.orders, key=lambda one: worth(one[1], self.by))
         ratio = gain(self.best, order, self.by) or 1.0
@@ -239,11 +240,11 @@ class Answer:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
         return if_sent(self._no_file(file), self.best)
 
-    def _no_file(self, file):
+    def _no_file(self, file: str) -> str:
         """The same without the schedule."""
-        name = self.launch.name
+        name, gained = self.launch.name, self._gains() or (1.0, 1.0)
         if self.is_range:
-            return f"No file is needed: {file or 'the best'} is {factor(*self._gains())} than {name} (predicted)."
+            return f"No file is needed: {file or 'the best'} is {factor(*gained)} than {name} (predicted)."
         if self.best.all_alike:
             return "No file is needed, as placement does not matter: all are alike (proved)."
         if self.is_proved:
@@ -252,7 +253,7 @@ class Answer:
             if self.is_launch and (file or name) == name:
                 return f"{_begin(name)} needs no file."
             like = "" if self.is_launch else " as fast as" if self.is_same else \
-                f" {factor(*self._gains())} than"
+                f" {factor(*gained)} than"
             return f"{agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
         if self.may_search:
             return (f"No file is needed: the search found nothing {1 + SAME:.2f}x faster than {name}."
@@ -327,7 +328,7 @@ class Answer:
         return (f"at most {ratio} more is possible{self._under} (proved)" if whole
                 else f"the links could gain {ratio} at most{self._under} (proved)")
 
-    def _bounds(self):
+    def _bounds(self) -> str:
         """The bound under the rules between which routers adapt, "" if one is not known."""
         known = [(could_gain(p, self.by)[0] or 0.0, p.routing) for p in self.best.bracket]
         (least, lower), (most, upper) = (choose(known, key=lambda one: one[0]) for choose in (min, max))
@@ -336,7 +337,7 @@ class Answer:
         return f"at most {high} more is possible under {upper} routing{other} (proved)" if least else ""
 
     @property
-    def _under(self):
+    def _under(self) -> str:
         """The schedule, and the rule of routers that adapt, for which a bound is proved: under others less may be proved."""
         schedule = "" if self.best.schedule_name == SEQUENCE else f" under {self.best.schedule_name}"
         return schedule + (f" under {self.best.routing} routing" if self.has_range or self.is_one_rule else "")
@@ -347,12 +348,12 @@ class Answer:
         low, high = adaptive_range(self.best, self.by)
         return low != high
 
-    def _gains(self):
+    def _gains(self) -> tuple[float, float] | None:
         """The least and the largest gain over the launch order."""
         if self.launch.first is None:
             return None
         ratio = gain(self.best, self.launch.first, self.by)
-        return gains(self.best, self.launch.first, self.by) or (ratio and (ratio, ratio))
+        return gains(self.best, self.launch.first, self.by) or (None if ratio is None else (ratio, ratio))
 
 
 def joined(sentence: str) -> str:
@@ -447,7 +448,7 @@ def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
                        "--schedule best")] if faster else []
 
 
-def _with_file(question, p):
+def _with_file(question: Question, p: Prediction) -> str:
     """Whether a prediction needs its file."""
     orders = launched(question, p, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
     none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
@@ -488,7 +489,7 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
     return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
 
 
-def _plan_command(grid, question):
+def _plan_command(grid: ProcessGrid, question: Question) -> str:
     """The command that ranks the grids of the same decomposition under the same schedule."""
     is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
     kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
@@ -547,7 +548,7 @@ def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
     return [f"the launch order is assumed: {phrase}"]
 
 
-def _at_launch(site, grid):
+def _at_launch(site: Site, grid: ProcessGrid) -> Site:
     """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
     return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
 
@@ -561,7 +562,7 @@ def exchanges_beside(p: Prediction) -> str:
     return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
 
 
-def _faster(choice, found):
+def _faster(choice: Choice, found: Prediction) -> str:
     ratio = gain(choice.prediction, found) or 1.0
     return factor(ratio, ratio)
 
@@ -594,7 +595,7 @@ def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str)
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _ends(best, other, by):
+def _ends(best: Prediction, other: Prediction, by: str) -> tuple[float, float]:
     """The least and the largest gain under the rules of routers that adapt."""
     ratio = gain(best, other, by) or 1.0
     return gains(best, other, by) or (ratio, ratio)
@@ -621,10 +622,10 @@ def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tu
     return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(found) else None
 
 
-def _likely(best, other, by):
+def _likely(best: Prediction, other: Prediction | None, by: str) -> tuple[float, float] | None:
     """The range of the measured gain, None without one. Only exchanges have an error that is known."""
-    mine, theirs = exchanges_s(best), other and exchanges_s(other)
-    if not (mine and theirs and best.likely_gain):
+    mine, theirs = exchanges_s(best), None if other is None else exchanges_s(other)
+    if other is None or not (mine and theirs and best.likely_gain):
         return None
     low, high = (end * theirs / mine for end in best.likely_gain)
     whole, computing = float(worth(best, by)), float(worth(other, by)) - theirs
@@ -644,7 +645,7 @@ def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str 
     return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
 
 
-def _between(low, high):
+def _between(low: str, high: str) -> str:
     """Return a range of two values with a unit, which is said once if it is of words.
 
     >>> _between("1.2 ms", "1.4 ms"), _between("3 times the data of a node", "4 times the data of a node")
@@ -691,7 +692,7 @@ def agrees(name: str, verb: str) -> str:
     return f"{_begin(name) if name.startswith(IN_WORDS) else name} {verb}"
 
 
-def _begin(name):
+def _begin(name: str) -> str:
     """Return a name as the first word of a sentence."""
     return name[:1].upper() + name[1:]
 
@@ -706,9 +707,9 @@ def agreement(comparisons: Sequence["Comparison"]) -> str:
     return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
 
 
-def _fastest(rows):
+def _fastest(rows: Iterable["Comparison"]) -> str:
     """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
-    setups: dict[tuple, dict[str, list[Comparison]]] = {}
+    setups: dict[tuple[Any, ...], dict[str, list[Comparison]]] = {}
     for row in rows:
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
         setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
@@ -728,7 +729,7 @@ def _fastest(rows):
     return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
 
 
-def _gain(runs):
+def _gain(runs: Sequence[list["Comparison"]]) -> tuple["Comparison", "Comparison", float, float, float | None]:
     """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
     measured = [sum(row.measured_s for row in run) for run in runs]
     best = min(range(len(runs)), key=measured.__getitem__)
@@ -739,7 +740,7 @@ def _gain(runs):
             expected[0] / expected[1] if all(expected) else None)
 
 
-def _title(rows):
+def _title(rows: Sequence["Comparison"]) -> str | None:
     """The placement of some rows with its order, None if the orders differ by more than the slots."""
     order = max((row.order for row in rows), key=len)
     if not all(order.endswith(row.order) for row in rows):
@@ -749,20 +750,17 @@ def _title(rows):
 
 def nearness(rows: Iterable["Comparison"]) -> str:
     """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
-    return _nearness(rows)
-
-
-def _nearness(rows):
-    timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
+    timed = [(ratio, row) for row in rows if (ratio := row.time_ratio)]
     if not timed:
         return ""
-    least, most = timed[0], timed[-1]
-    if len(timed) == 1 or f"{least.time_ratio:.3f}" == f"{most.time_ratio:.3f}":
-        return f"measured times are {most.time_ratio:.3f} times the predicted ones"
-    said = f"measured times are {least.time_ratio:.3f} to {most.time_ratio:.3f} times the predicted ones"
-    furthest = max(timed, key=lambda row: abs(log(row.time_ratio)))
-    if len(timed) > 2 and abs(log(furthest.time_ratio)) > log(FAR):
-        said += (f", in the middle {median(row.time_ratio for row in timed):.3f}; furthest is the {furthest.stage} exchange "
+    ratios = sorted(ratio for ratio, _ in timed)
+    least, most = f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}"
+    if least == most:
+        return f"measured times are {most} times the predicted ones"
+    said = f"measured times are {least} to {most} times the predicted ones"
+    far, furthest = max(((abs(log(ratio)), row) for ratio, row in sorted(timed, key=itemgetter(0))), key=itemgetter(0))
+    if len(timed) > 2 and far > log(FAR):
+        said += (f", in the middle {median(ratios):.3f}; furthest is the {furthest.stage} exchange "
                  f"of {furthest.grid} under {furthest.name}, {furthest.transform}")
     return said
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 import click
 
@@ -14,6 +15,7 @@ from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
+from pencilmap.model.times.timing import TimeTerms
 from pencilmap.scripts.command_line.plain_options import with_options
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
 
@@ -35,6 +37,7 @@ PARTS = 4  # a length of 1 is the load of a quarter of the data of a node
 SAME = 0.01  # times that differ by less than this share count as equal
 RANGE = ">range"  # column of the range of measured times
 SAID = "pencilmap notes"  # key of the notes that a run has shown
+Cells: TypeAlias = tuple[list[str], list[list[str]]]  # columns and rows of a table
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ def factor(least: float | None, most: float | None = None) -> str:
     return f"{1 / least:.2f}x slower to {most:.2f}x faster"
 
 
-def _gain_cell(row, by):
+def _gain_cell(row: Row, by: str) -> str:
     """The gain over the launch order, or its range under the rules of routers that adapt; "" for the launch order."""
     if row.launched is None or row.prediction is row.launched or row.prediction.placement == row.launched.placement:
         return ""
@@ -181,7 +184,7 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
     return (time_s / least if least > 0 else found.certificate), True
 
 
-def _depends(terms, tasks_per_node):
+def _depends(terms: TimeTerms | None, tasks_per_node: int) -> bool:
     """Whether costs other than the links' depend on the placement."""
     if terms is None:
         return False
@@ -227,7 +230,7 @@ def show_deciding(notes: Iterable[str]) -> None:
     show_notes([note for note in new_notes(notes) if _decides(note)])
 
 
-def _decides(note):
+def _decides(note: str) -> bool:
     return any(word in note for word in DECIDING)
 
 
@@ -260,7 +263,7 @@ def short(notes: Iterable[str]) -> list[str]:
                       for name, figures in doubtful.items())]
 
 
-def _of_all_shapes(notes):
+def _of_all_shapes(notes: Iterable[str]) -> list[str]:
     """Return the notes without repetitions; notes that differ only in a shape are one note with all shapes."""
     shapes: dict[tuple[str, str], list[str]] = {}
     for note in dict.fromkeys(notes):
@@ -308,7 +311,7 @@ def time_lines(predictions: Sequence[Prediction], by: str) -> list[str]:
     return [f"time: {said}{_halos(p)}" + (f"; not counted, because unknown: {', '.join(unknown)}" if unknown else "")]
 
 
-def _halos(p):
+def _halos(p: Prediction) -> str:
     """The halos that a time includes."""
     if p.halo is None:
         return ""
@@ -330,7 +333,7 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
     timed = [p for p in predictions if p.time_s is not None]
     times, gains = ([ends for p in timed if (ends := getattr(p, name))] for name in ("likely", "likely_gain"))
 
-    def words(ranges):
+    def words(ranges: Iterable[tuple[float, float]]) -> str:
         return f"{min(low for low, _ in ranges):.2g} to {max(high for _, high in ranges):.2g}"
 
     beside = f", gains are {words(gains)} times theirs" if gains else ""
@@ -354,11 +357,11 @@ def marked_grid(p: Prediction) -> str:
     return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
-def _shape(p):
+def _shape(p: Prediction) -> str:
     return broken(str(p.network).partition(":axes")[0], LEAST_TEXT, ":")
 
 
-def _narrow(rows, once, by, networks, tasks):
+def _narrow(rows: Iterable[Row], once: Iterable[tuple[str, str, Row]], by: str, networks: bool, tasks: bool) -> Cells:
     """Columns, and cells of each row once. A column stands there only if its values differ or are not the usual ones."""
     found = [row.prediction for row in rows]
     decompositions = {p.grid.decomposition.name for p in found}
@@ -390,34 +393,34 @@ def _narrow(rows, once, by, networks, tasks):
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
 
 
-def _range_cell(p, by):
+def _range_cell(p: Prediction, by: str) -> str:
     """The range of measurements, under all rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
     return expected(found[0], by, found[-1])
 
 
-def _ends(p, by):
+def _ends(p: Prediction, by: str) -> list[str]:
     """The cells of the least and the largest time, or load, under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
     return [load(each, by) if each.t_s is None else milliseconds(seconds(each, by)) for each in (found[0], found[-1])]
 
 
-def _could_under_all(p, by, whole):
+def _could_under_all(p: Prediction, by: str, whole: bool) -> str:
     """The cell of the largest gain, or its range under the rules between which routers adapt."""
     found = sorted(p.bracket or (p,), key=lambda each: could_gain(each, by)[0] or 0.0)
     cells = list(dict.fromkeys(_could(each, by, whole) for each in (found[0], found[-1])))
     return " to ".join(cells)
 
 
-def _could(p, by, whole):
+def _could(p: Prediction, by: str, whole: bool) -> str:
     return could(could_gain(p, by)[0] if whole else certificate_of(p))
 
 
-def _once(rows, by):
+def _once(rows: Iterable[Row], by: str) -> list[tuple[str, str, Row]]:
     """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
     grid, and RxC and CxR.
     """
-    placed: dict[tuple, list[Row]] = {}
+    placed: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         p = row.prediction
         e = exchanges_of(p)
@@ -426,7 +429,7 @@ def _once(rows, by):
         usual = "" if p.placement.startswith(USUAL) else p.placement
         key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
         placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
-    found: dict[tuple, list[Row]] = {}
+    found: dict[tuple[Any, ...], list[Row]] = {}
     for (_, _, shape, *rest), same in placed.items():
         names = ", ".join(dict.fromkeys(row.title for row in same))
         found.setdefault((names, tuple(sorted(shape)), *rest), []).append(same[0])
@@ -434,18 +437,18 @@ def _once(rows, by):
             for (names, *_), same in found.items()]
 
 
-def _key(predictions):
+def _key(predictions: Sequence[Prediction]) -> tuple[list[str], Callable[[Prediction], list[str]]]:
     """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
-    found = {"shape": _shape, "grid": marked_grid,
-             "placement": lambda p: broken(p.placement, LEAST_TEXT), "routing": lambda p: p.routing,
-             "algorithm": lambda p: p.stages[0].algorithm}
+    found: dict[str, Callable[[Prediction], str]] = {
+        "shape": _shape, "grid": marked_grid, "placement": lambda p: broken(p.placement, LEAST_TEXT),
+        "routing": lambda p: p.routing, "algorithm": lambda p: p.stages[0].algorithm}
     cells = {name: set(map(cell, predictions)) for name, cell in found.items()}
     kept = [name for name in found if name == "grid" or len(cells[name]) > 1 or
             (name == "algorithm" and cells[name] != {DEFAULT_ALGORITHM})]
     return kept, lambda p: [found[name](p) for name in kept]
 
 
-def _sums(predictions):
+def _sums(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each prediction, in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, ">load", ">lower\nbound", ">links", ">exchanges", ">total", ">links could\ngain"], [
@@ -453,7 +456,7 @@ def _sums(predictions):
          _could(p, TRANSFORM, False)] for p in predictions])
 
 
-def _scheduled(predictions):
+def _scheduled(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each prediction, under its schedule; none if all are in sequence."""
     columns, key = _key(predictions)
     return _table([*columns, "schedule", ">load", ">links", ">exchanges"], [
@@ -461,7 +464,7 @@ def _scheduled(predictions):
         for p in predictions if is_scheduled(p) for e in [exchanges_of(p)]])
 
 
-def _messages(predictions):
+def _messages(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each exchange of each prediction."""
     columns, key = _key(predictions)
     return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
@@ -469,35 +472,35 @@ def _messages(predictions):
         for p in predictions for stage in p.moves])
 
 
-def _lengths_title(predictions):
+def _lengths_title(predictions: Sequence[Prediction]) -> str:
     """The title of `_lengths`, with the names of the numbers in a cell."""
     names = {p.network.link_classes for p in predictions}
     of = "dimension" if predictions[0].network.has_coordinates else "class of links"
     return f"lengths of each exchange, by {of}" + (f": {', '.join(names.pop())}" if len(names) == 1 else "")
 
 
-def _lengths(predictions):
+def _lengths(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each exchange of each prediction, and a row for all at once under its schedule."""
     columns, key = _key(predictions)
     rows = []
     for p in predictions:
         rows += [[*key(p), stage.name, _by_dimension(p, stage.m), _by_dimension(p, stage.load),
                   f"{float(stage.hop_length):.4g}"] for stage in p.moves]
-        if is_scheduled(p):
+        if p.schedule is not None and is_scheduled(p):
             rows.append([*key(p), "all", "-", _by_dimension(p, p.schedule.load_joint), "-"])
     return _table([*columns, "exchange", "m", "load", ">hops"], rows)
 
 
-def _table(columns, rows):
+def _table(columns: list[str], rows: Iterable[list[str]]) -> Cells:
     """Columns and rows, each row once, that fit a terminal."""
     return fitted(columns, list(map(list, dict.fromkeys(map(tuple, rows)))), ["busiest link", ">links"])
 
 
-def _load(p, length):
+def _load(p: Prediction, length: Fraction) -> str:
     return f"{float(length * scale(p)):.4g}"
 
 
-def _by_dimension(p, values):
+def _by_dimension(p: Prediction, values: Iterable[Fraction]) -> str:
     return lengths(scale(p) * x for x in values)
 
 
@@ -574,7 +577,7 @@ def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float
          "taken to compute as fast as tasks, and what they cost each other is left out"])
 
 
-def _time(seconds):
+def _time(seconds: float | None) -> str:
     return "-" if seconds is None else milliseconds(seconds)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from textwrap import wrap
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.runs.compare import Comparison
-    from pencilmap.model.times.calibrate import Quality
+    from pencilmap.model.times.calibrate import Errors, Quality
     from pencilmap.model.times.held_out import Held
 
+T = TypeVar("T")
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
 PLAIN_WIDTH = 400  # if standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that fit tables without --wide; spaces between columns
@@ -78,7 +79,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     echo()
 
 
-def _folded(columns, rows):
+def _folded(columns: Sequence[str], rows: list[list[str]]) -> list[list[str]]:
     """Return the rows with texts in several lines, if the table is too wide."""
     excess = _width(columns, rows) - NARROW
     texts = [k for k, column in enumerate(columns) if not column.startswith(">")]
@@ -96,13 +97,13 @@ def _folded(columns, rows):
              if k in room else cell for k, cell in enumerate(row)] for row in rows]
 
 
-def _is_plain(err=False):
+def _is_plain(err: bool = False) -> bool:
     """Whether an output gets plain text: no terminal, and no variable that forces terminal output."""
     forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
     return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 
 
-def _drawn(columns, rows):
+def _drawn(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table by rich, folded to the width of the terminal."""
     from rich import box
     from rich.markup import escape
@@ -141,7 +142,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | 
     return "\n".join([*head, "─" * width, *(line for row in others for line in row)])
 
 
-def _aligned(row, widths, columns):
+def _aligned(row: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[str]) -> Iterator[str]:
     """Return the lines of one row."""
     for k in range(max(map(len, row))):
         parts = [cell[k] if k < len(cell) else "" for cell in row]
@@ -189,12 +190,12 @@ def paste(line: str) -> None:
     echo(f" \\\n{indent}".join([indent[2:] + parts[0], *parts[1:]]))
 
 
-def _harmless(text):
+def _harmless(text: str) -> str:
     """Return lines without commands for the terminal."""
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _write(text, err=False):
+def _write(text: str, err: bool = False) -> None:
     try:
         click.echo(text, err=err)
     except OSError:
@@ -202,7 +203,7 @@ def _write(text, err=False):
             raise
 
 
-def _lines(line, err):
+def _lines(line: str, err: bool) -> list[str]:
     """Return the lines of a sentence; it may begin with spaces."""
     indent = line[:len(line) - len(line.lstrip())]
     return wrapped(line, _room(err), indent) or [""]
@@ -222,7 +223,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
-def _room(err=False):
+def _room(err: bool = False) -> int:
     """Return the columns of a line: 80, or fewer in a narrower terminal."""
     return LINE if _is_plain(err) else min(LINE, console(err).width)
 
@@ -251,7 +252,7 @@ def lengths(values: Iterable[Any]) -> str:
     return " ".join(f"{float(v):.4g}" for v in values)
 
 
-def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) -> tuple[list[str], list[list[str]]]:
+def fitted(columns: list[str], rows: list[list[T]], droppable: Iterable[str]) -> tuple[list[str], list[list[T]]]:
     """Drop columns, in this order, until the table fits the 80 columns of a terminal.
 
     >>> fitted(["grid", ">measured"], [["8x8", "-" * 78]], [">measured"])
@@ -269,14 +270,14 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return _width(columns, rows) <= NARROW
 
 
-def _width(columns, rows):
+def _width(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
     cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
     return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
 
 
 def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
     """Print errors of the bound and the time model: exchanges, by size, and computing; held-out errors are "predicted"."""
-    def pair(found):
+    def pair(found: Errors | None) -> list[str]:
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
     columns = ["of", "samples", ">number", ">bound\nmean", ">\nlargest", ">model\nmean", ">\nlargest", "worst of the model"]
@@ -292,7 +293,7 @@ def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
          row.worst] for row in rows])
 
 
-def _range(means):
+def _range(means: Sequence[float]) -> str:
     return f" ({100 * means[0]:.1f} to {100 * means[-1]:.1f})" if len(means) > 1 else ""
 
 
@@ -340,22 +341,22 @@ def could(certificate: float | None) -> str:
     return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
 
 
-def _question(c):
+def _question(c: Comparison) -> tuple[Any, ...]:
     """What a placement does not change: rows that a gain compares."""
     return c.network, c.torus, c.grid, c.tasks_per_node, c.transform, c.schedule, c.stage
 
 
-def _gain(launched_s, seconds):
+def _gain(launched_s: float | None, seconds: float) -> str:
     """Return how many times faster the same exchange was than in the launch order."""
     return "-" if not launched_s or not seconds else f"{launched_s / seconds:.2f}x"
 
 
-def _size(transform):
+def _size(transform: str) -> str:
     """Write a cube as 64^3."""
     return re.sub(r"^(\d+)x\1x\1(?=\D|$)", r"\1^3", transform)
 
 
-def _ratio(value):
+def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 

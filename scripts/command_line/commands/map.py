@@ -160,9 +160,8 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
-    Grid and placement are the first choice of `pencilmap plan` with the same --exchange, unless they are named. With
-    --from, a placement file is read, checked, and written in another format. Of several traces (--traffic), the fastest
-    option of the program gets its placement.
+    Grid and placement, unless named, are those of `pencilmap plan`. --from converts a file. Of several traces (--traffic),
+    the fastest is placed.
     """
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     if from_file is not None and (foreign := [name for name in PLACING if name in named]):

@@ -1,9 +1,11 @@
 """`pencilmap study calibrate`: the figures of a machine from measured times."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
@@ -24,9 +26,9 @@ from pencilmap.mapper.runs.probes import (
 )
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
-from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.machines.probe import fit_probe
-from pencilmap.model.times.calibrate import RULES, calibrate, quality, split
+from pencilmap.model.machines.machine import Machine, load_machine
+from pencilmap.model.machines.probe import Cut, fit_probe
+from pencilmap.model.times.calibrate import RULES, Sample, calibrate, quality, split
 from pencilmap.model.times.held_out import honest_errors
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import Page
@@ -34,6 +36,7 @@ from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_F
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
+Measured: TypeAlias = tuple[Machine, list[Sample], bool, list[str]]  # whether the bandwidth is fitted; what is left out
 
 
 @click.command("calibrate", cls=Page)
@@ -129,7 +132,7 @@ def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool
         say(f"wrote {output}")
 
 
-def _probe(paths, machine, output, as_json):
+def _probe(paths: Sequence[str], machine: str | None, output: str | None, as_json: bool) -> None:
     found = read_probes(paths)
     fit, source = fit_probe(found), f"--probe {' '.join(paths)}"
     name = _machine_name(Path(output).stem) if output else "probed"
@@ -163,22 +166,22 @@ def _probe(paths, machine, output, as_json):
         say(f"wrote {output}")
 
 
-def _of_peak(cut, peaks):
+def _of_peak(cut: Cut, peaks: dict[str, float]) -> float | None:
     return cut.link_bandwidth / peaks[cut.axis] if cut.link_bandwidth and cut.axis in peaks else None
 
 
-def _link_text(cut):
+def _link_text(cut: Cut) -> str:
     if cut.link_bandwidth is None:
         return "-"
     return ("" if cut.slowed else ">=") + text_with_unit(cut.link_bandwidth, "byte/s")
 
 
-def _of_published(name, machine):
+def _of_published(name: str, machine: str | None) -> Measured:
     base = load_machine(machine or name)
     return base, published_samples(name, base.torus), False, []
 
 
-def _of_records(paths, machine, name):
+def _of_records(paths: Sequence[str], machine: str | None, name: str) -> Measured:
     """The machine, the samples, whether the bandwidth is fitted, and the omitted records."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
@@ -193,5 +196,5 @@ def _of_records(paths, machine, name):
     return base, samples, fit, refused
 
 
-def _machine_name(text):
+def _machine_name(text: str) -> str:
     return re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.") or "calibrated"

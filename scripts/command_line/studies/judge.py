@@ -1,6 +1,6 @@
 """`pencilmap study judge`: published times of many machines beside their predictions, each machine left out in turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
@@ -107,7 +107,7 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
             *_range_lines(some, way != "public figures")])
 
 
-def _range_lines(judged, by_fit):
+def _range_lines(judged: Sequence[Judged], by_fit: bool) -> Iterator[str]:
     """A line for each class of networks and nodes: its ranges for messages of each size, the smallest first."""
     for name in CLASSES:
         ranges = [error_range([each for each in judged if each.value.group(by_fit) == (name, size)],
@@ -153,7 +153,7 @@ def _share(judged: Sequence[Judged], holds: Callable[[Judged], bool] = lambda ea
     return f"{100 * sum(map(holds, judged)) / len(judged):.0f} %"
 
 
-def _held(judged):
+def _held(judged: Sequence[Judged]) -> str:
     """The share in the range, each machine with the same weight."""
     machines = dict.fromkeys(each.value.machine for each in judged)
     shares = [float(np.mean([each.is_held for each in judged if each.value.machine == machine])) for machine in machines]

@@ -1,6 +1,6 @@
 """`pencilmap study shapes`: the best partition for a transform."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.choose import LONGEST_RING
 from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
-from pencilmap.mapper.studies.node_counts import ScalingPoint, efficiency, scale
+from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
 from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
+from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import grid_option
 from pencilmap.scripts.command_line.pages import Page
@@ -101,27 +102,23 @@ def _count(text: str) -> int | None:
     return given.count
 
 
-class NodeCounts(click.ParamType):
-    """``4096`` or ``512,1024,2048``: tuple of int, in increasing order.
+def node_counts(text: str) -> tuple[int, ...]:
+    """Return the numbers of nodes of ``4096`` or ``512,1024,2048``, in increasing order.
 
     A shape or the name of a file that lists nodes stands for its number of nodes.
     """
-
-    name = "K[,...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        counts = tuple(_count(part) or self.fail(f"{value!r} is not understood; write a number of nodes, or several joined "
-                                                 "by commas: 512,1024,2048") for part in value.split(","))
-        if list(counts) != sorted(set(counts)):
-            self.fail(f"{value!r}: name the smallest number of nodes first, each once")
-        return counts
+    counts = tuple(filter(None, map(_count, text.split(","))))
+    if len(counts) < len(text.split(",")):
+        raise click.BadParameter(f"{text!r} is not understood; write a number of nodes, or several joined by commas: "
+                                 "512,1024,2048")
+    if list(counts) != sorted(set(counts)):
+        raise click.BadParameter(f"{text!r}: name the smallest number of nodes first, each once")
+    return counts
 
 
 @click.command("shapes", cls=Page,
                usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
-@click.option("--nodes", "-N", type=NodeCounts(), required=True,
+@click.option("--nodes", "-N", type=node_counts, metavar="K[,...]", required=True,
               help="Nodes of the partition; several: a scaling study.\n"
                    "A shape or a file of nodes stands for its number of nodes.")
 @MACHINE
@@ -171,7 +168,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
             say(f"wrote {plot}")
 
 
-def _plot(show, study, path):
+def _plot(show: "_Shown", study: bool, path: str) -> None:
     if show.points[0].best.t_s is None:
         raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
     if study:
@@ -191,11 +188,11 @@ class _Shown:
     top: int
 
     @property
-    def listed(self):
+    def listed(self) -> list[RankedShape]:
         """Return the shapes of a ranking that the command shows."""
         return [s for s in self.points[0].shapes if s.best][:self.top]
 
-    def title(self):
+    def title(self) -> str:
         first = self.points[0]
         machine = f"{self.where.machine.name}, " if self.where.machine else ""
         nodes = ", ".join(str(p.n_nodes) for p in self.points)
@@ -203,7 +200,7 @@ class _Shown:
         scaling = f", {self.kind} scaling" if len(self.points) > 1 else ""
         return f"{machine}{nodes} nodes with {per_node(self.tasks)}{size}{scaling}"
 
-    def notes(self, predictions):
+    def notes(self, predictions: Sequence[Prediction]) -> Iterator[str]:
         transforms = {p.n_nodes: p.transform for p in self.points}
         if any(t and not t.divides_evenly(p.grid) for p in predictions for t in [transforms[p.network.n_nodes]]):
             yield "some grids do not divide the transform evenly: their times are for even blocks; predict gives exact ones"
@@ -211,9 +208,9 @@ class _Shown:
         if long:
             yield (f"{len(long)} shapes with more than {LONGEST_RING} nodes in a dimension were not searched"
                    + (f"; they need at least {milliseconds(min(s.bound_s or 0 for s in long))}" if long[0].bound_s else ""))
-        yield from dict.fromkeys(self.where.notes([p.network for p in predictions], self.points[0].transform))
+        yield from dict.fromkeys(self.where.notes([as_torus(p.network) for p in predictions], self.points[0].transform))
 
-    def ranking(self):
+    def ranking(self) -> dict[str, Any]:
         point, notes = self.points[0], self.notes([p for s in self.listed for p in s.predictions])
         rest = [{"torus": str(s.torus), "shape": list(s.torus.shape), "bound_s": s.bound_s}
                 for s in point.shapes if s not in self.listed]
@@ -221,7 +218,7 @@ class _Shown:
                 "shapes": [s.as_dict() for s in self.listed],
                 "slower": rest, "notes": list(notes)}
 
-    def ranking_table(self, wide):
+    def ranking_table(self, wide: bool) -> None:
         """Print one line for each shape and grid, and the line with the recommended shape."""
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
@@ -236,7 +233,7 @@ class _Shown:
         print_table(self.title(), *_with_range(columns, rows, wide))
         show_notes([*notes, *more], wide)
 
-    def _answer(self, best):
+    def _answer(self, best: tuple[RankedShape, Prediction]) -> str:
         """The recommended shape, and its gain over the least that the worst other shape takes."""
         (shape, p), point = best, self.points[0]
         worst = max((s.bound_s for s in point.shapes if s.bound_s and s is not shape), default=None)
@@ -245,12 +242,12 @@ class _Shown:
             return f"{said}: its busiest links carry {float(p.cost) / PARTS:.4g} times the data of a node (predicted)."
         what = "with computing" if p.total_s is not None else "for the exchanges"
         said += f": {milliseconds(p.known_s)}{range_words(p)} {what} (predicted)."
-        if not worst or worst < p.time_s * (1 + SAME):
+        if not worst or p.time_s is None or worst < p.time_s * (1 + SAME):
             return said
         return (f"{said} Its exchanges take {milliseconds(p.time_s)}, those of the worst shape are at least "
                 f"{worst / p.time_s:.2f}x slower.")
 
-    def study(self):
+    def study(self) -> dict[str, Any]:
         rows = []
         for point, share in zip(self.points, efficiency(self.points, self.kind)):
             rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "efficiency": share,
@@ -258,7 +255,7 @@ class _Shown:
         return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
                 "notes": list(self.notes([p.best for p in self.points]))}
 
-    def study_table(self, wide):
+    def study_table(self, wide: bool) -> None:
         """Print one line for each number of nodes: its best shape, and the lower bound of its worst shape."""
         grows = wide or len({point.transform for point in self.points}) > 1
         rows = [[point.n_nodes, *([point.transform] if grows else []), point.best.network, point.best.grid,
@@ -275,7 +272,7 @@ class _Shown:
         print_table(self.title(), columns, rows, new_notes(self.notes([p.best for p in self.points]), wide))
 
 
-def _with_range(columns, rows, wide):
+def _with_range(columns: list[str], rows: list[list[Any]], wide: bool) -> tuple[list[str], list[list[Any]]]:
     """The table without the column of ranges if no range is known, or if they do not fit."""
     at = columns.index(RANGE)
     if any(row[at] != "-" for row in rows) and (wide or fits(columns, rows)):
@@ -283,28 +280,28 @@ def _with_range(columns, rows, wide):
     return columns[:at] + columns[at + 1:], [row[:at] + row[at + 1:] for row in rows]
 
 
-def _exchanges(prediction):
+def _exchanges(prediction: Prediction) -> str:
     """Time of all exchanges, or the load of the busiest links if there are no times."""
     return f"m = {float(prediction.cost):.4g}" if prediction.t_s is None else milliseconds(prediction.time_s)
 
 
-def _by_exchange(prediction):
+def _by_exchange(prediction: Prediction) -> list[str]:
     if prediction.t_s is None:
         return [f"m = {float(max(stage.load)):.4g}" for stage in prediction.stages]
     return [milliseconds(stage.time_s) for stage in prediction.stages]
 
 
-def _stages(prediction):
+def _stages(prediction: Prediction) -> list[str]:
     return [f">{stage.name}" for stage in prediction.stages]
 
 
-def _totals(prediction, wide):
+def _totals(prediction: Prediction, wide: bool) -> list[str]:
     """Titles of `_times`."""
     return [">computing", ">total"] if prediction.total_s is not None else [">exchanges"] if wide else []
 
 
-def _times(prediction, wide):
+def _times(prediction: Prediction, wide: bool) -> list[str]:
     """Times of computing and of everything; without computing the exchanges, which the narrow table already has."""
-    if prediction.total_s is not None:
+    if prediction.local is not None and prediction.total_s is not None:
         return [milliseconds(prediction.local.time_s), milliseconds(prediction.total_s)]
     return [_exchanges(prediction)] if wide else []
