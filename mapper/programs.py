@@ -222,15 +222,16 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
     >>> list(with_other_grids({"8 1": ring}, "cart2d"))
     ['8 1']
     """
-    name, _, text = code.partition(":")
+    name, colon, text = code.partition(":")
     try:
-        lengths = [float(part) for part in text.split("x")] if text else []
+        lengths = [float(part) for part in text.split("x")] if colon else []
     except ValueError:
         lengths = [0.0]
     if name not in CODES or not all(0 < length < np.inf for length in lengths) or \
             len(lengths) not in (0, CODES[name].axes):
-        raise TrafficError(f"code {code[:60]!r} is not understood{near(name, CODES)}; known are {', '.join(CODES)}, and the "
-                           "lengths of a domain, such as lammps:40x20x20")
+        hint = "" if name in CODES else near(name, CODES)
+        raise TrafficError(f"code {code[:60]!r} is not understood{hint}; known are {', '.join(CODES)}, and the lengths of a "
+                           "domain, such as lammps:40x20x20")
     traces = [gridded(traffic, CODES[name], option) for option, traffic in traffics.items()]
     return traffics | dict(others(traces, lengths))
 

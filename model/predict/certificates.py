@@ -156,7 +156,7 @@ def _of_several(site: Site, grid: ProcessGrid, sizes: Sequence[int], ordered: bo
 # Rankings of many grids need no bound. Only printed grids need a bound, and a sharp bound can take a second.
 
 EXHAUSTION = "by exhaustion: every placement was tried"
-ALIKE = "all alike: one group of tasks fills all slots, so every placement costs the same"
+ALIKE = "all alike: one group of tasks or one node has all slots, so every placement costs the same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,9 +225,10 @@ class Bounds:
 
     @property
     def are_alike(self) -> bool:
-        """Whether one group of even blocks fills all slots, so that another placement only renames ranks."""
+        """Whether one node has all slots, or one group of even blocks fills all, so that placements only rename ranks."""
         groups = [self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges]
-        return self.routed is not None and self._is_even and max(groups) >= self.site.n_slots
+        is_one = self._is_even and max(groups) >= self.site.n_slots
+        return self.routed is not None and (is_one or self.site.allocation.n_nodes == 1)
 
     @property
     def alike(self) -> LowerBound | None:

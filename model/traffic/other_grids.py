@@ -27,6 +27,7 @@ from pencilmap.model.traffic.program import COLLECTIVE, POINT, Traffic, joined, 
 
 MOST_OTHERS = 64  # grids of a code that are predicted
 NEAR_CUBE = 1e-2  # weight of the shape of the domain in the fit, beside log(bytes)
+OTHER_GRID = 0.05  # part of the bytes by which the pattern of another grid is the better one, so that a name is wrong
 NO_CUBE = 1.05  # ratio of the largest to the least fitted length from which on a domain cannot be a cube
 
 
@@ -177,16 +178,21 @@ def gridded(traffic: Traffic, code: Code, name: str = "") -> Gridded:
     Raises
     ------
     TrafficError
-        If no grid with as many axes as the code's is named or recognised, or too few of the bytes are in its pattern.
+        If no grid with as many axes as the code's is named or recognised, too few of the bytes are in its pattern, or the
+        named grid has another number of ranks or a worse pattern than that of the recognised one.
     """
     named = code.numbers(name)
-    found = [named] if named and prod(named) == traffic.n_ranks else []
-    if not found:
-        shapes = [p.extents for p in patterns(traffic) if p.kind != FFT] if code.kind == HALO else \
-            [p.extents for p in patterns(traffic) if p.kind == FFT and not p.shuffled]
-        found = [shape[::-1] if code.first_fastest and code.kind == HALO else shape for shape in shapes
-                 if len(shape) == code.axes]
-    best = max((Gridded(traffic, code, extents) for extents in found), key=lambda trace: trace.part, default=None)
+    if named and prod(named) != traffic.n_ranks:
+        raise TrafficError(f"the trace of {name} has {traffic.n_ranks} ranks, and this grid {prod(named)}; name the grid on "
+                           "which the trace was made")
+    shapes = [p.extents for p in patterns(traffic) if p.kind != FFT] if code.kind == HALO else \
+        [p.extents for p in patterns(traffic) if p.kind == FFT and not p.shuffled]
+    seen = max((Gridded(traffic, code, shape[::-1] if code.first_fastest and code.kind == HALO else shape)
+                for shape in shapes if len(shape) == code.axes), key=lambda trace: trace.part, default=None)
+    best = Gridded(traffic, code, named) if named else seen
+    if named and seen and best and ENOUGH <= best.part < seen.part - OTHER_GRID:
+        raise TrafficError(f"{seen.part:.0%} of the bytes of {name} are in the {code.kind} of {code.said(seen.extents)}, "
+                           f"{best.part:.0%} in that of {code.said(named)}; name the grid on which the trace was made")
     if best is None:
         raise TrafficError(f"the trace shows no grid of {code.axes} axes; name the grid of {code.title} on which it was "
                            f"made with `traffic`, such as '{code.said((2,) * code.axes)}=FILE'")

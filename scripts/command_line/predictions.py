@@ -119,6 +119,8 @@ def range_words(p: Prediction, by: str = TRANSFORM, last: Prediction | None = No
 def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> float | None:
     """Return how many times faster a prediction is than the launch order; None if that is unknown."""
     mine, other = worth(p, by), None if launched is None else worth(launched, by)
+    if mine == other == 0:  # on one node
+        return 1.0
     if launched is None or not mine or not other or (p.t_s is None) != (launched.t_s is None):
         return None
     return float(other) / float(mine)

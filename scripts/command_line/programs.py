@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from os.path import exists
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,17 +81,20 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     Raises
     ------
     click.UsageError
-        If two options have the same name.
+        If two options have the same name, or one has none.
     """
-    pairs = [(text, text) if Path(text).exists() else (text.partition("=")[0], text.partition("=")[2] or text)
+    pairs = [(text, text) if exists(text) else (text.partition("=")[0], text.partition("=")[2] or text)
              for text in named]
+    if unnamed := next((file for name, file in pairs if not name.strip()), None):
+        raise click.UsageError(f"no name is in front of {unnamed}; name the option with --traffic NAME=FILE",
+                               click.get_current_context())
     files = dict(pairs)
     if len(files) < len(named):
         raise click.UsageError("two traces have the same name; name the option of each with --traffic NAME=FILE",
                                click.get_current_context())
     with hearing():
         traffics = {name: traffic_of(where, path) for name, path in pairs}
-        options = rank_options(where, with_other_grids(traffics, code) if code else traffics, placement or BEST,
+        options = rank_options(where, traffics if code is None else with_other_grids(traffics, code), placement or BEST,
                                where.routing, effort, seed)
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 

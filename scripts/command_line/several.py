@@ -15,8 +15,8 @@ def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL)
     """Return the sentences about a placement under all routing rules."""
     first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
     low, high = value(first), value(last)
-    words = next((range_words(p) for p in found if p.likely), "")
-    spent = f"{low}{words} under any rule" if low == high else f"{between(low, high)}{words}, by the routing"
+    words = next((range_words(p) for p in found if p.likely), "")  # of one rule only
+    spent = f"{low}{words} under any rule" if low == high else f"{between(low, high)}, by the routing"
     return [f"{agrees(name, 'takes')} {spent} (predicted).",
             f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
 

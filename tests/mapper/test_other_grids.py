@@ -143,9 +143,13 @@ def test_grids_of_programs_load_their_busiest_links_as_predicted(name, domain, n
 
 
 def test_a_domain_whose_shape_is_not_known_is_refused():
-    trace = read_traffic(TRACES / "lammps-box-16.txt")
+    trace, cube = (read_traffic(TRACES / f"lammps-{name}-16.txt") for name in ("box", "cube"))
     for traces, code, reason in (({"4 2 2": trace}, "lammps", "shape of the domain"), ({"4 2 2": trace}, "lamps", "lammps?"),
-                                 ({"4 2 2": trace}, "lammps:4x0x1", "not understood"), ({"t": trace}, "fft", "no grid of 2"),
+                                 ({"4 2 2": trace}, "lammps:4x0x1", "not understood;"),
+                                 ({"4 2 2": trace}, "lammps:", "not understood;"),
+                                 ({"2 2 3": trace}, "lammps", "has 16 ranks, and this grid 12"),
+                                 ({"4 2 2": cube}, "lammps", "100% of the bytes .* processors 2 2 4, 85% in"),
+                                 ({"t": trace}, "fft", "no grid of 2"),
                                  ({"2 2 4": trace}, "lammps", "of the bytes are in the halo")):
         with pytest.raises(TrafficError, match=reason.replace("?", r"\?")):
             with_other_grids(traces, code)

@@ -10,7 +10,7 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.ranking import quick
-from pencilmap.scripts.command_line.answers import Answer, Launched
+from pencilmap.scripts.command_line.answers import Answer, Launched, by_routing
 from pencilmap.scripts.command_line.predictions import bracket_lines
 
 LOAD = "times the data of a node"
@@ -37,7 +37,7 @@ def test_a_bound_is_of_one_routing_and_a_range_of_all():
     """The bound holds for any routing, so minimal routes may be far above it although the placement is good."""
     found = predict(launched(RATES), Transform(72, 72, 72))
     assert Answer(found).first("x") == \
-        "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.1), by how the routers adapt (predicted)."
+        "x takes 0.005806 ms to 0.01217 ms (0.0058 to 0.11), by how the routers adapt (predicted)."
     bounds = "at most 2.10x more is possible under minimal routing, nothing under ideal-adaptive (proved)."
     assert Answer(found).second().endswith(bounds)
     for routing, bound in (("minimal", "at most 2.10x more is possible"), ("ideal-adaptive", "no placement is faster")):
@@ -54,7 +54,14 @@ def test_a_quick_look_says_its_rule_and_no_file_the_range_of_the_launch_order():
     assert answer.is_range and not answer.has_gain
     assert answer.sentences("x")[1].endswith(Answer(other).first("x").removeprefix("x"))
     said = Answer(quick(found), effort="quick").first("x")
-    assert said == "x takes 0.01217 ms (0.012 to 0.1; predicted, under minimal routing)."
+    assert said == "x takes 0.01217 ms (0.012 to 0.11; predicted, under minimal routing)."
+
+
+def test_under_all_rules_times_have_no_range_of_one_rule():
+    where = setting(network="4x4", bandwidth="1 GB/s", fft="128")
+    found = where.predictions("4x4", ("default:tyx",), routing="all")
+    said = by_routing(found, "x")[0]
+    assert any(p.likely for p in found) and " ms to " in said and said.endswith(" ms, by the routing (predicted).")
 
 
 def test_a_halo_counts_under_every_rule():

@@ -132,6 +132,7 @@ CROSSBAR = "fat-tree:leaves=4,hosts=4,taper=1"
     (["-p", "default", "--network", CROSSBAR, "--grid", "4x4", "--fft", "256"], "nothing is faster"),
     (["-p", "default", "--network", CROSSBAR, "--grid", "1x16", "--fft", "256"], "Placement does not matter"),
     (["-p", "default", "--network", "4x4x4", "--grid", "1x64", "--fft", "256"], "Placement does not matter"),
+    (["-p", "default", "--network", "1", "-t", "8", "--grid", "2x4", "--fft", "256"], "Placement does not matter"),
     (["-p", "box:2x2x2", "--network", "8x8x8", "--grid", "8x64", "--fft", "64"], "may be no faster than"),
     (["-p", "box:2x2x2", "--machine", "bluegene-l", "--grid", "8x64", "--fft", "64"], "may be as fast as"),
     (["-p", "default", "--network", "8x8x8", "--grid", "8x64", "--fft", "256", "--message-cost", "50 us"],
@@ -142,6 +143,11 @@ def test_the_first_sentence_says_whether_placement_can_matter(pencilmap, words, 
     """Not if all placements are alike, if messages dominate, or if measured gains include 1; but if it halves rows."""
     first = first_sentence(pencilmap("predict", *words, "--bandwidth", "1 GB/s", "--effort", "quick")[1])
     assert said in first and ("may be" in first) == ("may be" in said)
+
+
+def test_a_plan_for_one_node_needs_no_file(pencilmap):
+    said = pencilmap("plan", "--network", "1", "-t", "8", "--fft", "64", "--bandwidth", "1 GB/s", "--effort", "quick")[1]
+    assert said.startswith("Use grid 2x4, placement does not matter: 0 ms, ") and "  write " not in said
 
 
 def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
