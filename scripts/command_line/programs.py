@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH
@@ -109,10 +110,20 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
         say(sentence)
     echo()
     if _needs_file(ranked):
-        labelled("write", " ".join(["pencilmap map", *given_options("map"), "-o FILE"]), shell=True)
+        labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
     show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
+
+
+def _options_of_best(ranked: Ranked) -> list[str]:
+    """The words with which `map` writes the file of the fastest option: of a traced option its trace alone."""
+    name = ranked.options[0].name
+    if name not in ranked.files:
+        return given_options("map")
+    file = ranked.files[name]
+    text = file if file == name else f"{name}={file}"
+    return [*given_options("map", without=("--traffic", "--code")), "--traffic", shell.word(text)]
 
 
 def show_options(ranked: Ranked, top: int | None = None) -> None:

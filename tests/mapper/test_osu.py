@@ -52,3 +52,8 @@ def test_what_cannot_be_fitted_is_refused(files, text, words, tmp_path):
     (tmp_path / "a").write_text(text)
     with pytest.raises(CalibrationError, match=words):
         osu_figures(load_machine("athena"), {nodes: str(tmp_path / name) for nodes, name in files.items()})
+
+
+def test_two_files_of_the_same_nodes_are_refused(pencilmap):
+    status, _, err = pencilmap("study", "calibrate", "-m", "athena", "--osu", "2=a", "--osu", "2=b", "--osu", "4=c")
+    assert status == 2 and "two files are of 2 nodes" in err

@@ -168,7 +168,7 @@ def test_options_of_a_program_are_ranked_with_their_placements(pencilmap, pencil
 def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap, pencilmap_json, options):
     first, last = options[:2], options[4:]
     said = pencilmap("plan", "--network", "8", *last, *first)[1]
-    assert said.startswith("Launch with far and a file: ") and "pencilmap map --network 8 --traffic far" in said
+    assert said.startswith("Launch with far and a file: ") and "pencilmap map --network 8 --traffic far -o FILE" in said
     status, said, err = pencilmap("map", "--network", "8", *last, *first, "-f", "hostfile", "-o", "h")
     assert status == 0 and said.startswith("Launch with far and h: "), err
     written = pencilmap_json.one("map", "--network", "8", *last, *first, "-f", "hostfile", "-o", "h")

@@ -113,6 +113,8 @@ def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool
         nodes, _, path = text.partition("=")
         if not nodes.isdigit() or not path:
             raise click.UsageError(f"--osu {text[:40]!r} is no NODES=FILE; write such as 2=two.txt")
+        if int(nodes) in files:
+            raise click.UsageError(f"two files are of {int(nodes)} nodes; give one of them")
         files[int(nodes)] = path
     if output:
         if not output.endswith(".toml"):
