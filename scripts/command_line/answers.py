@@ -1,11 +1,6 @@
 """The first lines of an answer: which placement to use, how much faster it is, and what no placement can exceed."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import log
-from operator import itemgetter
-from statistics import median
-from typing import TYPE_CHECKING, Any
 
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import MUCH, faster_choice, faster_choices
@@ -14,16 +9,14 @@ from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.base.units import milliseconds, plural
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
-from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, ProcessGrid, is_in_words, library_of, words_of
 from pencilmap.model.placement.product import product_of
-from pencilmap.model.predict import ANY_ROUTING, Prediction, answer, under
+from pencilmap.model.predict import Prediction, answer, under
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import TRANSFORM, order, quick, ranked, worth
+from pencilmap.model.predict.ranking import TRANSFORM, quick, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.options import format_of_launcher
 from pencilmap.scripts.command_line.predictions import (
@@ -34,18 +27,13 @@ from pencilmap.scripts.command_line.predictions import (
     factor,
     gain,
     gains,
-    is_scheduled,
     range_words,
     seconds,
     value,
 )
 
-if TYPE_CHECKING:
-    from pencilmap.mapper.runs.compare import Comparison
-
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many, the launch order is routed message by message, in less than a second
-FAR = 1.1  # measured over predicted, or its inverse; from this ratio on, the line names the worst exchange
 SAME_TIME = 1e-9
 SMALL, SURE_GAIN = "messages below", 2.0  # the reason of small messages; a predicted gain from which on links matter
 STATIC, STATICALLY = "static", " under static routes, as InfiniBand has them"
@@ -171,7 +159,7 @@ class Answer:
             if self.best.all_alike:
                 return f"Placement does not matter, as all are alike (proved): {name} takes {found} (predicted)."
             return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
-                    if self.is_proved else f"{_begin(name)} takes {found} (predicted).")
+                    if self.is_proved else f"{capitalised(name)} takes {found} (predicted).")
         if self.is_same:
             return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
         if self.is_unsure:
@@ -251,7 +239,7 @@ class Answer:
             return f"No file is needed: nothing is faster than {name}{self._under} (proved)."
         if not self.effort:
             if self.is_launch and (file or name) == name:
-                return f"{_begin(name)} needs no file."
+                return f"{capitalised(name)} needs no file."
             like = "" if self.is_launch else " as fast as" if self.is_same else \
                 f" {factor(*gained)} than"
             return f"{agrees(file or 'This placement', 'is')}{like} {name}, which needs no file."
@@ -401,17 +389,7 @@ def spent(p: Prediction, by: str = TRANSFORM) -> str:
     if low == high:
         return value(p, by, likely=True)
     first, *_, last = sorted(p.bracket, key=lambda each: worth(each, by))
-    return f"{_between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
-
-
-def by_routing(found: Sequence[Prediction], name: str, library: Library = USUAL) -> list[str]:
-    """Return the sentences about a placement under all routing rules."""
-    first, *_, last = sorted((p for p in found if p.routing != ANY_ROUTING), key=lambda p: p.worth) * 2
-    low, high = value(first), value(last)
-    words = next((range_words(p) for p in found if p.likely), "")  # of one rule only
-    spent = f"{low}{words} under any rule" if low == high else f"{_between(low, high)}, by the routing"
-    return [f"{agrees(name, 'takes')} {spent} (predicted).",
-            f"{grid_title(first.grid, library)}: the least is that of {first.routing}."]
+    return f"{between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
 
 
 def faster_lines(question: Question, found: Prediction, command: str = "pencilmap plan",
@@ -430,13 +408,14 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
     placement, grid = faster_choices(question, found)
     lines = []
     if placement and placements:
-        lines.append(("better", f"{_faster(placement, found)} with another file for this grid: {command}"))
+        ratio = gain(placement.prediction, found) or 1.0
+        lines.append(("better", f"{factor(ratio)} with another file for this grid: {command}"))
     if grid:
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
         p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
         low, high = adaptive_range(p)
-        lines.append(("faster", f"{low if low == high else _between(low, high)} on grid {title}, "
+        lines.append(("faster", f"{low if low == high else between(low, high)} on grid {title}, "
                                 f"{_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
     scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
     return lines + schedule_line(scheduled or None)
@@ -527,30 +506,15 @@ def turned_lines(question: Question, found: Prediction, choice: Choice | None, l
         if there and right >= MUCH * there else []
 
 
-def code_note(where: Question, placed: Placement, grid: ProcessGrid, file: str = "") -> str:
-    """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file.
-
-    `file` names the host of each rank.
-    """
-    text = placed.name if placed.is_product or placed.name.startswith("lattice:") else ""
-    tasks = f" tasks={where.tasks_per_node}" if where.tasks_per_node > 1 else ""
-    place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else f"hosts:{file or 'FILE'}"
-    wrote = "" if text or file else "; --format hostfile writes FILE"
-    return f'for a code without a file: pm_comm_reorder(comm, "{place}", "{grid}", &placed){wrote} (docs/formats.md)'
-
-
 def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
     """Return a note about a launch order that is assumed, with the order in words."""
-    site = _at_launch(where.site, grid)
+    site = where.site
+    if grid.n_tasks != site.n_slots:  # launchers differ in the slots that stay idle
+        site = replace(site, launch=replace(site.launch, certain=False))
     if site.launch.certain or not site.launch.orders:
         return []
     phrase = site.launch_phrase(*site.launch.orders).replace("; assumed)", ")")
     return [f"the launch order is assumed: {phrase}"]
-
-
-def _at_launch(site: Site, grid: ProcessGrid) -> Site:
-    """Return a site whose launch order is uncertain if slots stay idle, because launchers differ in these."""
-    return site if grid.n_tasks == site.n_slots else replace(site, launch=replace(site.launch, certain=False))
 
 
 def exchanges_beside(p: Prediction) -> str:
@@ -560,39 +524,6 @@ def exchanges_beside(p: Prediction) -> str:
     """
     names = [f"{dimension.name}s" for dimension in p.grid.decomposition.dimensions]
     return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
-
-
-def _faster(choice: Choice, found: Prediction) -> str:
-    ratio = gain(choice.prediction, found) or 1.0
-    return factor(ratio, ratio)
-
-
-def wrapped(predictions: Sequence[Prediction], by: str = TRANSFORM) -> list[str]:
-    """Return the sentence about torus and open mesh: the best of each, and how much longer the other takes; else nothing."""
-    best = list({p.network: p for p in reversed(ranked(predictions, by))}.values())[::-1]
-    if len(best) != 2:
-        return []
-    first, other = best
-    times = float(worth(first, by)), float(worth(other, by))
-    ratio = times[0] / times[1] if times[1] else 1.0
-    said = "is as fast" if ratio > 1 - SAME else f"is {factor(ratio, ratio)}"
-    kinds = ["the torus" if any(as_torus(p.network).wrap) else "the open mesh" for p in (first, other)]
-    return [f"{_begin(kinds[1])} {said}: {value(other, by, likely=True)} on grid {other.grid}, "
-            f"{value(first, by, likely=True)} on {kinds[0]} with "
-            f"grid {first.grid}"]
-
-
-def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str) -> str:
-    """Return the reason for these pencils: the remaps' share of the time, and the time of the next grid."""
-    others = [p for p in predictions if p.grid != best.grid]
-    spent = sum(r.time_s or 0.0 for r in best.remaps)
-    told = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
-    if not others or best.time_s is None:
-        return told
-    second = min(others, key=lambda p: p.order)
-    same = abs(float(second.worth) / float(best.worth) - 1) < SAME_TIME
-    why = f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else value(second, by)
-    return f"{told} (pencils of {second.grid}: {why})"
 
 
 def _ends(best: Prediction, other: Prediction, by: str) -> tuple[float, float]:
@@ -632,23 +563,10 @@ def _likely(best: Prediction, other: Prediction | None, by: str) -> tuple[float,
     return (low * mine + computing) / whole, (high * mine + computing) / whole
 
 
-def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str = TRANSFORM) -> str:
-    """Return a sentence about a best prediction that is not the fastest: it leaves fewer tasks idle, or sends fewer, larger
-    messages; "" if it is the fastest.
-    """
-    fastest = min(predictions, key=lambda p: order(p, by))
-    if worth(fastest, by) >= worth(best, by):
-        return ""
-    reason = ("with fewer idle tasks" if best.idle_tasks < fastest.idle_tasks else
-              f"in {best.n_messages} messages of each task in place of {fastest.n_messages}"
-              if best.n_messages < fastest.n_messages else "too near to tell which is faster")
-    return f"{best.grid} comes first because it is within 1 % of {fastest.grid}, {reason}"
-
-
-def _between(low: str, high: str) -> str:
+def between(low: str, high: str) -> str:
     """Return a range of two values with a unit, which is said once if it is of words.
 
-    >>> _between("1.2 ms", "1.4 ms"), _between("3 times the data of a node", "4 times the data of a node")
+    >>> between("1.2 ms", "1.4 ms"), between("3 times the data of a node", "4 times the data of a node")
     ('1.2 ms to 1.4 ms', '3 to 4 times the data of a node')
     """
     number, _, unit = low.partition(" ")
@@ -665,22 +583,6 @@ def compared(first: str, second: str) -> str:
     return f"{first}, not {number if ' ' in unit and first.endswith(f' {unit}') else second}"
 
 
-def each_exchange(p: Prediction, other: Prediction | None) -> str:
-    """Return the sentence about the time of each exchange beside the launch order's; "" if it says nothing more.
-
-    It does so without times, for a single exchange, under routers that adapt, and under a schedule.
-    """
-    if other is None or p.bracket or is_scheduled(p) or p.placement == other.placement:
-        return ""
-    stages = [(mine, theirs) for mine, theirs in zip(p.stages, other.stages) if mine.time_s or theirs.time_s]
-    if len(stages) < 2:
-        return ""
-    said = [f"{plural(mine.name, 2)} {'take ' * (k == 0)}{(now := milliseconds(mine.time_s))}, "
-            + ("as before" if now == (before := milliseconds(theirs.time_s)) else f"not {before.removesuffix(' ms')}")
-            for k, (mine, theirs) in enumerate(stages)]
-    return f"{_begin('; '.join(said))} (predicted)."
-
-
 def agrees(name: str, verb: str) -> str:
     """Return the name of a placement as the subject of a sentence with its verb, "is" or "takes".
 
@@ -688,88 +590,10 @@ def agrees(name: str, verb: str) -> str:
     ('Rows on 2x2x2 cubes are', 'ranks.map takes', 'Order nt is')
     """
     if name.startswith("rows on "):
-        return f"{_begin(name)} {'are' if verb == 'is' else verb.removesuffix('s')}"
-    return f"{_begin(name) if name.startswith(IN_WORDS) else name} {verb}"
+        return f"{capitalised(name)} {'are' if verb == 'is' else verb.removesuffix('s')}"
+    return f"{capitalised(name) if name.startswith(IN_WORDS) else name} {verb}"
 
 
-def _begin(name: str) -> str:
+def capitalised(name: str) -> str:
     """Return a name as the first word of a sentence."""
     return name[:1].upper() + name[1:]
-
-
-def agreement(comparisons: Sequence["Comparison"]) -> str:
-    """Return the line for measured and predicted times: the fastest placement and the error of the prediction.
-
-    The fastest placement is named if several were tried on the same grid. The line is empty if no time is predicted. Whole
-    transforms of a published table do not count, because they are no exchanges.
-    """
-    rows = [c for c in comparisons if c.stage != "total"]
-    return "; ".join(filter(None, (_fastest(rows), nearness(rows))))
-
-
-def _fastest(rows: Iterable["Comparison"]) -> str:
-    """For each setup with several placements: the fastest, and its gain over the first or else the slowest."""
-    setups: dict[tuple[Any, ...], dict[str, list[Comparison]]] = {}
-    for row in rows:
-        setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
-        setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
-    found = [_gain(list(runs.values())) for runs in setups.values() if len({run[0].placement for run in runs.values()}) > 1]
-    if not found or len({(best.placement, other.placement) for best, other, *_ in found}) > 1:
-        return ""
-    best_rows, other_rows, seconds, gains, expected = zip(*found)
-    best, other = _title(best_rows), _title(other_rows)
-    if best is None or other is None:
-        return ""
-    if max(gains) < 1 + SAME:
-        return f"{best} and {other} took the same time, within 1 %"
-    if len(found) == 1:
-        predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
-        faster = f"{agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
-        return f"{faster}: exchanges of {milliseconds(seconds[0])}{predicted}"
-    return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
-
-
-def _gain(runs: Sequence[list["Comparison"]]) -> tuple["Comparison", "Comparison", float, float, float | None]:
-    """First rows of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
-    measured = [sum(row.measured_s for row in run) for run in runs]
-    best = min(range(len(runs)), key=measured.__getitem__)
-    rest = [k for k, run in enumerate(runs) if run[0].placement != runs[best][0].placement]
-    other = 0 if rest[0] == 0 else max(rest, key=measured.__getitem__)
-    expected = [sum(row.time_s or 0.0 for row in runs[k]) for k in (other, best)]
-    return (runs[best][0], runs[other][0], measured[best], measured[other] / measured[best],
-            expected[0] / expected[1] if all(expected) else None)
-
-
-def _title(rows: Sequence["Comparison"]) -> str | None:
-    """The placement of some rows with its order, None if the orders differ by more than the slots."""
-    order = max((row.order for row in rows), key=len)
-    if not all(order.endswith(row.order) for row in rows):
-        return None
-    return f"{rows[0].name} ({order})" if order else rows[0].name
-
-
-def nearness(rows: Iterable["Comparison"]) -> str:
-    """Return how near the predicted times are to the measured ones; empty if no time is predicted."""
-    timed = [(ratio, row) for row in rows if (ratio := row.time_ratio)]
-    if not timed:
-        return ""
-    ratios = sorted(ratio for ratio, _ in timed)
-    least, most = f"{ratios[0]:.3f}", f"{ratios[-1]:.3f}"
-    if least == most:
-        return f"measured times are {most} times the predicted ones"
-    said = f"measured times are {least} to {most} times the predicted ones"
-    far, furthest = max(((abs(log(ratio)), row) for ratio, row in sorted(timed, key=itemgetter(0))), key=itemgetter(0))
-    if len(timed) > 2 and far > log(FAR):
-        said += (f", in the middle {median(ratios):.3f}; furthest is the {furthest.stage} exchange "
-                 f"of {furthest.grid} under {furthest.name}, {furthest.transform}")
-    return said
-
-
-def claims_answer(judged: Sequence[tuple[str, tuple[int, float, float, bool]]]) -> str:
-    """Return the line for claims: (text, (number, least, most, whether the claim holds)) of each."""
-    broken = [(text, least, most) for text, (_, least, most, holds) in judged if not holds]
-    if not broken:
-        number = sum(found[0] for _, found in judged)
-        return f"every claim holds: {len(judged)}, of {number} times in all"
-    text, least, most = broken[0]
-    return f"{len(broken)} of {len(judged)} claims do NOT hold: {text}; found {least:.3f} to {most:.3f}"

@@ -12,7 +12,9 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.predict.ranking import uncounted
 from pencilmap.model.times.expected import expected_gain
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.command_line.answers import Answer, Launched, agreement, claims_answer, decided_in_tie, launched
+from pencilmap.scripts.command_line.answers import Answer, Launched, launched
+from pencilmap.scripts.command_line.measured import agreement, claims_answer
+from pencilmap.scripts.command_line.several import decided_in_tie
 
 WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 

@@ -24,7 +24,6 @@ from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
-    by_routing,
     faster_lines,
     gain_words,
     if_sent,
@@ -64,6 +63,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
+from pencilmap.scripts.command_line.several import by_routing
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 from pencilmap.scripts.pictures.text import before_and_after
 

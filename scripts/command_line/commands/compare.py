@@ -10,7 +10,7 @@ from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import RULES, quality, split
-from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.measured import agreement
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say

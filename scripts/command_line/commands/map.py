@@ -37,8 +37,6 @@ from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
-    between_bricks,
-    code_note,
     faster_lines,
     launch_notes,
     launched,
@@ -77,6 +75,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
+from pencilmap.scripts.command_line.several import between_bricks
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
@@ -226,9 +225,9 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     for line in said.idle + static + said.search:
         labelled(*line)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if within.cut_short else []), code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
-                *launch_notes(here, best.grid)],
-               all_notes)
+                *([CUT] if within.cut_short else []),
+                _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
+                *launch_notes(here, best.grid)], all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
@@ -255,3 +254,15 @@ def _chosen(question: Question, grid: str | None, placement: str | None, effort:
                 placements=(placement,) if placement else None, exchanges=(str(question.exchange),),
                 schedules=(question.schedule,), effort=effort, within=within).best
     return best.where, best.placed, best.prediction
+
+
+def _code_note(where: Question, placed: Placement, grid: ProcessGrid, file: str = "") -> str:
+    """Return a note with the call that reorders a communicator to a placement, for codes whose launcher reads no file.
+
+    `file` names the host of each rank.
+    """
+    text = placed.name if placed.is_product or placed.name.startswith("lattice:") else ""
+    tasks = f" tasks={where.tasks_per_node}" if where.tasks_per_node > 1 else ""
+    place = f"{where.network}{tasks} placement={text}" if text and where.network.has_products else f"hosts:{file or 'FILE'}"
+    wrote = "" if text or file else "; --format hostfile writes FILE"
+    return f'for a code without a file: pm_comm_reorder(comm, "{place}", "{grid}", &placed){wrote} (docs/formats.md)'

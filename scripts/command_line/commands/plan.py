@@ -27,8 +27,6 @@ from pencilmap.model.times.timing import TIE
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
-    between_bricks,
-    decided_in_tie,
     gain_words,
     joined,
     launch_notes,
@@ -37,7 +35,6 @@ from pencilmap.scripts.command_line.answers import (
     schedule_line,
     spent,
     static_lines,
-    wrapped,
 )
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
@@ -74,6 +71,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
+from pencilmap.scripts.command_line.several import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement

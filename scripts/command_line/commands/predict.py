@@ -20,7 +20,6 @@ from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.command_line.answers import (
     Answer,
     Launched,
-    by_routing,
     launch_notes,
     launched,
     library_in,
@@ -28,7 +27,6 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
     turned_grids,
     turned_lines,
-    wrapped,
 )
 from pencilmap.scripts.command_line.options import (
     CUT,
@@ -61,6 +59,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
+from pencilmap.scripts.command_line.several import by_routing, wrapped
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
@@ -141,7 +140,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     else:
         say(said.first(name))
         say(said.second())
-        for sentence in wrapped(found):
+        for sentence in wrapped(found) if where.wraps else ():
             say(sentence)
         echo()
     rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site)) for p in found]

@@ -12,7 +12,7 @@ from pencilmap.mapper.programs import read_programs
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.base.units import counted
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line.answers import nearness
+from pencilmap.scripts.command_line.measured import nearness
 from pencilmap.scripts.command_line.options import DIRECTION, EFFORT, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options

@@ -18,7 +18,7 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
-from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.measured import agreement
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
