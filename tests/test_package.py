@@ -148,6 +148,12 @@ def test_all_parts_have_one_version(file, pattern):
     assert re.search(pattern, (ROOT / file).read_text("utf-8"), re.MULTILINE)[1] == pencilmap.__version__
 
 
+@pytest.mark.parametrize("file", ["docs/library.md", "fft_runner/examples/CMakeLists.txt"])
+def test_projects_ask_for_this_version(file):
+    asked = re.search(r"find_package\(pencilfft ([\d.]+)", (ROOT / file).read_text("utf-8"))[1]
+    assert asked == pencilmap.__version__.rpartition(".")[0]
+
+
 def test_only_pictures_need_matplotlib(tmp_path):
     """In a fresh process without matplotlib, all commands load, and a picture is refused in a sentence."""
     required = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]

@@ -96,10 +96,7 @@ def load(p: Prediction, by: str = TRANSFORM) -> str:
 
 
 def expected(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
-    """Return the range of nine in ten measurements in ms, two digits each; "" if it is not known.
-
-    Only the exchanges have an error that is known. `last` gives the upper end, by default the prediction itself.
-    """
+    """Return the range of measured times; "" if unknown. Only exchanges err; `last` gives the upper end, by default p."""
     ends = list[float]()
     for k, each in enumerate((p, last or p)):
         time_s, within_s = seconds(each, by), exchanges_s(each)

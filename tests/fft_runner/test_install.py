@@ -82,7 +82,7 @@ add_executable(program program.cpp)
 target_link_libraries(program PRIVATE pencilfft::pencilfft pencilfft::pencilmap_reorder)
 """
 CXX_WAYS = {
-    "find_package": "find_package(pencilfft 0.2 REQUIRED)",
+    "find_package": "find_package(pencilfft 0.3 REQUIRED)",
     "add_subdirectory": "add_subdirectory({checkout}/fft_runner pencilfft)",
     "FetchContent": """include(FetchContent)
 FetchContent_Declare(pencilfft SOURCE_DIR {checkout} SOURCE_SUBDIR fft_runner)

@@ -98,8 +98,8 @@ def printed_gains(text):
 
     The gain in its first sentence, and in its row, is the one over the fastest of them.
     """
-    rows = re.findall(r"^\S.*?  +([\d.]+) ms(?:  +(as fast|[\d.]+x (?:faster|slower)))?(?:  +(?:[\d.]+x|nothing|-))?$",
-                      text, re.MULTILINE)
+    time, gain, could = r"([\d.]+) ms(?:  +[\d.]+ to [\d.]+)?", r"as fast|[\d.]+x (?:faster|slower)", r"[\d.]+x|nothing|-"
+    rows = re.findall(rf"^\S.*?  +{time}(?:  +({gain}))?(?:  +(?:{could}))?$", text, re.MULTILINE)
     (mine, cell), *others = rows
     found = [1.0] * (len(others) == 0 and cell == "as fast") + [float(time) / float(mine) for time, _ in others]
     if found:
