@@ -90,7 +90,7 @@ def test_a_job_finds_its_network_and_the_command_to_type_next(slurm, tmp_path, a
     assert options in " ".join(commands.split())
     typed = f"{before}if [ $SLURM_PROCID = 0 ]; then\n{commands.replace('pencilmap', f'{sys.executable} -m pencilmap')}\nfi"
     answer = succeed([*job, "bash", "-c", typed], environment, cwd=tmp_path)
-    assert re.search(r"Use (grid (1x6|2x3|3x2|6x1)|slab 6),", answer), answer  # 2 tasks on each of 3 of the 4 nodes
+    assert re.search(r"Use (grid (1x6|2x3|3x2|6x1)|slab 6)\b", answer), answer  # 2 tasks on each of 3 of the 4 nodes
     assert (tmp_path / "nodes.txt").read_text() == "node-0-0\nnode-0-1\nnode-1-0\n"
 
 

@@ -19,6 +19,7 @@ from pencilmap.model.base.arrays import factorisations
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.codes import CODES
 from pencilmap.model.traffic.program import one_phase, pairs_of
+from tests.patience import patience
 
 TRACES = Path(__file__).parent / "traces"  # LAMMPS 2022-01-06, 40 steps of INPUT, the traces without their collectives;
 # GROMACS 2022.5, 150 steps of 24,000 SPC/E waters in a box of 9 nm, reaction field, cutoff 0.9 nm, mdrun -npme 0 -dlb no
@@ -164,7 +165,7 @@ def test_all_grids_of_lammps_are_predicted_from_one_trace(n, tmp_path):
         (tmp_path / "in").write_text(INPUT.format(*grid, 16, 16, 16))
         subprocess.run([sys.executable, "-m", "pencilmap", "trace", "-o", tmp_path / "t", "--", "mpirun.openmpi",
                         "--allow-run-as-root", "--oversubscribe", "-n", str(n), "lmp", "-in", "in", "-screen", "none"],
-                       cwd=tmp_path, check=True, timeout=300)
+                       cwd=tmp_path, check=True, timeout=patience(300))
         found[CODES["lammps"].said(grid)] = read_traffic(tmp_path / "t")
     first = CODES["lammps"].said({16: (2, 2, 4), 32: (2, 4, 4)}[n])
     for words, traffic in with_other_grids({first: found[first]}, "lammps").items():

@@ -1,21 +1,25 @@
 """`pencilmap network`: the network of the job, or of a machine; the known machines, and the sources of their figures."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pencilmap.mapper.ask import GivenNodes
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted
 from pencilmap.model.machines import machine_names, package_figures
-from pencilmap.model.machines.machine import Machine
-from pencilmap.model.network.graph import SwitchedNetwork
-from pencilmap.model.network.torus import Torus
-from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.pages import Page
 from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from pencilmap.mapper.ask import GivenNodes
+    from pencilmap.model.machines.machine import Machine
+    from pencilmap.model.network.graph import SwitchedNetwork
+    from pencilmap.model.network.torus import Torus
+    from pencilmap.model.times.costs import Costs
 
 NETWORK = 20  # characters of a line of a network, so that the list of machines fits a terminal
 
