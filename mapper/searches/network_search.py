@@ -4,9 +4,10 @@ Idea: (1) Make closed-form seeds (`pencilmap.mapper.seeds.levels`). (2) Anneal t
 loads of the network's default routing (`pencilmap.mapper.searches.swaps`): by counts on fat trees, by a table of routes
 elsewhere. Some rounds give up a swap early if its smallest groups lose, so they keep more of a seed. (3) On fat trees,
 lessen the loads of static routes by the Latin rule and by swaps inside leaves, which leave the traffic between leaves as it
-is; then lessen both by further swaps. (4) Judge every candidate under each routing of the network. Candidates whose worst
-cost is above that of the launch order are out. Of the others, the answer is the candidate with the least regret, which is
-the largest factor from the least cost of any candidate under a routing to its own.
+is; then lessen both by further swaps. (4) Judge candidates under each routing of the network, those of the least default
+cost first. Candidates whose worst cost is above that of the launch order are out. The answer is the first of the others; if
+several cost the same, the one with the least regret, which is the largest factor from the least cost of a judged candidate
+under a routing to its own.
 Source: mixed tilings and Latin rule are ours (docs/theory.md); annealing as in `pencilmap.mapper.searches.annealing`.
 Without a budget only launch orders and the best seeds are judged, without compiled code; the best seeds are those that
 send the least across the borders of hosts, leaves and groups. They are judged under the default routing, as long as they may
@@ -348,9 +349,9 @@ class _Search:
         return found
 
     def _chosen(self, candidates: dict[str, Ints]) -> str:
-        """Return the candidate with the least regret, of those whose worst cost is at most that of the launch order.
+        """Return the candidate of the least default cost, of those whose worst cost is at most that of the launch order.
 
-        It costs no more under the default routing, too.
+        Of equal costs the least regret decides.
         """
         launched = list(self._judged(candidates[self.launch]).values()) if self.launch in candidates else [np.inf]
         limit, usual = max(launched), launched[0]
