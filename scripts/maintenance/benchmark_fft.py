@@ -53,7 +53,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
     refusal,
 )
 from pencilmap.scripts.networks.build import ensure_built, tail
-from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
+from pencilmap.scripts.pictures.canvas import BLACK, CYCLE, GREY, figure, save
 
 Launches: TypeAlias = list[dict[str, Any]]
 Interval: TypeAlias = tuple[float, float, float]  #: the ends of the median's 95 % interval, with the median between them

@@ -29,9 +29,9 @@ from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.several import each_exchange
 from pencilmap.scripts.command_line.tables import echo, hearing, print_json, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph, draw_lengths, draw_loads
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.image import draw_image
+from pencilmap.scripts.pictures.links import Half, draw_gain, draw_graph, draw_lengths, draw_loads
 from pencilmap.scripts.pictures.report.entries import bar_of_forecast, compared
 from pencilmap.scripts.pictures.text import MOST_ROWS, before_and_after, busiest_exchange, image_text, loads_of
 

@@ -36,8 +36,8 @@ from pencilmap.scripts.command_line.plain_options import (
 )
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
 from pencilmap.scripts.command_line.tables import could, echo, fits, fitted, print_json, print_table, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.runs import draw_scaling, draw_shapes
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.runs import draw_scaling, draw_shapes
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import worst
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.networks import LAUNCHED, Placed
+from pencilmap.scripts.pictures.runs import WAITING, kinds_of
 
 
 @dataclass(frozen=True)

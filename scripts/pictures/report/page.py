@@ -26,21 +26,10 @@ from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import Target
-from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.links import draw_loads
-from pencilmap.scripts.pictures.figures.runs import (
-    MAX_BARS,
-    WAITING,
-    Bar,
-    Point,
-    draw_bandwidth,
-    draw_phases,
-    kinds_of,
-    point_of,
-    rate_text,
-)
+from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures.canvas import Target
+from pencilmap.scripts.pictures.image import draw_image
+from pencilmap.scripts.pictures.links import draw_loads
 from pencilmap.scripts.pictures.report.entries import (
     MEASURED,
     PREDICTED,
@@ -55,6 +44,17 @@ from pencilmap.scripts.pictures.report.entries import (
     shown_bars,
 )
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, LAUNCHED, MAX_NODES, Placed, PlacedTraffic, panels, views
+from pencilmap.scripts.pictures.runs import (
+    MAX_BARS,
+    WAITING,
+    Bar,
+    Point,
+    draw_bandwidth,
+    draw_phases,
+    kinds_of,
+    point_of,
+    rate_text,
+)
 
 _COLOURS = {  # of a picture, by the name of the variable in page.css
     "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,

@@ -23,8 +23,8 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
+from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures.canvas import Target, figure, heading, save
 
 MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
