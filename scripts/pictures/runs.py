@@ -399,7 +399,6 @@ def _time(axes: Any, points: Any, kind: str) -> None:
     axes.set_yscale("log")
     axes.set_ylabel("predicted time, ms")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.06, y=0.12)
 
@@ -427,7 +426,7 @@ def draw_judged(panels: Sequence[tuple[str, Sequence[Judged]]], path: Target) ->
                 panel.plot([each.value.nodes * ASIDE ** (k - len(machines) / 2) for each in some],
                            [each.ratio for each in some], mark,
                            color=colour, markersize=2.5, linestyle="none", label=machine, markeredgewidth=0.3)
-            panel.set(title=title, xscale="log", yscale="log", xlabel="nodes", ylim=(0.4, 10))
+            panel.set(title=heading(title, 3.6)[0], xscale="log", yscale="log", xlabel="nodes", ylim=(0.4, 10))
             for axis, ticks in ((panel.yaxis, (0.5, 1, 2, 5, 10)), (panel.xaxis, (2, 4, 8, 16, 32, 64, 128, 512))):
                 axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
             panel.minorticks_off()
@@ -439,7 +438,7 @@ def draw_judged(panels: Sequence[tuple[str, Sequence[Judged]]], path: Target) ->
 def draw_transposes(cases: Sequence[Case], reference: str, path: Target) -> None:
     """Draw times over ratios to the exchange `reference`, by the size of a message: a column for each size of groups."""
     groups = list(dict.fromkeys(case.group for case in cases))
-    with figure(7, 4 * len(groups) + 2) as drawn:
+    with figure(5, 2.6 * len(groups) + 1.4) as drawn:
         axes = drawn.subplots(2, len(groups), squeeze=False, sharex=True, sharey="row")
         for (upper, lower), group in zip(axes.T, groups):
             exchanges = by_exchange([case for case in cases if case.group == group])
