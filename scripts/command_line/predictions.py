@@ -16,7 +16,7 @@ from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TimeTerms
-from pencilmap.scripts.command_line.plain_options import with_options
+from pencilmap.scripts.command_line.pages import with_options
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids

@@ -38,7 +38,7 @@ from pencilmap.model.traffic.codes import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.plain_options import FILES, completed, with_options
+from pencilmap.scripts.command_line.pages import FILES, completed, with_options
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
 from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
 

@@ -34,6 +34,7 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
     taken,
 )
+from pencilmap.scripts.command_line.comparisons import by_routing
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EVERY_ROUTING,
@@ -49,8 +50,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     read_placement,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, WIDE, with_options
+from pencilmap.scripts.command_line.pages import JSON, NOTES, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     Row,
@@ -63,7 +63,6 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
-from pencilmap.scripts.command_line.several import by_routing
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 from pencilmap.scripts.pictures.text import before_and_after
 

@@ -22,12 +22,11 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, launched, library_in
+from pencilmap.scripts.command_line.comparisons import each_exchange
 from pencilmap.scripts.command_line.job_network import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, asked_grid, on_machine, placements
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.predictions import show_deciding
-from pencilmap.scripts.command_line.several import each_exchange
 from pencilmap.scripts.command_line.tables import echo, hearing, print_json, say
 from pencilmap.scripts.pictures.canvas import suffix
 from pencilmap.scripts.pictures.image import draw_image

@@ -45,6 +45,7 @@ from pencilmap.scripts.command_line.answers import (
     turned_grids,
     turned_lines,
 )
+from pencilmap.scripts.command_line.comparisons import between_bricks
 from pencilmap.scripts.command_line.options import (
     ANY_GRID,
     CUT,
@@ -63,8 +64,7 @@ from pencilmap.scripts.command_line.options import (
     placements,
     show_launch,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
@@ -75,7 +75,6 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
-from pencilmap.scripts.command_line.several import between_bricks
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,

@@ -36,6 +36,7 @@ from pencilmap.scripts.command_line.answers import (
     spent,
     static_lines,
 )
+from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
@@ -50,8 +51,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, with_options
+from pencilmap.scripts.command_line.pages import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     SAME,
@@ -71,7 +71,6 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
-from pencilmap.scripts.command_line.several import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement

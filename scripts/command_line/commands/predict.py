@@ -28,6 +28,7 @@ from pencilmap.scripts.command_line.answers import (
     turned_grids,
     turned_lines,
 )
+from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
 from pencilmap.scripts.command_line.options import (
     CUT,
     DIRECTION,
@@ -45,9 +46,7 @@ from pencilmap.scripts.command_line.options import (
     placements,
     predict_lines,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
-from pencilmap.scripts.command_line.prediction_page import write_page
+from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
@@ -59,7 +58,6 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
-from pencilmap.scripts.command_line.several import by_routing, wrapped
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
@@ -127,6 +125,8 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
                   is_worst=where.robust and routing is None)
     name = placement_name(best.placement, where.site)
     if page:
+        from pencilmap.scripts.command_line.commands.report import write_page
+
         both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in found}]
         write_page(page, where, [*both, *found], said)
     if as_json:

@@ -9,8 +9,7 @@ from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import FILES, JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import hearing, print_json, say
 from pencilmap.scripts.networks.tracer import OPEN_MPI, UNTIL, library_for, trace, understand
 

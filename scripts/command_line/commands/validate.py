@@ -21,6 +21,7 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
+from pencilmap.scripts.command_line.comparisons import claims_answer
 from pencilmap.scripts.command_line.documents import (
     FOLDER,
     check_place,
@@ -30,9 +31,7 @@ from pencilmap.scripts.command_line.documents import (
     result_file,
     write_result,
 )
-from pencilmap.scripts.command_line.measured import claims_answer
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Name, Page, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, UnavailableError, run

@@ -27,8 +27,7 @@ from pencilmap.model.times.judged import (
     range_rows,
 )
 from pencilmap.model.times.timing import ExchangeWork
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page
 from pencilmap.scripts.command_line.tables import echo, print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
 

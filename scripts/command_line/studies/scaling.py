@@ -23,8 +23,7 @@ from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.times.scaling import LEAST_POINTS, Fit, Point, bisection_bandwidth, crossing_bytes, fit
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
 

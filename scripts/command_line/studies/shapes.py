@@ -22,8 +22,7 @@ from pencilmap.model.placement.grid import Transform, parse_grid, parse_transfor
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import grid_option
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import (
+from pencilmap.scripts.command_line.pages import (
     BANDWIDTH,
     FFT,
     JSON,
@@ -32,6 +31,7 @@ from pencilmap.scripts.command_line.plain_options import (
     TASKS,
     WIDE,
     Name,
+    Page,
     with_options,
 )
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes

@@ -8,8 +8,7 @@ import click
 
 from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios, read_transposes
 from pencilmap.model.base.errors import RecordError, near
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Page, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
 from pencilmap.scripts.pictures.runs import draw_transposes
