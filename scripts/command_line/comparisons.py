@@ -6,12 +6,12 @@ from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from pencilmap.model.base.units import milliseconds, plural
+from pencilmap.model.base.units import capitalised, milliseconds, plural
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.grid import USUAL, Library
 from pencilmap.model.predict import ANY_ROUTING, Prediction
 from pencilmap.model.predict.ranking import TRANSFORM, order, ranked, worth
-from pencilmap.scripts.command_line.answers import SAME_TIME, agrees, between, capitalised, grid_title
+from pencilmap.scripts.command_line.answers import SAME_TIME, agrees, between, grid_title
 from pencilmap.scripts.command_line.predictions import SAME, factor, is_scheduled, range_words, value
 
 if TYPE_CHECKING:

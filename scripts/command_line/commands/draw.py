@@ -13,6 +13,7 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import placement_name
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import capitalised
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Mapping, Placement
@@ -191,17 +192,13 @@ def _gain(order: Order) -> None:
     after = replace(order, exchange=before.drawn)
     found = [bar_of_forecast(each.found) for each in (before, after)]
     [group] = compared(found)
-    halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
+    halves = [Half(capitalised(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
     article = "an" if before.drawn[0] == "x" else "a"
     with_bytes = order.where.transform is not None
     unit = "MB on a link" if with_bytes else "load of a link, on the scale of m,"
     meaning = f"{unit} in the {before.drawn} exchange; circles: the nodes of {article} {before.drawn}"
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 @dataclass(frozen=True)

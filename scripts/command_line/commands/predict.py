@@ -58,7 +58,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
-from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_problem import LineProblem
@@ -138,10 +138,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
             say(sentence)
         echo()
     else:
-        say(said.first(name))
-        say(said.second())
-        for sentence in wrapped(found) if where.wraps else ():
-            say(sentence)
+        say(said.first(name), said.second(), *wrapped(found) if where.wraps else ())
         echo()
     rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site)) for p in found]
     placed = {p.placement for p in found}
@@ -155,8 +152,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         if is_bare else []
     static = static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
     scheduled = schedule == SEQUENCE and routing != ALL_ROUTINGS and faster_choice(question, best, any_schedule=True)
-    for label, text in said.idle + static + said.search + turned + schedule_line(scheduled or None):
-        labelled(label, text)
+    say_lines(said.idle + static + said.search + turned + schedule_line(scheduled or None))
     if page:
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),

@@ -18,7 +18,7 @@ from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import read_programs
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.base.units import counted
+from pencilmap.model.base.units import capitalised, counted
 from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import Prediction
@@ -93,8 +93,7 @@ def command(where: Question | None, output: str, published: bool, figures: str |
     if as_json:
         print_json({"page": output, "records": 0, "figures": [], "refused": []})
         return
-    for sentence in sentences:
-        say(sentence)
+    say(*sentences)
     echo()
     labelled("page", output)
 
@@ -127,12 +126,10 @@ def _of_records(records: tuple[str, ...], output: str, published: bool, figures:
     if as_json:
         print_json({"page": output, "records": len(entries) + len(traced), "figures": files, "refused": refused})
         return
-    for sentence in dict.fromkeys(filter(None, (*gains_of_runs(entries), said and f"{said[:1].upper()}{said[1:]}."))):
-        say(sentence)
+    say(*dict.fromkeys(filter(None, (*gains_of_runs(entries), said and f"{capitalised(said)}."))))
     echo()
     labelled("page", f"{output} ({counted(len(entries) + len(traced), 'record')})")
-    for line in [f"wrote {file}" for file in files] + [f"left out {reason}" for reason in refused]:
-        say(line)
+    say(*(f"wrote {file}" for file in files), *(f"left out {reason}" for reason in refused))
 
 
 def _of_prediction(path: str, where: Question, grid: str, placements: Sequence[str], schedule: str,

@@ -16,7 +16,7 @@ from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
-from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.base.units import capitalised, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
@@ -481,13 +481,9 @@ def _write_into(page: Any, place: Any, parts: Any) -> None:
     for part in (part for part in parts if part.file is not None):
         file = result_file(page, f"validate {place} {part.file}".rstrip())
         write_result(file, part.columns, part.rows)
-        shown.append(f"[{_capital(part.title)}]({FOLDER}/{file.name})")
+        shown.append(f"[{capitalised(part.title)}]({FOLDER}/{file.name})")
     fill(page, place, "\n\n".join(shown))
 
 
 def _markdown(part: Any) -> Any:
-    return f"**{_capital(part.title)}**\n\n{markdown_table(part.columns, part.rows)}"
-
-
-def _capital(text: str) -> Any:
-    return text[0].upper() + text[1:]
+    return f"**{capitalised(part.title)}**\n\n{markdown_table(part.columns, part.rows)}"

@@ -14,7 +14,7 @@ from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
-from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.base.units import could, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
@@ -35,7 +35,7 @@ from pencilmap.scripts.command_line.pages import (
     with_options,
 )
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
-from pencilmap.scripts.command_line.tables import could, echo, fits, fitted, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, fits, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
 from pencilmap.scripts.pictures.runs import draw_scaling, draw_shapes
 
