@@ -1,7 +1,6 @@
 /* What the library answers, for tests in Python:
  *     ask_test layout                     the structures that C shares with Fortran and Python, a line for each, size and
  *                                         offsets in bytes; and the values of the shared names
- *     ask_test plan MEMBER=VALUE...       the printed plan of rank 0, and the length of its text
  *     ask_test grid FILE [RANKS_OF_A_NODE]  the grid, or the error message, of the plan of each line: NX NY NZ TYPE
  *                                         DECOMPOSITION R C, and perhaps TORUS and a node for each rank, such as 1,2 */
 #include "driver.h"
@@ -59,25 +58,6 @@ static void print_layout(void)
     printf("\n");
 }
 
-static void print_plan(char **words)
-{
-    pencilfft_desc desc = described(0, 0, 0);
-    const char *text;
-    for (; *words; words++) {
-        char *value = strchr(*words, '=');
-        *value++ = 0;
-        OK(strspn(value, "0123456789") == strlen(value) ? pencilfft_desc_set_integer(&desc, *words, atoll(value))
-                                                        : pencilfft_desc_set_text(&desc, *words, value));
-    }
-    pencilfft_plan plan = made(&desc);
-    if (rank == 0)
-        OK(pencilfft_plan_print(plan, stdout));
-    OK(pencilfft_plan_text(plan, &text));
-    if (rank == 0)
-        printf("%zu\n", strlen(text));
-    pencilfft_plan_destroy(plan);
-}
-
 static void print_grid(int words, char *word[WORDS])
 {
     char node[NODE] = "";
@@ -125,8 +105,6 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     start_tests(argc, argv, MPI_THREAD_SINGLE);
-    if (argc > 2 && !strcmp(argv[1], "plan"))
-        print_plan(argv + 2);
     ranks_of_a_node = argc > 3 ? atoi(argv[3]) : 0;
     if (argc > 2 && !strcmp(argv[1], "grid"))
         print_grids(argv[2]);
