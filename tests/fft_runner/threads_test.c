@@ -82,7 +82,7 @@ static void threads_get_equal_groups_of_planes(void)
     CHECK_CONTAINS(text, "1 field, 2 threads\n");
     CHECK_CONTAINS(text, "in blocks of 4 planes");
     OK(pencilfft_forward(plan, buffer_of(plan), buffer_of(plan)));
-    check_phase_times(plan);
+    CHECK(check_phase_times(plan) > 0);
     pencilfft_plan_destroy(plan);
 }
 
