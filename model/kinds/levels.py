@@ -256,13 +256,19 @@ def divisions(site: Site, room: Room) -> Iterator[tuple[list[cuts.Cut], str]]:
 
 def _levels(site: Site) -> Iterator[tuple[str, Ints, list[Fraction]]]:
     """Yield for each level the name of a unit, and the slots and the capacity of all units."""
-    network, T = site.network, site.tasks_per_node
-    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
+    used = np.bincount(site.allocation.nodes, minlength=site.network.n_nodes)
+    for name, of_node, capacity in levels_of(site.network):
+        yield name, np.bincount(of_node, used, len(capacity)).astype(np.int64) * site.tasks_per_node, capacity
+
+
+def levels_of(network: Any) -> Iterator[tuple[str, Ints, list[Fraction]]]:
+    """Yield for each level the name of a unit, the unit of each node, and the capacity of all units."""
+    weights = link_weights(network)
     for units in units_of(network):
-        slots = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
         kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
         capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
-        yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
+        yield (HOST_CUT if units.name == HOST else f"a {units.name}", units.of_node,
+               [capacity[i] for i in kind.ravel().tolist()])
 
 
 @lru_cache(maxsize=64)
@@ -273,14 +279,14 @@ def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
         return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
-    curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
+    curves = [lengths_across(sizes, cut, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
-    columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
+    columns = np.max([least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
     return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
-def _least_columns(curve: Floats, rows: Floats) -> Floats:
+def least_columns(curve: Floats, rows: Floats) -> Floats:
     """Return the least length of the columns at each length of the rows."""
     return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
@@ -314,11 +320,14 @@ def _unions(units: Units, inside: Ints, weights: list[Fraction]) -> Iterator[tup
             yield int(slots[n - 1]), Fraction(capacity).limit_denominator(1 << 20), n
 
 
-def _curve(sizes: Sequence[int], cut: Cut, N: int) -> Floats:
-    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2)."""
+def lengths_across(sizes: Sequence[int], cut: Cut, N: int, most: int = MOST_STEPS) -> Floats:
+    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2).
+
+    `most` steps are allowed for an exact frontier (`pencilmap.model.bounds.cuts.steps`).
+    """
     R, C = sizes
     P, k = R * C, cut.slots
-    frontier = exact_frontier(R, C, k) if steps(R, C, k) < MOST_STEPS else None
+    frontier = exact_frontier(R, C, k) if steps(R, C, k) < most else None
     if frontier is None:  # steps below the closed form: between two points the columns have the least of both
         share = min(k, P - k) / P
         sent = np.linspace(0, share * (1 - share), POINTS)
