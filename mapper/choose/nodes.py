@@ -8,7 +8,7 @@ import numpy as np
 from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_tree
 from pencilmap.model.bounds.cuts import Crossing
-from pencilmap.model.kinds.choices import least_of_choices
+from pencilmap.model.kinds import kind_of
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
@@ -37,7 +37,7 @@ def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     n_nodes = question.site.allocation.n_nodes
     tried = [question.on(nodes) for nodes in node_choices(free, n_nodes)]
     tried.sort(key=lambda here: worth(answer(here, place(here, DEFAULT, grid), DEFAULT)))
-    proved = least_of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0])[1]
+    proved = kind_of(question.network).of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0])[1]
     tried[MOST_SITES:] = [question.on(proved)]
     return list({_counts(here): here for here in (*tried[::-1], own)}.values())[::-1]
 
@@ -54,7 +54,7 @@ def bound_of_choices(question: Question, grid: ProcessGrid) -> Fraction:
         return Fraction(0)
     free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
     smallest = Crossing(grid, question.transform).smallest
-    return max(least_of_choices(free, n_nodes, sizes)[0] for sizes in _sizes(grid)) * smallest
+    return max(kind_of(question.network).of_choices(free, n_nodes, sizes)[0] for sizes in _sizes(grid)) * smallest
 
 
 def _sizes(grid: ProcessGrid) -> list[tuple[int, int]]:

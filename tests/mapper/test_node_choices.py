@@ -11,8 +11,7 @@ from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.choices import site_key
 from pencilmap.mapper.choose.nodes import bound_of_choices, own_choice
 from pencilmap.mapper.shapes import node_choices, slurm_tree
-from pencilmap.model.kinds import network_named
-from pencilmap.model.kinds.choices import least_of_choices
+from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
 
 TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
@@ -67,12 +66,12 @@ def busy(network, seed, share):
 def test_nodes_of_the_bound_and_of_all_candidates_are_free(text, seed):
     network, grid = network_named(f"fat-tree:{text}"), (4, 4)
     free = Allocation(network, busy(network, seed, 0.6))
-    bound, nodes = least_of_choices(Site(network, 1, free), 16, grid)
+    bound, nodes = kind_of(network).of_choices(Site(network, 1, free), 16, grid)
     every = [nodes, slurm_tree(free, 16), *node_choices(free, 16)]
     assert all(len(set(some.tolist())) == 16 and set(some.tolist()) <= set(free.nodes.tolist()) for some in every)
     costs = [ask_cost(network, some, grid) for some in every]
     assert bound <= min(costs) * (1 + 1e-9)
-    more = least_of_choices(Site(network), 16, grid)[0]
+    more = kind_of(network).of_choices(Site(network), 16, grid)[0]
     assert more <= bound * (1 + 1e-9)  # on an idle machine there are more choices
 
 

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
-from pencilmap.model.bounds.cuts import rounded_down
-from pencilmap.model.kinds.levels import Cut, least_columns, lengths_across, levels_of
+from pencilmap.model.bounds.cuts import least_columns, lengths_across, rounded_down
 from pencilmap.model.placement.allocation import Site
 
 MOST_LENGTHS = 1000  # of the rows that are tried; between two of them the bound loses less than their difference
 MOST_STEPS = 20_000_000  # of an exact frontier, of which each number of hosts has its own
 SAME = 1e-12
+
+Levels = Sequence[tuple[Ints, list[Fraction]]]
 
 
 class Group(NamedTuple):
@@ -37,18 +38,20 @@ class Supply:
     ----------
     site : Site
         Its usable nodes are the free ones.
+    levels : sequence of (int array, list of Fraction)
+        For each level, the hosts first, the unit of each node, and the cables that leave each unit.
     n_nodes : int
         Nodes of the job.
     sizes : (int, int)
         Tasks of a row and of a column.
     """
 
-    def __init__(self, site: Site, n_nodes: int, sizes: tuple[int, int]) -> None:
+    def __init__(self, site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int]) -> None:
         self.site, self.n_nodes = site, n_nodes
         self.units = list[Ints]()             #: for each level the unit of each free host
         self.groups = list[list[Group]]()     #: for each level the different groups
         self.group_of = list[list[int]]()     #: for each level the group of each unit
-        for _, of_node, capacity in levels_of(site.network):
+        for of_node, capacity in levels:
             used, unit = np.unique(of_node[site.allocation.nodes], return_inverse=True)
             inside = self._inside(unit, len(used))
             if inside is not None:
@@ -61,7 +64,7 @@ class Supply:
         T, N, sizes = site.tasks_per_node, site.network.n_nodes, (min(sizes), max(sizes))
         most = [min(n_nodes, int(np.bincount(unit).max())) for unit in self.units]
         #: for each level and group, the frontier of each number of hosts, from 1 on
-        self.curves = [[[lengths_across(sizes, Cut(n * T, group.capacity, ""), N, MOST_STEPS) for n in range(1, n_most + 1)]
+        self.curves = [[[lengths_across(sizes, n * T, group.capacity, N, MOST_STEPS) for n in range(1, n_most + 1)]
                         for group in groups if group.capacity] for groups, n_most in zip(self.groups, most)]
 
     def _inside(self, unit: Ints, n: int) -> list[list[int]] | None:
@@ -137,13 +140,15 @@ class Supply:
         return counts
 
 
-def least_of_choices(site: Site, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
+def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
     """Return a bound on the sum of both lengths of any placement on any nodes, and nodes that may reach it.
 
     Parameters
     ----------
     site : Site
-        Hosts on switches in levels. Its usable nodes are those that may be chosen.
+        Its usable nodes are those that may be chosen.
+    levels : sequence of (int array, list of Fraction)
+        See `Supply`.
     n_nodes : int
         Nodes of the job, all of whose slots have a task of an even grid.
     sizes : (int, int)
@@ -156,12 +161,13 @@ def least_of_choices(site: Site, n_nodes: int, sizes: tuple[int, int]) -> tuple[
 
     Examples
     --------
-    >>> from pencilmap.model.kinds.fat_tree import parse
-    >>> bound, nodes = least_of_choices(Site(parse("leaves=8,hosts=4,up=1")), 8, (2, 4))
+    >>> from pencilmap.model.kinds import kind_of, network_named
+    >>> tree = network_named("fat-tree:leaves=8,hosts=4,up=1")
+    >>> bound, nodes = kind_of(tree).of_choices(Site(tree), 8, (2, 4))
     >>> str(bound), nodes.tolist()         # four times the length, because all 32 hosts count
     ('20', [0, 4, 8, 12, 16, 20, 24, 28])
     """
-    supply = Supply(site, n_nodes, sizes)
+    supply = Supply(site, levels, n_nodes, sizes)
     rows = np.unique(np.concatenate([each[:, 0] for level in supply.curves for some in level for each in some]))
     rows = rows[rows >= max(some[0][0, 0] for some in supply.curves[0]) * (1 - SAME)]
     step = -(-len(rows) // MOST_LENGTHS)
