@@ -18,9 +18,9 @@ SAME = 1e-9
 SLURM = "Slurm"
 
 
-def words_of_nodes(choice: Choice) -> str:
-    """Return the nodes of a choice in words: how many of how many leaves."""
-    return in_words(choice.network, choice.where.site.allocation.nodes)
+def words_of_nodes(where: Question) -> str:
+    """Return the usable nodes in words: how many of how many leaves."""
+    return in_words(where.network, where.site.allocation.nodes)
 
 
 def host_list(where: Question) -> str:
@@ -37,7 +37,7 @@ def choice_sentences(found: Plan) -> Iterator[str]:
         yield f"{SLURM} takes these nodes by itself (topology/tree)."
     else:
         ratio = gain(own.prediction, best.prediction, found.by)
-        yield (f"{SLURM} by itself takes {words_of_nodes(own)} (topology/tree): {factor(ratio)} "
+        yield (f"{SLURM} by itself takes {words_of_nodes(own.where)} (topology/tree): {factor(ratio)} "
                "if the other nodes are quiet (predicted).")
     bound, number = certificate_of_choices(found), counted(best.where.site.allocation.n_nodes, "node")
     if bound is not None:
@@ -52,7 +52,8 @@ def certificate_of_choices(found: Plan) -> float | None:
 
 
 def job_lines(where: Question) -> Iterator[tuple[str, str]]:
-    """Yield a labelled line of a job script that asks for the usable nodes, if these have names."""
+    """Yield labelled lines: the usable nodes in words, and a line of a job script that asks for them if they have names."""
+    yield "nodes", words_of_nodes(where)
     if not Hosts(where.network, hosts=where.hosts).are_made_up:
         yield "job", f"#SBATCH --nodelist={host_list(where)}"
 
@@ -61,6 +62,6 @@ def nodes_as_dict(found: Plan, choice: Choice) -> dict[str, Any]:
     """Return the nodes of a choice for JSON; empty if the plan chose no nodes."""
     if found.own is None:
         return {}
-    return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice),
+    return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice.where),
                       "of_scheduler": site_key(choice.where) == site_key(found.own.where),
                       "certificate": certificate_of_choices(found) if choice is found.best else None}}

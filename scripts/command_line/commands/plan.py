@@ -158,7 +158,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     echo()
     if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
-    job = list(job_lines(found.best.where)) if found.own else []
+    job = list(job_lines(found.best.where))[1:] if found.own else []
     for line in job:
         labelled(*line)
     if job or _needs_file(found, found.best, usual):
@@ -386,7 +386,7 @@ def _brief(listed: list[Choice]) -> list[str]:
 
 def _shape(choice: Choice) -> str:
     is_whole = choice.where.site.allocation.is_complete
-    return str(choice.network).partition(":axes")[0] if is_whole else words_of_nodes(choice)
+    return str(choice.network).partition(":axes")[0] if is_whole else words_of_nodes(choice.where)
 
 
 def _why(found: Plan) -> list[str]:
