@@ -32,7 +32,7 @@ LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwis
     "fft_runner/test_traffic", "fft_runner/test_time_limit", "simulated_torus/test_networks",
     "fft_runner/test_python_binding", "fft_runner/test_mpi_failures", "fft_runner/test_install",
     "fft_runner/test_out_of_memory", "fuzz/test_fuzz", "scripts/test_interrupts", "test_package",
-    "test_readme", "test_walks", "fft_runner/test_known_plans", "fft_runner/test_programs", "fft_runner/test_lines")]
+    "test_readme", "fft_runner/test_known_plans", "fft_runner/test_programs", "fft_runner/test_lines")]
 
 
 def pytest_configure(config):
