@@ -35,7 +35,7 @@ from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line.plain_options import (
+from pencilmap.scripts.command_line.pages import (
     BANDWIDTH,
     FFT,
     FILES,
@@ -143,6 +143,7 @@ def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[
         asked = problem.algorithm
         other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
+    say("no range: distributed lines not measured")
 
 
 def _print_algorithms(text: str, times: Any, evens: Any) -> None:

@@ -20,9 +20,9 @@ SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:m
 
 def walk(network, a, b):
     """Return the links of the route from a to b, hop by hop through the routing tables."""
-    while hop := network.next_hop(a, b):
+    while hop := network.wiring.next_hop(a, b):
         i, direction, there = hop
-        yield network.link_index(i, direction, a)
+        yield network.wiring.link_index(i, direction, a)
         a = there
     assert a == b
 
@@ -49,8 +49,8 @@ def test_routing_tables_lead_where_the_model_says(text, tie, network):
 def test_every_cable_has_two_ends_every_device_a_shape_and_every_node_a_route_to_each_other(text, network):
     made = network(text)
     n, cables = made.network.n_nodes, made.cables()
-    ends = [(a, made.device(i, 1)) for a, i, _ in cables] + [(b, made.device(i, -1)) for _, i, b in cables]
-    ports = [(a, made.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.ports(a)]
+    ends = [(a, made.wiring.device(i, 1)) for a, i, _ in cables] + [(b, made.wiring.device(i, -1)) for _, i, b in cables]
+    ports = [(a, made.wiring.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.wiring.ports(a)]
     assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
     assert len({address(a) for a in range(n)}) == n and len(set(made.nodes)) == len(made.nodes)
     for a in range(len(made.nodes)):
