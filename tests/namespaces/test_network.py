@@ -48,9 +48,9 @@ def test_routing_tables_lead_where_the_model_says(text, tie, network):
 @pytest.mark.parametrize("text", [*TREES, "4x4:mesh", "3wx1x4", "2x2x3x2:mesh"])
 def test_every_cable_has_two_ends_every_device_a_shape_and_every_node_a_route_to_each_other(text, network):
     made = network(text)
-    n, cables = made.network.n_nodes, made.cables()
-    ends = [(a, made.wiring.device(i, 1)) for a, i, _ in cables] + [(b, made.wiring.device(i, -1)) for _, i, b in cables]
-    ports = [(a, made.wiring.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.wiring.ports(a)]
+    n, cables, wiring = made.network.n_nodes, made.cables(), made.wiring
+    ends = [(a, wiring.device(i, 1)) for a, i, _ in cables] + [(b, wiring.device(i, -1)) for _, i, b in cables]
+    ports = [(a, wiring.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in wiring.ports(a)]
     assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
     assert len({address(a) for a in range(n)}) == n and len(set(made.nodes)) == len(made.nodes)
     for a in range(len(made.nodes)):
