@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import ParseError
 
 from pencilmap.mapper.allocations.found import NO_TORUS, Fact, Found, shortened
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, xml_root
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named, scotch
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.base.reading import check_xml, parse_xml
+from pencilmap.model.base.reading import check_xml
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import kind_of
 
@@ -121,18 +121,13 @@ def _graphml(document: Document) -> Any:
     try:
         check_xml(document.text)
         graph = nx.read_graphml(BytesIO(document.text.encode("utf-8")))
-    except (nx.NetworkXError, ElementTree.ParseError, ValueError, KeyError, RecursionError) as error:
+    except (nx.NetworkXError, ParseError, ValueError, KeyError, RecursionError) as error:
         raise document.refuse(f"is not GraphML: {str(error)[:120]}") from error
     return _sorted_out((str(name), data) for name, data in graph.nodes(data=True))
 
 
 def _xml(document: Document) -> tuple[tuple[Any, ...], int]:
-    try:
-        root = parse_xml(document.text)
-    except (ElementTree.ParseError, ValueError, RecursionError) as error:
-        line, column = getattr(error, "position", (None, -1))
-        raise document.refuse(f"is not XML: {error}", line, column + 1) from error
-    return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))
+    return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in xml_root(document).iter("node"))
 
 
 def _sorted_out(nodes: Iterable[Any]) -> tuple[tuple[Any, ...], int]:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank
-from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves, places_of
+from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves, places_of, span
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -94,7 +94,6 @@ def expand(blocks: Iterable[Sequence[int]], limit: int) -> list[int]:
 _VECTOR = re.compile(r"\s*\(\s*vector(?=,\s*\()")
 _BLOCK = r"\(\s*[0-9]{1,12},\s*[0-9]{1,12},\s*[0-9]{1,12}\)"
 _BLOCKS = re.compile(rf",\s*{_BLOCK}(?:\s*,\s*{_BLOCK})*\s*\)\s*")
-_IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -178,11 +177,10 @@ def _read_raw(document: Document, job: Job) -> Places:
         if node >= nodes.size:
             raise document.refuse(f"more than the {nodes.size} nodes of {job.site}", 1, column)
         for part in idset.split(","):
-            found = _IDSET.fullmatch(part)
-            first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-            if not 0 <= last - first < most - len(entries):
+            ranks = span(part) or ()
+            if not 0 < len(ranks) <= most - len(entries):
                 raise document.refuse(f"{part[:20]!r} is not a set of at most {most} ranks such as 0-3,8", 1, column)
-            entries += [(rank, int(nodes[node]), None, 1) for rank in range(first, last + 1)]
+            entries += [(rank, int(nodes[node]), None, 1) for rank in ranks]
             column += len(part) + 1
     return by_rank(document, entries)
 

@@ -10,13 +10,14 @@ from functools import cached_property
 from json import JSONDecodeError
 from os import PathLike
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, ParseError
 
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError, PencilmapError
-from pencilmap.model.base.reading import MOST_BYTES, parse_json, read_whole
+from pencilmap.model.base.reading import MOST_BYTES, parse_json, parse_xml, read_whole
 
 MAX_LINE = 4096
 MAX_PLACES = 1 << 23  # lines or list entries; the values made from them take about a hundred times the memory
@@ -186,6 +187,29 @@ def integers(line: str, number: int, label: str, count: int, meaning: str) -> li
 def columns(rows: Sequence[Sequence[int]], width: int) -> Ints:
     """Return rows of equal length as int array, shape (len(rows), width)."""
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+
+
+_SPAN = re.compile(r"\s*([0-9]{1,12})(?:\s*-\s*([0-9]{1,12}))?\s*")
+
+
+def span(text: str) -> range | None:
+    """Return the numbers of ``3`` or ``0-3``, none if the range runs backwards; None for any other text.
+
+    >>> span("2"), span("0-3"), list(span("3-0")), span("a")
+    (range(2, 3), range(0, 4), [], None)
+    """
+    found = _SPAN.fullmatch(text)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else None
+
+
+def xml_root(document: Document, error: type[PencilmapError] = MapfileError) -> Element:
+    """Return the root of an XML document. Raises MapfileError or `error` if the text is not XML."""
+    try:
+        root: Element = parse_xml(document.text.lstrip())
+    except (ParseError, LookupError, ValueError, RecursionError) as problem:
+        line, column = getattr(problem, "position", (None, -1))
+        raise error(str(document.refuse(f"is not XML: {problem}", line, column + 1))) from problem
+    return root
 
 
 _INNERMOST = re.compile(r"\[[^][]*\]")
