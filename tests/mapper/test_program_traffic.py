@@ -203,7 +203,8 @@ def test_groups_of_all_to_alls_are_no_grid_and_have_placements(sizes):
 
 
 TRACES = Path(__file__).parent / "traces"  # LAMMPS 2022-01-06, 40 steps of INPUT, the traces without their collectives
-# GROMACS 2022.5, 150 steps of 24,000 SPC/E waters in a box of 9 nm, reaction field, cutoff 0.9 nm, mdrun -npme 0 -dlb no
+# GROMACS 2022.5, 150 steps of 24,000 SPC/E waters in a box of 9 nm, reaction field, cutoff 0.9 nm, mdrun -npme 0 -dlb no,
+# its first four phases added up
 INPUT = """units lj
 processors {} {} {}
 lattice fcc 0.8442
