@@ -202,7 +202,7 @@ DAMAGED = {
     "dot speed": ("graph g {\n a -- b [speed=3];\n}\n", "line 2: the edge has 'speed'"),
     "dot bare": ("graph g {\n a -- b [bandwidth=3];\n}\n", "line 2: the edge: bandwidth 3.0 has no unit"),
     "dot html": ("graph g {\n a [label=<b>];\n}\n", "line 2: '<b>];' is not read in DOT"),
-    "platform": ("<platform version='4.1'>\n<zone id='z'>\n</platform>\n", "line 3 is not XML"),
+    "platform": ("<platform version='4.1'>\n<zone id='z'>\n</platform>\n", "line 3 column 3: is not XML"),
     "cluster": ("<platform><cluster id='c' radical='0-3' bw='1Bps' topology='DRAGONFLY' topo_parameters='1,1;1,1;1,1;1'/>"
                 "</platform>", "cluster c has topology DRAGONFLY"),
     "cluster size": ("<platform><cluster id='c' radical='0-3' bw='1Bps' topology='TORUS' topo_parameters='4,4'/></platform>",
