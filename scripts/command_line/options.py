@@ -377,6 +377,8 @@ def exchange(default: str | None) -> Decorator:
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
+NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+                          help="With --nodes K: what each other node of a leaf sends, as a part of what yours send.")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")
