@@ -34,7 +34,6 @@ const struct pf_exchange pf_exchange_alltoall = {
     .progress = pf_equal_progress,
     .finish = pf_equal_finish,
     .destroy = pf_equal_destroy,
-    .takes = PF_MESSAGES,
     .transposes_alone = true,
     .moves_self = true,
     .beside = true,

@@ -39,6 +39,5 @@ const struct pf_exchange pf_exchange_alltoallv = {
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
     .destroy = pf_calls_destroy,
-    .takes = PF_MESSAGES,
     .beside = true,
 };

@@ -175,7 +175,7 @@ const struct pf_exchange pf_exchange_alltoallw = {
     .progress = progress,
     .finish = finish,
     .destroy = destroy,
-    .takes = PF_BOXES,
+    .takes_boxes = true,
     .moves_self = true,
     .beside = true,
 };

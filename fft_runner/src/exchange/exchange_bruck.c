@@ -343,7 +343,6 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
                                                      .progress = progress,                                                 \
                                                      .finish = finish,                                                     \
                                                      .destroy = destroy,                                                   \
-                                                     .takes = PF_MESSAGES,                                                 \
                                                      .least_group = R / 2 + 1,                                             \
                                                      .transposes_alone = true,                                             \
                                                      .beside = true,                                                       \

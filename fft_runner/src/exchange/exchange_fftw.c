@@ -213,7 +213,7 @@ const struct pf_exchange pf_exchange_fftw = {
     .plan = plan,
     .start = start,
     .destroy = destroy,
-    .takes = PF_BOXES,
+    .takes_boxes = true,
     .moves_self = true,
     .transposes_alone = true,
     .connect = connect,
@@ -231,6 +231,6 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
                                            "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }
 
-const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes = PF_BOXES, .transposes_alone = true};
+const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes_boxes = true, .transposes_alone = true};
 
 #endif

@@ -272,11 +272,11 @@ const struct pf_exchange pf_exchange_node = {
     .plan = plan,
     .start = start,
     .destroy = destroy,
-    .takes = PF_MESSAGES,
     .direct = true,
     .begin = begin,
     .end = end,
     .connect = connect,
+    .tied = true,
     .memory = memory,
     .traffic = traffic,
 };

@@ -104,6 +104,5 @@ const struct pf_exchange pf_exchange_p2p = {
     .progress = progress,
     .finish = finish,
     .destroy = destroy,
-    .takes = PF_MESSAGES,
     .beside = true,
 };

@@ -51,7 +51,6 @@ const struct pf_exchange pf_exchange_padded = {
     .progress = pf_equal_progress,
     .finish = pf_equal_finish,
     .destroy = pf_equal_destroy,
-    .takes = PF_MESSAGES,
     .transposes_alone = true,
     .moves_self = true,
     .beside = true,

@@ -83,8 +83,8 @@ const struct pf_exchange pf_exchange_persistent = {
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
     .destroy = destroy,
-    .takes = PF_MESSAGES,
     .beside = true,
     .connect = connect,
+    .tied = true,
     .means = means,
 };

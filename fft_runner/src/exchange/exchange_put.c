@@ -237,7 +237,7 @@ const struct pf_exchange pf_exchange_put = {
     .plan = plan,
     .start = start,
     .destroy = destroy,
-    .takes = PF_MESSAGES,
     .connect = connect,
+    .tied = true,
     .memory = memory,
 };

@@ -103,21 +103,6 @@ void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, 
     copy_message(t, &t->from[t->me], received, t->me, true, box, messages);
 }
 
-/* ---- exchanges of both kinds ------------------------------------------------------------------------------------------ */
-
-int pf_exchange_plan(const struct pf_exchange *exchange, const struct pf_transpose *t, struct pf_parts *sent,
-                     struct pf_parts *received, void **state)
-{
-    bool boxes = exchange->takes == PF_BOXES;
-    return exchange->plan(t, boxes ? NULL : &sent->list, boxes ? NULL : &received->list, state);
-}
-
-int pf_exchange_connect(const struct pf_exchange *exchange, void *state, void *from, void *to)
-{
-    bool tied = pf_exchange_is_tied(exchange);
-    return exchange->connect ? exchange->connect(state, tied ? from : NULL, tied ? to : NULL) : PENCILFFT_OK;
-}
-
 void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, const struct pf_transpose *t, int64_t *bytes,
                          int64_t *messages)
 {
@@ -131,9 +116,4 @@ void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, 
         bytes[j] = elements * (int64_t)t->element_bytes;
         messages[j] = elements > 0;
     }
-}
-
-bool pf_exchange_is_tied(const struct pf_exchange *exchange)
-{
-    return exchange->connect && exchange->takes == PF_MESSAGES;
 }

@@ -153,7 +153,7 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
     };
     if (!(status = pf_parts_make(&way->transpose, true, Z, &way->sent)))
         status = pf_parts_make(&way->transpose, false, Z, &way->received);
-    return status ? status : pf_exchange_plan(remap->exchange, &way->transpose, &way->sent, &way->received, &way->state);
+    return status ? status : remap->exchange->plan(&way->transpose, &way->sent.list, &way->received.list, &way->state);
 }
 
 static bool has_way(const struct pf_remap_request *r, int backward)
@@ -193,8 +193,8 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 {
     int status = PENCILFFT_OK;
     for (int backward = 0; backward < WAYS && !status; backward++) {
-        if (has_way(r, backward))
-            status = pf_exchange_connect(remap->exchange, remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
+        if (has_way(r, backward) && remap->exchange->connect)
+            status = remap->exchange->connect(remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
         status = pf_agree(status, r->communicators->all);
     }
     return status;
@@ -203,7 +203,7 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
     const struct pf_exchange *exchange = r->exchange;
-    bool tied = pf_exchange_is_tied(exchange) && !exchange->memory;
+    bool tied = exchange->tied && !exchange->memory;
     bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
                 !(tied && r->moves_buffers);
     return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
@@ -297,16 +297,11 @@ static void copy_box(const struct pf_transpose *t, const pencilfft_box *box, boo
     pf_copy_changed(&all, out ? t->array_bytes : t->element_bytes, out ? t->element_bytes : t->array_bytes, from, to);
 }
 
-static bool moves_boxes(const struct pf_remap *remap)
-{
-    return remap->exchange->takes == PF_BOXES;
-}
-
 /* Whether the exchange writes boxes to a buffer, because numbers arrive in another precision than that of the array. */
 static bool buffers_boxes(const struct pf_remap *remap, int backward)
 {
     const struct pf_transpose *t = &remap->way[backward].transpose;
-    return moves_boxes(remap) && t->array_bytes != t->element_bytes;
+    return remap->exchange->takes_boxes && t->array_bytes != t->element_bytes;
 }
 
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
@@ -314,7 +309,7 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     struct way *way = &remap->way[backward];
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
-    if (moves_boxes(remap)) {
+    if (remap->exchange->takes_boxes) {
         copy_box(t, &t->from[t->me], true, from, remap->buffer[0]);
         return status;
     }
@@ -332,7 +327,7 @@ int pf_remap_start(struct pf_remap *remap, int backward, void *to)
     int status = PENCILFFT_OK;
     if (buffers_boxes(remap, backward))
         to = remap->buffer[1];
-    if (!moves_boxes(remap))
+    if (!remap->exchange->takes_boxes)
         return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
     if (remap->exchange->begin)
         status = remap->exchange->begin(state, to);
@@ -353,7 +348,7 @@ int pf_remap_finish(struct pf_remap *remap, int backward)
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
 {
     struct way *way = &remap->way[backward];
-    if (!moves_boxes(remap))
+    if (!remap->exchange->takes_boxes)
         pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
     else if (buffers_boxes(remap, backward))
         copy_box(&way->transpose, &way->transpose.to[way->transpose.me], false, remap->buffer[1], to);

@@ -54,7 +54,7 @@ static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, c
         return joint_without(work);
     if (exchange->memory)
         return (struct pf_joint){.exchange = e, .from = PF_MEMORY + e, .to = PF_MEMORY + e};
-    int from = !before || pf_exchange_is_tied(exchange) ? work : PF_OUT;
+    int from = !before || exchange->tied ? work : PF_OUT;
     return (struct pf_joint){.exchange = e, .from = from, .to = other_work(read, from)};
 }
 
@@ -72,7 +72,7 @@ static bool may_take_turns(const struct pencilfft_plan_s *plan, int backward)
     bool may = !plan->beside && plan->lanes == 1;
     for (int i = 0; i < plan->route[0].passes - 1; i++) {
         const struct pf_exchange *exchange = exchange_behind(plan, backward, i);
-        may &= exchange && (exchange->memory || !pf_exchange_is_tied(exchange));
+        may &= exchange && (exchange->memory || !exchange->tied);
     }
     return may;
 }
@@ -145,7 +145,7 @@ static bool is_dense(const struct pencilfft_plan_s *plan, int array)
 static bool may_stay(const struct pencilfft_plan_s *plan)
 {
     for (int e = 0; e < plan->exchanges; e++) /* alone */
-        if (pf_exchange_is_tied(plan->chosen[e]))
+        if (plan->chosen[e]->tied)
             return false;
     return plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT) && is_dense(plan, plan->exchanges);
 }
@@ -233,7 +233,7 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
     if (exchange->memory && plan->p[e] > 1)
         return (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
     const struct pf_sequence *sequence = &plan->sequence[backward];
-    if (!pf_exchange_is_tied(exchange))
+    if (!exchange->tied)
         return (struct pf_joint){.exchange = at,
                                  .from = PF_ROOM,
                                  .to = PF_WORK, /* which may hold the packed data */

@@ -148,7 +148,7 @@ static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
                 return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
             for (int j = 0; j < plan->p[e]; j++) {
                 boxes[j] = lane_box(plan, lane, pf_exchanged_array(at, after), pf_member(plan, e, j));
-                if (plan->chosen[e]->takes == PF_BOXES)
+                if (plan->chosen[e]->takes_boxes)
                     boxes[j] = close_box(plan, lane, pf_exchanged_array(at, after), boxes[j]);
             }
         }

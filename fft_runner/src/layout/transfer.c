@@ -20,7 +20,7 @@ int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
     const struct pf_exchange *exchange = plan->chosen[e];
-    if (plan->caller_work && pf_exchange_is_tied(exchange) && !exchange->memory)
+    if (plan->caller_work && exchange->tied && !exchange->memory)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
                        "another exchange, or a plan without caller_work",
@@ -34,7 +34,7 @@ int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
                    plan->nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
 }
 
-/* The lane's pieces of an array in the boxes of an exchange with PF_BOXES. */
+/* The lane's pieces of an array in the boxes of an exchange. */
 static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
                        int array, struct pf_parts *parts)
 {
@@ -59,6 +59,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
     const struct pf_exchange *exchange = plan->chosen[e];
     t->exchange = exchange;
     t->number = e;
+    t->boxes = exchange->takes_boxes;
     t->in_slots = plan->beside;
     t->transpose = (struct pf_transpose){
         .group = plan->group[e],
@@ -77,11 +78,11 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
     };
     for (int sent = 1; sent >= 0 && !status; sent--) {
         struct pf_parts *parts = sent ? &t->sent : &t->received;
-        status = exchange->takes == PF_BOXES
+        status = t->boxes
                      ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
                      : pf_parts_make(&t->transpose, sent, nearest, parts);
     }
-    return status ? status : pf_exchange_plan(exchange, &t->transpose, &t->sent, &t->received, &t->state);
+    return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
 }
 
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
@@ -95,8 +96,8 @@ int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
         return PENCILFFT_OK;
     const struct pf_arrays none = pf_arrays_full(NULL, NULL);
     pf_buffers_list(plan, backward, &none, buffer);
-    return pf_exchange_connect(t->exchange, t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
-                               buffer[joint.to] ? buffer[joint.to] + slot : NULL);
+    return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
+                                buffer[joint.to] ? buffer[joint.to] + slot : NULL);
 }
 
 /* ---- its messages as pieces of buffers -------------------------------------------------------------------------------- */
@@ -109,7 +110,6 @@ int pf_transfer_pieces(const struct pf_transfer *t, bool sent)
 struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_transfer *t, const struct pf_joint *joint,
                                   bool sent, int i)
 {
-    bool boxes = t->exchange->takes == PF_BOXES;
     bool own = sent && i == t->transpose.me && !t->exchange->moves_self && !t->in_slots && joint->kept != PF_KEPT_AMONG_SENT;
     int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
@@ -120,7 +120,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                              .first = lane->field,
                              .fields = fields,
                              .start = lane->slot + parts->list.start[i],
-                             .field = boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
+                             .field = t->boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
 }
 
 static void release(struct pf_transfer *t)

@@ -150,7 +150,7 @@ static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int back
 static int along_of(const struct pencilfft_plan_s *plan, const struct pf_route *route, const struct pf_pass_form *form)
 {
     int i = (int)(form - route->form), at = i > 0 && i == route->passes - 1 ? form[-1].exchange : PF_NO_EXCHANGE;
-    return at >= 0 && plan->chosen[route->exchange[at]]->takes == PF_MESSAGES ? route->nearest[at] : Z;
+    return at >= 0 && !plan->chosen[route->exchange[at]]->takes_boxes ? route->nearest[at] : Z;
 }
 
 static void set_pass(const struct place *at, struct pf_pass *pass)

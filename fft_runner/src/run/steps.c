@@ -37,14 +37,14 @@ static const struct pf_joint *joint_of(const struct maker *m, int lane, int i)
     return &m->plan->sequence[m->backward].joint[m->plan->lane[lane].route][i];
 }
 
-/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside, numbers are sent in
+/* An exchange of boxes alone works on the caller's arrays, unless there is other work beside, numbers are sent in
  * another precision, or fields are interleaved. */
 static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const struct pf_joint *joint)
 {
     struct pf_lane *lane = &m->plan->lane[l];
     struct pf_transfer *t = &lane->transfer[m->backward][joint->exchange];
     const struct pf_exchange *exchange = t->exchange;
-    bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside && !pf_rounds(m->plan) && !m->plan->interleaved;
+    bool whole = m->alone && t->boxes && !m->plan->beside && !pf_rounds(m->plan) && !m->plan->interleaved;
     bool copied = m->plan->beside || joint->kept != PF_KEPT_THERE;
     bool own = copied && !exchange->moves_self;
     if ((kind == PF_SYNC && !m->plan->sync->wait) || (kind == PF_BEGIN && !exchange->begin) || (kind == PF_OWN && !own) ||
