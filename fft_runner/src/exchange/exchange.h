@@ -69,12 +69,14 @@ struct pf_messages {
 
 struct pf_exchange {
     const char *name;
-    /* Local, no communication. *state is NULL after a failure. Exchanges of boxes leave the lists alone. NULL: "auto". */
-    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
+    size_t bytes; /* of its state, which is zero before plan() */
+    /* Local, no communication. Exchanges of boxes leave the lists alone. NULL: "auto". Callers use pf_exchange_plan(). */
+    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void *state);
     /* Collective over the group, like the other steps of a run. */
     int (*start)(void *state, void *from, void *to);
-    /* Collective over the group after connect, local before. The two directions come in any order. */
-    void (*destroy)(void *state);
+    /* Frees all but the state itself, also after plan() has failed. Collective over the group after connect, local before.
+     * The two directions come in any order. NULL: nothing. */
+    void (*release)(void *state);
     bool takes_boxes;
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */

@@ -34,10 +34,11 @@ static int start(void *state, void *from, void *to)
 
 const struct pf_exchange pf_exchange_alltoallv = {
     .name = "alltoallv",
+    .bytes = sizeof(struct pf_calls),
     .plan = pf_calls_plan,
     .start = start,
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
-    .destroy = pf_calls_destroy,
+    .release = pf_calls_release,
     .beside = true,
 };

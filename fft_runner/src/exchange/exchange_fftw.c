@@ -95,38 +95,29 @@ static int find_sizes(struct transposer *a)
     return PENCILFFT_OK;
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct transposer *a = state;
     if (a->plan)
         fftw_destroy_plan(a->plan);
     fftw_free(a->before);
     fftw_free(a->after);
-    free(a);
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    struct transposer *a = calloc(1, sizeof *a);
+    struct transposer *a = state;
     (void)sent, (void)received;
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
     find_axes(a);
     int status = find_sizes(a);
-    if (status) {
-        destroy(a);
+    if (status)
         return status;
-    }
     size_t elements = (size_t)(a->block0 * a->block1 * a->tuple) * (size_t)t->p;
     a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
     a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
-    if (!a->before || !a->after) {
-        destroy(a);
+    if (!a->before || !a->after)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for two matrices of %zu elements", elements);
-    }
-    *state = a;
     return PENCILFFT_OK;
 }
 
@@ -210,9 +201,10 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_fftw = {
     .name = "fftw",
+    .bytes = sizeof(struct transposer),
     .plan = plan,
     .start = start,
-    .destroy = destroy,
+    .release = release,
     .takes_boxes = true,
     .moves_self = true,
     .transposes_alone = true,
@@ -223,10 +215,9 @@ const struct pf_exchange pf_exchange_fftw = {
 
 #else
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    (void)t, (void)sent, (void)received;
-    *state = NULL;
+    (void)t, (void)sent, (void)received, (void)state;
     return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange fftw needs FFTW's MPI library built for this MPI, which was not "
                                            "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }

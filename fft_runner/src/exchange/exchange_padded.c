@@ -26,7 +26,7 @@ static void spread(struct pf_messages *messages, int64_t room)
     messages->total = messages->p * room;
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     int64_t room = largest_message(t);
     spread(sent, room);
@@ -46,11 +46,12 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_padded = {
     .name = "padded",
+    .bytes = sizeof(struct pf_equal_calls),
     .plan = plan,
     .start = pf_equal_start,
-    .progress = pf_equal_progress,
-    .finish = pf_equal_finish,
-    .destroy = pf_equal_destroy,
+    .progress = pf_single_progress,
+    .finish = pf_single_finish,
+    .release = pf_equal_release,
     .transposes_alone = true,
     .moves_self = true,
     .beside = true,

@@ -68,21 +68,22 @@ static int start(void *state, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct pf_calls *c = state;
     for (int i = 0; i < c->n_requests; i++)
         MPI_Request_free(&c->requests[i]);
-    pf_calls_destroy(c);
+    pf_calls_release(c);
 }
 
 const struct pf_exchange pf_exchange_persistent = {
     .name = "persistent",
+    .bytes = sizeof(struct pf_calls),
     .plan = pf_calls_plan,
     .start = start,
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
-    .destroy = destroy,
+    .release = release,
     .beside = true,
     .connect = connect,
     .tied = true,

@@ -28,10 +28,9 @@ struct pf_calls {
     const void *from, *to; /* of exchange persistent: the buffers of the set-up */
 };
 
-/* `plan` and `destroy` of exchanges with this state, made from the current lists. */
-int pf_calls_plan(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
-                  void **calls);
-void pf_calls_destroy(void *calls);
+/* `plan` and `release` of exchanges whose state is, or begins with, a struct pf_calls, made from the current lists. */
+int pf_calls_plan(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void *calls);
+void pf_calls_release(void *calls);
 /* `progress` and `finish`: of the pending requests. There are none without `beside`. */
 int pf_calls_progress(void *calls, int *done);
 int pf_calls_finish(void *calls);
@@ -48,20 +47,25 @@ static inline char *pf_message_in(const struct pf_calls *calls, const struct pf_
     return (char *)buffer + (size_t)counts->start[i] * calls->bytes;
 }
 
-/* The same for messages of equal length, for MPI_Alltoall; a rank's own message is included. */
+/* The beginning of the state of an exchange by a single nonblocking call, if it runs beside other work. */
+struct pf_single_call {
+    bool beside;
+    MPI_Request request;
+};
+int pf_single_progress(void *state, int *done);
+int pf_single_finish(void *state);
+
+/* Messages of equal length, for MPI_Alltoall; a rank's own message is included. */
 struct pf_equal_calls {
+    struct pf_single_call call;
     MPI_Comm group;
     struct pf_amount amount;
     int64_t elements;
     size_t bytes;
     int p, me;
-    bool beside;
-    MPI_Request request;
 };
 
 /* With that many elements a message. */
-int pf_equal_plan(const struct pf_transpose *transpose, int64_t elements, void **calls);
+int pf_equal_plan(const struct pf_transpose *transpose, int64_t elements, void *calls);
 int pf_equal_start(void *calls, void *from, void *to);
-int pf_equal_progress(void *calls, int *done);
-int pf_equal_finish(void *calls);
-void pf_equal_destroy(void *calls);
+void pf_equal_release(void *calls);

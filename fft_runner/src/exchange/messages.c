@@ -103,6 +103,28 @@ void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, 
     copy_message(t, &t->from[t->me], received, t->me, true, box, messages);
 }
 
+/* ---- states of exchanges ---------------------------------------------------------------------------------------------- */
+
+int pf_exchange_plan(const struct pf_exchange *exchange, const struct pf_transpose *t, struct pf_parts *sent,
+                     struct pf_parts *received, void **state)
+{
+    if (!(*state = calloc(1, exchange->bytes + 1)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    int status = exchange->plan(t, &sent->list, &received->list, *state);
+    if (status) {
+        pf_exchange_destroy(exchange, *state);
+        *state = NULL;
+    }
+    return status;
+}
+
+void pf_exchange_destroy(const struct pf_exchange *exchange, void *state)
+{
+    if (state && exchange->release)
+        exchange->release(state);
+    free(state);
+}
+
 void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, const struct pf_transpose *t, int64_t *bytes,
                          int64_t *messages)
 {

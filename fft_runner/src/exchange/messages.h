@@ -14,6 +14,10 @@ struct pf_parts {
 int pf_parts_make(const struct pf_transpose *transpose, bool sent, int nearest, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
+/* Plan a state of the exchange; *state is NULL after a failure. */
+int pf_exchange_plan(const struct pf_exchange *exchange, const struct pf_transpose *transpose, struct pf_parts *sent,
+                     struct pf_parts *received, void **state);
+void pf_exchange_destroy(const struct pf_exchange *exchange, void *state);
 /* The traffic of an exchange. By default it sends the common part of two boxes, as one message if it is not empty. */
 void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, const struct pf_transpose *transpose,
                          int64_t *bytes, int64_t *messages);

@@ -153,7 +153,7 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
     };
     if (!(status = pf_parts_make(&way->transpose, true, Z, &way->sent)))
         status = pf_parts_make(&way->transpose, false, Z, &way->received);
-    return status ? status : remap->exchange->plan(&way->transpose, &way->sent.list, &way->received.list, &way->state);
+    return status ? status : pf_exchange_plan(remap->exchange, &way->transpose, &way->sent, &way->received, &way->state);
 }
 
 static bool has_way(const struct pf_remap_request *r, int backward)
@@ -264,8 +264,7 @@ int pf_remap_release(struct pf_remap *remap)
         return status;
     for (int backward = 0; backward < WAYS; backward++) {
         struct way *way = &remap->way[backward];
-        if (way->state)
-            remap->exchange->destroy(way->state);
+        pf_exchange_destroy(remap->exchange, way->state);
         pf_parts_release(&way->sent);
         pf_parts_release(&way->received);
         free(remap->boxes[backward]);

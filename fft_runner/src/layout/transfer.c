@@ -78,11 +78,10 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
     };
     for (int sent = 1; sent >= 0 && !status; sent--) {
         struct pf_parts *parts = sent ? &t->sent : &t->received;
-        status = t->boxes
-                     ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
-                     : pf_parts_make(&t->transpose, sent, nearest, parts);
+        status = t->boxes ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
+                          : pf_parts_make(&t->transpose, sent, nearest, parts);
     }
-    return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
+    return status ? status : pf_exchange_plan(exchange, &t->transpose, &t->sent, &t->received, &t->state);
 }
 
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
@@ -125,8 +124,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
 
 static void release(struct pf_transfer *t)
 {
-    if (t->state)
-        t->exchange->destroy(t->state);
+    pf_exchange_destroy(t->exchange, t->state);
     pf_parts_release(&t->sent);
     pf_parts_release(&t->received);
     *t = (struct pf_transfer){.state = NULL};
