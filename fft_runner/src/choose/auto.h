@@ -2,6 +2,7 @@
 #pragma once
 
 #include "choose/trial.h"
+#include "handle/plan.h"
 
 enum { PF_AUTO_KEY_SIZE = 320 };
 

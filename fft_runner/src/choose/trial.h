@@ -1,7 +1,7 @@
 /* Candidates of "auto": make a complete plan with each candidate, and time whole transforms. trial.c */
 #pragma once
 
-#include "handle/plan.h"
+#include "handle/memory.h"
 
 enum { PF_MOST_TIMES = 128 };
 
@@ -28,7 +28,7 @@ struct pf_trial {
 /* Candidates that run side by side. */
 struct pf_candidates {
     int n;
-    void (*take)(void *of, int i); /* sets plan->chosen[] and its schedule for the i-th */
+    void (*take)(void *of, int i); /* sets plan->chosen.exchange[] and its schedule for the i-th */
     void *of;
     struct pf_times **times; /* of each candidate; new times are added, n is 0 if never tried */
 };

@@ -7,6 +7,8 @@
 
 #include "exchange/communicators.h"
 
+enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
+
 /* The first members of every plan. */
 #define PF_HANDLE_MEMBERS                                                       \
     struct pf_communicators *communicators;                                     \

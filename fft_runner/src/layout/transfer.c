@@ -19,19 +19,19 @@ static const char *those_beside(char text[128])
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
-    const struct pf_exchange *exchange = plan->chosen[e];
-    if (plan->caller_work && exchange->tied && !exchange->memory)
+    const struct pf_exchange *exchange = plan->chosen.exchange[e];
+    if (plan->request.caller_work && exchange->tied && !exchange->memory)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
                        "another exchange, or a plan without caller_work",
                        exchange->name);
-    if (!(plan->asked->beside || plan->nonblocking) || plan->chosen[e]->beside)
+    if (!(plan->chosen.asked->beside || plan->request.nonblocking) || plan->chosen.exchange[e]->beside)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_NOT_POSSIBLE,
                    "exchange %s cannot run beside other work, as %s%s needs it; use %s, or one of the exchanges %s",
-                   plan->chosen[e]->name, plan->nonblocking ? "a nonblocking plan" : "schedule ",
-                   plan->nonblocking ? "" : plan->asked->name,
-                   plan->nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
+                   plan->chosen.exchange[e]->name, plan->request.nonblocking ? "a nonblocking plan" : "schedule ",
+                   plan->request.nonblocking ? "" : plan->chosen.asked->name,
+                   plan->request.nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
 }
 
 /* The lane's pieces of an array in the boxes of an exchange. */
@@ -52,27 +52,27 @@ static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane
 
 int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
 {
-    struct pf_lane *of = &plan->lane[lane];
+    struct pf_lane *of = &plan->layout.lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
-    const struct pf_route *route = &plan->route[of->route];
+    const struct pf_route *route = &plan->layout.route[of->route];
     int status = PENCILFFT_OK, e = route->exchange[at], nearest = route->nearest[at];
-    const struct pf_exchange *exchange = plan->chosen[e];
+    const struct pf_exchange *exchange = plan->chosen.exchange[e];
     t->exchange = exchange;
     t->number = e;
     t->boxes = exchange->takes_boxes;
-    t->in_slots = plan->beside;
+    t->in_slots = plan->chosen.beside;
     t->transpose = (struct pf_transpose){
-        .group = plan->group[e],
-        .p = plan->p[e],
-        .me = plan->me[e],
+        .group = plan->layout.group[e],
+        .p = plan->layout.p[e],
+        .me = plan->layout.me[e],
         .from = of->boxes[at][backward],
         .to = of->boxes[at][!backward],
-        .element_bytes = plan->sent_bytes,
+        .element_bytes = plan->layout.sent_bytes,
         .fields = of->field_end - of->field,
-        .threads = plan->threads,
-        .places = plan->places[e].at ? &plan->places[e] : NULL,
-        .beside = plan->beside || plan->nonblocking,
-        .lane = lane + backward * plan->lanes,
+        .threads = plan->request.threads,
+        .places = plan->layout.places[e].at ? &plan->layout.places[e] : NULL,
+        .beside = plan->chosen.beside || plan->request.nonblocking,
+        .lane = lane + backward * plan->layout.lanes,
         .backward = backward,
         .other_direction = of->transfer[!backward][at].state,
     };
@@ -86,10 +86,10 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
 
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
 {
-    struct pf_lane *of = &plan->lane[lane];
+    struct pf_lane *of = &plan->layout.lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
     struct pf_joint joint = pf_joint_alone(plan, backward, of->route, at);
-    int64_t slot = of->slot * (int64_t)plan->sent_bytes;
+    int64_t slot = of->slot * (int64_t)plan->layout.sent_bytes;
     char *buffer[PF_BUFFERS];
     if (!t->state || !t->exchange->connect)
         return PENCILFFT_OK;
@@ -132,8 +132,8 @@ static void release(struct pf_transfer *t)
 
 void pf_transfers_release(pencilfft_plan plan)
 {
-    for (int l = 0; l < plan->lanes; l++)
+    for (int l = 0; l < plan->layout.lanes; l++)
         for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-            for (int at = 0; at < plan->exchanges; at++)
-                release(&plan->lane[l].transfer[backward][at]);
+            for (int at = 0; at < plan->layout.exchanges; at++)
+                release(&plan->layout.lane[l].transfer[backward][at]);
 }

@@ -30,7 +30,7 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
 {
     if (!plan || !waves || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: null plan or result, or an axis that is not 0, 1 or 2");
-    int64_t n = plan->transform.modes[pf_axis_inside(plan->geometry.axes, axis)];
+    int64_t n = plan->layout.transform.modes[pf_axis_inside(plan->layout.geometry.axes, axis)];
     if (index < 0 || index >= n)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: index %lld; along axis %d the spectrum has 0..%lld",
                        (long long)index, axis, (long long)n - 1);
