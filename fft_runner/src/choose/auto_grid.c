@@ -171,13 +171,7 @@ int pf_auto_grid(struct pf_trial *trial, const pencilfft_desc *desc, double budg
                     plan->all);
 }
 
-int pencilfft_grid_trials(pencilfft_plan plan, int *n)
-{
-    if (!plan || !n)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid_trials: null plan or result");
-    *n = plan->chosen.grid_trials;
-    return PENCILFFT_OK;
-}
+PF_TELLS(pencilfft_grid_trials, pencilfft_plan, int, plan->chosen.grid_trials)
 
 int pencilfft_grid_trial_of(pencilfft_plan plan, int i, pencilfft_grid_trial *trial)
 {

@@ -17,6 +17,15 @@ MPI_Datatype pf_element_type(size_t bytes)
     return bytes == 4 ? MPI_FLOAT : bytes == 8 ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
 }
 
+int pf_aligned_make(size_t bytes, void **raw, void **data)
+{
+    enum { ALIGNMENT = 64 };
+    if (!(*raw = malloc(bytes + ALIGNMENT)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    *data = (char *)*raw + (ALIGNMENT - (uintptr_t)*raw % ALIGNMENT);
+    return PENCILFFT_OK;
+}
+
 static int allocate(struct pf_parts *parts, int p)
 {
     size_t n = (size_t)p;

@@ -9,6 +9,9 @@ struct pf_parts {
     pencilfft_box *part; /* with the strides inside its message */
 };
 
+/* Memory for messages at a whole cache line, to be freed by free(*raw). */
+int pf_aligned_make(size_t bytes, void **raw, void **data);
+
 /* Of the sent or the received messages. `nearest` is the fastest axis in the messages, the same on all ranks; boxes are not
  * cut along this axis. */
 int pf_parts_make(const struct pf_transpose *transpose, bool sent, int nearest, struct pf_parts *parts);

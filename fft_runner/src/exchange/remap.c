@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -172,20 +173,17 @@ static int plan_ways(const struct pf_remap_request *r, struct pf_remap *remap)
 
 static int make_buffers(const struct pf_remap_request *r, struct pf_remap *remap)
 {
-    int64_t elements[2] = {0, 0};
-    for (int backward = 0; backward < WAYS; backward++) {
-        const struct way *way = &remap->way[backward];
-        elements[0] = way->sent.list.total > elements[0] ? way->sent.list.total : elements[0];
-        elements[1] = way->received.list.total > elements[1] ? way->received.list.total : elements[1];
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        int64_t elements = 0;
+        for (int backward = 0; backward < WAYS; backward++) {
+            const struct way *way = &remap->way[backward];
+            elements = pf_larger(elements, i ? way->received.list.total : way->sent.list.total);
+        }
+        remap->bytes[i] = elements * (int64_t)r->sent_bytes;
+        status = pf_aligned_make((size_t)remap->bytes[i], &remap->raw[i], &remap->buffer[i]);
     }
-    for (int i = 0; i < 2; i++) {
-        size_t bytes = (size_t)elements[i] * r->sent_bytes;
-        remap->bytes[i] = (int64_t)bytes;
-        if (!(remap->raw[i] = malloc(bytes + ALIGNMENT)))
-            return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-        remap->buffer[i] = (char *)remap->raw[i] + (ALIGNMENT - (uintptr_t)remap->raw[i] % ALIGNMENT);
-    }
-    return PENCILFFT_OK;
+    return status;
 }
 
 /* On all ranks in the same order; a failure of a group ends all. */

@@ -47,3 +47,13 @@ int pf_handle_create(const struct pf_kind *kind, bool given, const void *desc, M
 void pf_desc_give(const void *own, size_t own_bytes, void *desc, size_t bytes);
 /* Collective; a null plan is allowed. */
 int pf_handle_destroy(const struct pf_kind *kind, void *plan);
+
+/* Defines a function that tells a number of a plan. */
+#define PF_TELLS(function, plan_type, type, value)                                    \
+    int function(plan_type plan, type *result)                                        \
+    {                                                                                 \
+        if (!plan || !result)                                                         \
+            return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result", #function); \
+        *result = value;                                                              \
+        return PENCILFFT_OK;                                                          \
+    }

@@ -127,21 +127,12 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
     return PENCILFFT_OK;
 }
 
-/* A function that tells a number of a plan. */
-#define TELLS(function, type, value)                                                  \
-    int function(pencilfft_plan plan, type *result)                                   \
-    {                                                                                 \
-        if (!plan || !result)                                                         \
-            return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result", #function); \
-        *result = value;                                                              \
-        return PENCILFFT_OK;                                                          \
-    }
-TELLS(pencilfft_exchanges, int, plan->layout.exchanges)
-TELLS(pencilfft_phases, int, plan->program.phases.n)
-TELLS(pencilfft_threads, int, plan->request.threads)
-TELLS(pencilfft_scale, double, plan->layout.transform.scale)
-TELLS(pencilfft_alloc_elements, int64_t, plan->memory.alloc_elements)
-TELLS(pencilfft_alloc_bytes, int64_t, plan->memory.alloc_elements *(int64_t)plan->layout.element_bytes)
+PF_TELLS(pencilfft_exchanges, pencilfft_plan, int, plan->layout.exchanges)
+PF_TELLS(pencilfft_phases, pencilfft_plan, int, plan->program.phases.n)
+PF_TELLS(pencilfft_threads, pencilfft_plan, int, plan->request.threads)
+PF_TELLS(pencilfft_scale, pencilfft_plan, double, plan->layout.transform.scale)
+PF_TELLS(pencilfft_alloc_elements, pencilfft_plan, int64_t, plan->memory.alloc_elements)
+PF_TELLS(pencilfft_alloc_bytes, pencilfft_plan, int64_t, plan->memory.alloc_elements *(int64_t)plan->layout.element_bytes)
 
 /* Each exchange and remap rounds each number once, by 2^-24 of the number at most. */
 static double exchange_error(const struct pencilfft_plan_s *plan)
@@ -153,7 +144,7 @@ static double exchange_error(const struct pencilfft_plan_s *plan)
         times += plan->layout.end[end].remapped && plan->ranks > 1;
     return pf_rounds(plan) ? times * 0x1p-24 : 0;
 }
-TELLS(pencilfft_exchange_error, double, exchange_error(plan))
+PF_TELLS(pencilfft_exchange_error, pencilfft_plan, double, exchange_error(plan))
 
 const char *pencilfft_schedule_chosen(pencilfft_plan plan)
 {
