@@ -12,7 +12,7 @@
 #include <fftw3-mpi.h>
 #include <math.h>
 
-#include "check_mpi.h"
+#include "runner.h"
 
 struct matrix {
     int ranks, rank;

@@ -1,4 +1,4 @@
-#include "members.h"
+#include "count.h"
 
 #include <stdlib.h>
 #include <string.h>

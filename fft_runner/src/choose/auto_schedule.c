@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "choose/wisdom.h"
 #include "common/failure.h"
 #include "layout/layout.h"
 

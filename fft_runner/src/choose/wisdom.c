@@ -4,7 +4,7 @@
  *        ranks is collected in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
  * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
-#include "choose/wisdom.h"
+#include "choose/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include <fftw3-mpi.h>
 #include <stdlib.h>
 
-#include "exchange/large_messages.h"
+#include "exchange/message_counts.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"

@@ -16,7 +16,7 @@
 
 #include "exchange/communicators.h"
 #include "exchange/messages.h"
-#include "geometry/strided_sum.h"
+#include "geometry/strided_copy.h"
 
 enum { TAG = 0 };
 

@@ -1,6 +1,6 @@
 /* Boxes before and after a transform.
  * Cost:  each rank looks at all boxes once: O(P) time and memory on each rank. Needs: no MPI. */
-#include "geometry/bricks.h"
+#include "geometry/geometry.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "exchange/messages.h"
 #include "exchange/partner_order.h"
 #include "exchange/remap.h"
-#include "geometry/bricks.h"
+#include "geometry/geometry.h"
 #include "handle/handle.h"
 #include "lines/transforms.h"
 #include "schedule/schedule.h"

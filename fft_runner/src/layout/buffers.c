@@ -11,7 +11,7 @@
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "handle/given.h"
+#include "handle/handle.h"
 #include "speed/tuning.h"
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 

@@ -2,10 +2,9 @@
  * lines run directly, a plan for the lines of every axis. */
 #pragma once
 
+#include "exchange/exchange.h"
 #include "exchange/line_move.h"
 #include "exchange/messages.h"
-#include "exchange/sync.h"
-#include "handle/given.h"
 #include "handle/handle.h"
 #include "lines/complex_calls.h"
 #include "lines/distributed.h"

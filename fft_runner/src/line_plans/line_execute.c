@@ -5,7 +5,7 @@
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "handle/same_call.h"
+#include "handle/handle.h"
 #include "line_plans/line.h"
 #include "speed/clock.h"
 

@@ -22,8 +22,8 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
-#include "speed/ask.h"
 #include "speed/threads.h"
+#include "speed/tuning.h"
 
 enum { Z = 2 };
 

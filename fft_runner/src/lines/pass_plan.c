@@ -19,7 +19,6 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "lines/pass.h"
-#include "speed/ask.h"
 #include "speed/tuning.h"
 
 enum { Z = 2 };

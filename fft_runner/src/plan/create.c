@@ -10,7 +10,7 @@
 #include "ends/ends.h"
 #include "geometry/blocks.h"
 #include "layout/layout.h"
-#include "plan/desc.h"
+#include "plan/plan.h"
 #include "run/run.h"
 #include "speed/threads.h"
 

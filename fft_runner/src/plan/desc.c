@@ -1,6 +1,6 @@
 /* The members of a descriptor by their names: other languages set members by name without repeating the structure, and the
  * descriptors of ranks are compared by name. */
-#include "plan/desc.h"
+#include "plan/plan.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -8,7 +8,6 @@
 
 #include "common/failure.h"
 #include "common/names.h"
-#include "common/same.h"
 #include "handle/handle.h"
 
 enum kind { INT64, INT, REAL, TEXT, BOX };

@@ -9,7 +9,7 @@
 #include "common/failure.h"
 #include "ends/ends.h"
 #include "geometry/blocks.h"
-#include "handle/given.h"
+#include "handle/handle.h"
 #include "layout/layout.h"
 #include "run/inside.h"
 

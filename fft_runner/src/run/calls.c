@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "handle/same_call.h"
+#include "handle/handle.h"
 #include "run/inside.h"
 
 /* The alignment that FFTW's vector instructions need. */
