@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "runner.h"
 
 static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", "fftw_linear", "fftw_matrix", NULL};

@@ -5,8 +5,6 @@
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5: no difference between the two layouts. */
 #include "bare_exchange.h"
 
-#include "common/failure.h"
-
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>

@@ -3,7 +3,6 @@
 
 #include "pencilfft_line.h"
 #include "report.h"
-#include "verify.h"
 
 /* Collective; fails on all or none. `record` is a file descriptor, -1 for none. */
 int line_run(const struct options *options, const struct processes *processes, int argc, char **argv, int record);

@@ -9,8 +9,6 @@
 #include "common/names.h"
 #include "json_values.h"
 #include "line_run.h"
-#include "options.h"
-#include "report.h"
 #include "runner.h"
 
 struct run {

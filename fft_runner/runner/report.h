@@ -8,7 +8,6 @@
 #include "measure.h"
 #include "options.h"
 #include "processes.h"
-#include "verify.h"
 
 /* Warnings about conditions that make times meaningless. */
 enum { MAX_WARNINGS = 4, WARNING_SIZE = 512 };

@@ -17,7 +17,6 @@
 
 #include "../common/preloaded.h"
 #include "count.h"
-#include "state.h"
 #include "windows.h"
 
 /* Open MPI 5 says version 3.1, but has persistent collectives, partitioned messages and MPI_Isendrecv. */

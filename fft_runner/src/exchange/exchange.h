@@ -35,6 +35,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "common/failure.h"
 #include "common/names.h"
 #include "pencilfft.h"
 

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "common/await_launcher.h"
-#include "common/failure.h"
 #include "speed/clock.h"
 
 enum { CALL_SIZE = 96, NAP_NS = 1000000 };
