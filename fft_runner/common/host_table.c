@@ -1,5 +1,5 @@
 /* Idea:  the text is read once, its lines are sorted by name, and hosts are looked up by bisection. */
-#include "common/host_table.h"
+#include "common/sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>

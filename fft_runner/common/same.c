@@ -2,12 +2,11 @@
  * Idea:  each argument becomes a number: an integer itself, a real number its bits, a text its hash. A number is the same on
  *        all ranks if the largest number is the complement of the largest complement.
  * Cost:  an all-reduce of 64 numbers. */
-#include "common/same.h"
+#include "common/failure.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "common/names.h"
 #include "pencilfft.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/host_table.h"
 #include "common/message.h"
 
 /* ---- coordinates in a host name --------------------------------------------------------------------------------- */

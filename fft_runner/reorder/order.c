@@ -16,7 +16,6 @@
 #include "common/seating.h"
 #include "common/text_file.h"
 #include "placing.h"
-#include "request.h"
 
 enum { WORD_SIZE = HOST_SIZE };
 

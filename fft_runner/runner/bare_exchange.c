@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
-#include "common/failure.h"
+#include "runner.h"
 
 static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", "fftw_linear", "fftw_matrix", NULL};
 

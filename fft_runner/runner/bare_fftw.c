@@ -5,14 +5,12 @@
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5: no difference between the two layouts. */
 #include "bare_exchange.h"
 
-#include "common/failure.h"
-
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>
 #include <math.h>
 
-#include "check_mpi.h"
+#include "runner.h"
 
 struct matrix {
     int ranks, rank;

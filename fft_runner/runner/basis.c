@@ -1,7 +1,7 @@
 /* The sums that define the line transforms, for the direct check.
  * Source: FFTW's manual, "What FFTW Really Computes". Angles are reduced as integers first, so that large indices lose no
  *         accuracy. */
-#include "basis.h"
+#include "values.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "boxes.h"
+#include "options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "common/text_file.h"
 #include "runner.h"
 

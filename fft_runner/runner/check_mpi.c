@@ -1,10 +1,7 @@
-#include "check_mpi.h"
+#include "runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "runner.h"
-#include "watch.h"
 
 void abort_with_message(void)
 {

@@ -1,17 +1,15 @@
 /* Halo exchanges between transforms, like those of stencils and of spreading charges.
  * Idea:  the same repetitions as the transform, each from a barrier; under sync clock all ranks start at the same time, so
  *        that in a simulation, whose clock is common to all ranks, a halo carries no skew. */
-#include "halo_run.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
-#include "watch.h"
 
 static const double lead_s = 1e-3, most_s = 0.5; /* distance of the start time; the longest sleep */
 

@@ -1,6 +1,6 @@
-#include "line_problem.h"
+#include "line_run.h"
 
-#include "check_mpi.h"
+#include "runner.h"
 
 int line_problem_plan(struct line_problem *p, const int bricks[3])
 {

@@ -10,11 +10,8 @@
 
 #include <fftw3.h>
 
-#include "check_mpi.h"
 #include "json_values.h"
-#include "line_verify.h"
 #include "runner.h"
-#include "watch.h"
 
 enum { MAX_TEXT = 128 };
 

@@ -2,7 +2,7 @@
  * Idea:  values of the input follow from their index, so rank 0 transforms each line alone and compares the ranks' points as
  *        they arrive; some values of the last line are compared with the plain sum, to which each rank adds its part.
  * Cost:  on rank 0 two arrays of N and a serial transform. */
-#include "line_verify.h"
+#include "line_run.h"
 
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "basis.h"
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
 

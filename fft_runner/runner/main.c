@@ -6,15 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boxes.h"
-#include "check_mpi.h"
 #include "common/names.h"
-#include "halo_run.h"
 #include "json_values.h"
 #include "line_run.h"
-#include "report.h"
 #include "runner.h"
-#include "watch.h"
 
 struct run {
     struct options options;

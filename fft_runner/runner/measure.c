@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
-#include "watch.h"
 
 static int repeat(const struct problem *p, int repetitions, struct samples *s, bool keep)
 {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 
 static int gather_table(struct processes *p)

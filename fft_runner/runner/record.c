@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "check_mpi.h"
 #include "json_values.h"
 #include "report.h"
 #include "runner.h"

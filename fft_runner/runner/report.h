@@ -1,16 +1,55 @@
 /* The output of a run: a table for people, a record for programs. On rank 0 of the grid. */
 #pragma once
 
+#include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include <jansson.h>
-
-#include "halo_run.h"
 #include "measure.h"
 #include "options.h"
 #include "processes.h"
-#include "traffic.h"
-#include "warnings.h"
+
+/* Warnings about conditions that make times meaningless. */
+enum { MAX_WARNINGS = 4, WARNING_SIZE = 512 };
+
+struct warnings {
+    int n;
+    char text[MAX_WARNINGS][WARNING_SIZE];
+};
+
+/* From the table of all processes; at most a warning of each kind, with the first case and the number of cases. Fails only
+ * without memory. */
+int warnings_find(const struct process *processes, int n, struct warnings *warnings);
+
+/* The halo of an array, timed by itself. */
+struct halo_run {
+    int width;                 /* planes on every side; 0: no halo requested */
+    bool verified;             /* every element was exact */
+    struct samples samples;    /* of a phase */
+    int64_t *bytes, *messages; /* that each rank sends, on rank 0 of the grid */
+};
+
+/* Times halo exchanges of the input of a forward transform. Collective, fails on all or none; always release the results. */
+int halo_run(const struct problem *problem, const struct options *options, struct halo_run *halo);
+void halo_run_release(struct halo_run *halo);
+
+/* Traffic of each rank: totals per rank for the record, and the byte matrix as a file for mapping tools. */
+
+/* On rank 0 of the grid, by exchange and rank; a rank's own part is not counted. */
+struct traffic {
+    int ranks, exchanges;
+    int number[MOST_MOVES]; /* of the exchange or remap, in the order of a forward transform */
+    int64_t *bytes[MOST_MOVES], *messages[MOST_MOVES];
+};
+
+/* Collective; fails on all or none. */
+int traffic_gather(const struct problem *problem, struct traffic *traffic);
+void traffic_release(struct traffic *traffic);
+
+/* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform, or only this exchange. A name that ends
+ * in .grf gives a Scotch graph (undirected; edge load: bytes in both directions); any other gives P lines of P numbers, line
+ * i for the bytes from rank i, the format of TreeMatch and TopoMatch. Collective; fails on all or none. */
+int traffic_write_matrix(const struct problem *problem, const char *request);
 
 struct report {
     int argc;

@@ -1,5 +1,5 @@
 /* Simulated processes have no place on a machine, and are many, so no topology is loaded for them. */
-#include "topology.h"
+#include "processes.h"
 
 #include <hwloc.h>
 #include <mpi.h>

@@ -1,14 +1,13 @@
 /* Idea:  rank 0 writes the matrix, row by row as each row arrives from its rank, so that no rank holds P x P numbers; only a
  *        Scotch graph, which is undirected, needs the whole matrix. The file is replaced whole.
  * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
-#include "traffic.h"
+#include "report.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "common/whole_file.h"
 #include "runner.h"
 

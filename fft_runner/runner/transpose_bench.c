@@ -19,7 +19,6 @@
 #include "common/failure.h"
 #include "common/names.h"
 #include "json_values.h"
-#include "pencilfft.h"
 #include "report.h"
 #include "side_program.h"
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
 

@@ -5,8 +5,6 @@
  * Cost:  N/P multiplications per point. */
 #include <stdlib.h>
 
-#include "basis.h"
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
 #include "verify.h"

@@ -4,7 +4,7 @@
  * themselves, because they may move real numbers. */
 #include <math.h>
 
-#include "check_mpi.h"
+#include "runner.h"
 #include "values.h"
 #include "verify.h"
 

@@ -6,7 +6,7 @@
  *        and the launcher the others. If the machine is so busy that the launcher has ended another rank before the first
  *        rank's watcher wakes up, the report may name that rank.
  * Source: unix(7), abstract sockets; proc(5), the state of a process. */
-#include "watch.h"
+#include "runner.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "runner.h"
 
 static struct page {
     const char *volatile phase; /* fork keeps the addresses of constants */

@@ -16,16 +16,8 @@
 #pragma GCC visibility pop
 
 #include "../common/preloaded.h"
-#include "collectives.h"
-#include "cores.h"
 #include "count.h"
-#include "cut.h"
-#include "members.h"
-#include "monitoring.h"
-#include "pairs.h"
-#include "state.h"
 #include "windows.h"
-#include "write.h"
 
 /* Open MPI 5 says version 3.1, but has persistent collectives, partitioned messages and MPI_Isendrecv. */
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
@@ -291,7 +283,4 @@ PERSISTENT(MPI_Psend_init,
 #define OFFSET MPI_Aint
 #define SUFFIX _c
 #define LARGE
-#include "collective_calls.h"
-#include "one_sided_calls.h"
-#include "point_calls.h"
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "choose/trial.h"
+#include "choose/auto.h"
 #include "common/failure.h"
 #include "driver.h"
 #include "exchange/message_counts.h"

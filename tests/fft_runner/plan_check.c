@@ -9,7 +9,6 @@
 
 #include "boxes.h"
 #include "check.h"
-#include "check_mpi.h"
 #include "plan_refusals.h"
 #include "runner.h"
 #include "values.h"

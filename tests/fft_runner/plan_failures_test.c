@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 
 #include "choose/auto.h"
-#include "choose/wisdom.h"
 #include "driver.h"
 
 int __real_posix_fallocate(int file, off_t start, off_t bytes);

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "choose/wisdom.h"
-#include "common/failure.h"
-
 /* An open choice. */
 struct choice {
     struct pf_trial *trial;

@@ -11,18 +11,15 @@
  *        into the plan. So only the running plan is in the caller's place; the others are parked.
  * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one larger output, and of the work buffers of one
  *        plan, shared by all candidates; own memory of as many exchanges as pf_tuning.trial_bytes allow, at least of one. */
-#include "choose/trial.h"
+#include "choose/auto.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
 #include "run/run.h"
-#include "speed/clock.h"
 #include "speed/tuning.h"
 
 static const double luck = 0.13; /* of a single run relative to simultaneous runs: docs/passes-and-trials.md */

@@ -35,6 +35,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "common/failure.h"
 #include "common/names.h"
 #include "pencilfft.h"
 
@@ -111,3 +112,10 @@ static inline const struct pf_exchange *pf_exchange_at(int i)
 
 /* MPI's type of an element of that many bytes; only for moving data, not for arithmetic. */
 MPI_Datatype pf_element_type(size_t bytes);
+
+struct pf_sync {
+    const char *name;
+    int (*wait)(MPI_Comm comm); /* collective over the plan's communicator; a pencilfft_status. NULL: no wait */
+};
+
+extern const struct pf_table pf_syncs;

@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/communicators.h"
 #include "exchange/messages.h"
-#include "geometry/strided_sum.h"
+#include "geometry/strided_copy.h"
 
 enum { TAG = 0 };
 

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-
 enum { X, Y, Z };
 
 static const struct pf_layout rows[] = {

@@ -3,7 +3,7 @@
  *        box, shifted by an extent of the array or not along each axis, is the part of the halo that this rank holds. All
  *        boxes together are the array, so these parts together are the halo, each element once, for all shapes and widths.
  * Cost:  27 comparisons for two boxes. Needs: no MPI, no halo wider than the array. */
-#include "geometry/halo.h"
+#include "geometry/geometry.h"
 
 pencilfft_box pf_halo_box(const pencilfft_box *box, const int64_t low[3], const int64_t high[3])
 {

@@ -2,10 +2,8 @@
  * the functions. */
 #pragma once
 
-#include "exchange/messages.h"
 #include "exchange/partner_order.h"
 #include "exchange/remap.h"
-#include "geometry/bricks.h"
 #include "handle/handle.h"
 #include "lines/transforms.h"
 #include "schedule/schedule.h"

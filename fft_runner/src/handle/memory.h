@@ -1,7 +1,7 @@
 /* The memory of a plan: buffers for the caller, and its own. buffers.c */
 #pragma once
 
-#include "handle/given.h"
+#include "handle/handle.h"
 #include "lines/pass.h"
 
 enum { PF_EXTRA_ROOM, PF_EXTRA_WORK, PF_EXTRA_INNER, PF_EXTRAS }; /* for output, input, arrays between remaps */

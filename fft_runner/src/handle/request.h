@@ -2,7 +2,6 @@
 #pragma once
 
 #include "exchange/exchange.h"
-#include "exchange/sync.h"
 #include "handle/handle.h"
 #include "lines/line_fft.h"
 

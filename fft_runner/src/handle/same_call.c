@@ -3,7 +3,7 @@
  *        PENCILFFT_CHECK_CALLS is set when the plan is made, because each call then costs two agreements and a broadcast. A
  *        number above 1 sets the seconds that a rank waits for the others: a rank that has lost its plan never comes.
  * Cost:  3 log2 P messages of a few bytes. */
-#include "handle/same_call.h"
+#include "handle/handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "common/await_launcher.h"
-#include "common/failure.h"
 #include "speed/clock.h"
 
 enum { CALL_SIZE = 96, NAP_NS = 1000000 };

@@ -4,8 +4,6 @@
 
 #include "exchange/line_move.h"
 #include "exchange/messages.h"
-#include "exchange/sync.h"
-#include "handle/given.h"
 #include "handle/handle.h"
 #include "lines/complex_calls.h"
 #include "lines/distributed.h"

@@ -1,9 +1,8 @@
 /* Questions to a plan and the library: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c answer the
  * rest. */
-#include "plan/ask.h"
-#include "common/failure.h"
 #include "ends/ends.h"
 #include "layout/layout.h"
+#include "plan/plan.h"
 
 /* The remapped end of a transform with this array outside; PF_ENDS if there is none. */
 static int end_of(const struct pencilfft_plan_s *plan, int array)

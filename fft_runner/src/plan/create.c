@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
-#include "plan/desc.h"
+#include "plan/plan.h"
 #include "run/run.h"
 #include "speed/threads.h"
 

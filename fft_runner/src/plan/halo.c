@@ -3,13 +3,8 @@
  * Cost:  making a halo: the boxes of all ranks, and two small all-reduces. */
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "common/same.h"
 #include "exchange/neighbours.h"
-#include "handle/given.h"
-#include "handle/same_call.h"
-#include "plan/ask.h"
-#include "plan/halo.h"
+#include "plan/plan.h"
 
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;
