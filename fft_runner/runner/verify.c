@@ -61,16 +61,6 @@ int moves_of(pencilfft_plan plan, int number[MOST_MOVES])
     return n;
 }
 
-int input_array(const struct problem *p)
-{
-    return p->direction == PENCILFFT_FORWARD ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
-}
-
-int output_array(const struct problem *p)
-{
-    return p->direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
-}
-
 int side_of(const struct problem *p, int array, struct side *side)
 {
     int status = pencilfft_parts(p->plan, array, &side->parts);
@@ -85,25 +75,29 @@ int64_t side_elements(const struct side *side)
     return last->start + last->fields * last->box.extent[0] * last->box.extent[1] * last->box.extent[2];
 }
 
-int fill_input(const struct problem *p)
+static int fill_input(const struct problem *p)
 {
     struct side in;
-    int status = side_of(p, input_array(p), &in);
-    if (!status)
-        for (int i = 0; i < in.parts; i++)
-            values_fill(&in.part[i], &in.format, value_random, p->in);
+    int status = side_of(p, input_of(p->direction), &in);
+    for (int i = 0; !status && i < in.parts; i++)
+        values_fill(&in.part[i], &in.format, value_random, p->in);
     return status;
 }
 
-/* Root mean square of the transform. If the transform is wrong, so is the scale, but then the errors are large too. */
-static double result_scale(const struct problem *p, const struct side *out)
+int fill_inputs(const struct problem *p)
 {
-    double both[2] = {0, (double)side_elements(out)}, all[2];
-    for (int64_t i = 0; i < side_elements(out); i++) {
-        double complex v = element_load(&out->format, p->out, i);
+    int status = fill_input(p);
+    return status || !p->beside ? status : fill_input(p->beside);
+}
+
+double scale_of(const pencilfft_format *format, const void *array, int64_t elements, MPI_Comm comm)
+{
+    double both[2] = {0, (double)elements}, all[2];
+    for (int64_t i = 0; i < elements; i++) {
+        double complex v = element_load(format, array, i);
         both[0] += creal(v) * creal(v) + cimag(v) * cimag(v);
     }
-    CHECK_MPI(MPI_Allreduce(both, all, 2, MPI_DOUBLE, MPI_SUM, p->grid));
+    CHECK_MPI(MPI_Allreduce(both, all, 2, MPI_DOUBLE, MPI_SUM, comm));
     return sqrt(all[0] / all[1]);
 }
 
@@ -121,7 +115,7 @@ static bool is_small(double error, double tolerance)
 static int verify_one(const struct problem *p, struct verification *v)
 {
     struct side out;
-    int status = side_of(p, output_array(p), &out);
+    int status = side_of(p, output_of(p->direction), &out);
     if (status)
         return status;
     int64_t elements = out.format.n[0] * out.format.n[1] * out.format.n[2];
@@ -129,14 +123,12 @@ static int verify_one(const struct problem *p, struct verification *v)
     if ((status = pencilfft_exchange_error(p->plan, &rounding)))
         return status;
     *v = (struct verification){.tolerance = tolerance_of(out.format.real_bytes, elements) + rounding_of(rounding, elements)};
-    if ((status = verify_moved(p, &v->moved_data_exact)) || (status = fill_input(p)))
+    if ((status = verify_moved(p, &v->moved_data_exact)) || (status = fill_inputs(p)))
         return status;
     if (out.parts > 1)
         snprintf(v->note, sizeof v->note, "what is moved was checked by the transform alone: arrays have several parts");
-    if (p->beside && (status = fill_input(p->beside)))
-        return status;
     problem_run(p);
-    double scale = result_scale(p, &out);
+    double scale = scale_of(&out.format, p->out, side_elements(&out), p->grid);
     if ((status = verify_serial(p, scale, v)) || (status = verify_direct(p, scale, v)))
         return status;
     v->passed = v->moved_data_exact && is_small(v->error_direct, v->tolerance) &&

@@ -57,11 +57,6 @@ static double complex block_sum(const struct summand *s)
     return block;
 }
 
-static bool has_field(const pencilfft_part *part, int field)
-{
-    return field >= part->first_field && field < part->first_field + part->fields;
-}
-
 static bool holds(const pencilfft_part *part, int field, const int64_t at[3])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -131,9 +126,9 @@ int verify_direct(const struct problem *p, double scale, struct verification *v)
     double complex mine[N_POINTS], all[N_POINTS];
     struct side in, out;
     struct summand s = {.p = p, .format = &in.format};
-    int status = side_of(p, input_array(p), &in);
+    int status = side_of(p, input_of(p->direction), &in);
     if (!status)
-        status = side_of(p, output_array(p), &out);
+        status = side_of(p, output_of(p->direction), &out);
     if (status || (status = allocate_weights(&s, &in, p->grid)))
         goto done;
     choose_points(out.format.n, points);
