@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/await_launcher.h"
+#include "common/message.h"
 #include "speed/clock.h"
 
 enum { CALL_SIZE = 96, NAP_NS = 1000000 };
