@@ -4,12 +4,11 @@
  *        the elements of its messages.
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5: no difference between the two layouts. */
 #include "bare_exchange.h"
+#include "runner.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>
-
-#include "runner.h"
 
 struct matrix {
     MPI_Comm group;
