@@ -58,7 +58,7 @@ int pf_agree(int status, MPI_Comm comm)
     return status;
 }
 
-/* ---- arguments that all ranks must give alike -------------------------------------------------------------------------- */
+/* ---- arguments that all ranks must give alike ------------------------------------------------------------------------- */
 
 /* Find arguments that differ between ranks before anything depends on them.
  * Idea:  each argument becomes a number: an integer itself, a real number its bits, a text its hash. A number is the same on

@@ -25,7 +25,7 @@ const char *pf_message(void)
     return message;
 }
 
-/* ---- the launcher ------------------------------------------------------------------------------------------------------ */
+/* ---- the launcher ----------------------------------------------------------------------------------------------------- */
 
 /* A launcher reads the standard error of a process through a pipe, or a socket, whose fill the kernel tells. */
 

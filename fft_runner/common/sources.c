@@ -378,7 +378,7 @@ int seats_rank(const struct torus *torus, int tasks_per_node, const struct placi
     return status;
 }
 
-/* ---- a table of hosts -------------------------------------------------------------------------------------------------- */
+/* ---- a table of hosts ------------------------------------------------------------------------------------------------- */
 
 /* Idea:  the text is read once, its lines are sorted by name, and hosts are looked up by bisection. */
 

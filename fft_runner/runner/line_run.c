@@ -1,8 +1,8 @@
 /* fft_runner --decomposition line, or brick:PxQxS with --algorithm: plan, verify, time, report. The record is like that of a
  * transform, with the line's algorithm and order.
- * Idea of the verification: values of the input follow from their index, so rank 0 transforms each line alone and compares the
- *        ranks' points as they arrive; some values of the last line are compared with the plain sum, to which each rank adds
- *        its part.
+ * Idea of the verification: values of the input follow from their index, so rank 0 transforms each line alone and compares
+ *        the ranks' points as they arrive; some values of the last line are compared with the plain sum, to which each rank
+ *        adds its part.
  * Cost of the verification: on rank 0 two arrays of N and a serial transform. */
 #include "line_run.h"
 

@@ -41,7 +41,7 @@ void processes_release(struct processes *p)
     seating_release(&p->seating);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------------ */
 
 /* Simulated processes have no place on a machine, and are many, so no topology is loaded for them. */
 

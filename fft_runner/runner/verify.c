@@ -151,7 +151,7 @@ int verify(const struct problem *p, struct verification *v)
     return status;
 }
 
-/* ---- moved data -------------------------------------------------------------------------------------------------------- */
+/* ---- moved data ------------------------------------------------------------------------------------------------------- */
 
 /* Check that data are moved correctly. Every element holds its global index; after each exchange each rank compares its
  * elements with the expected indices. Targets are filled with NaN first, so that unwritten elements are detected. If arrays

@@ -146,7 +146,7 @@ done:
     return status;
 }
 
-/* ---- the sums that define the line transforms -------------------------------------------------------------------------- */
+/* ---- the sums that define the line transforms ------------------------------------------------------------------------- */
 
 /* The sums that define the line transforms, for the direct check.
  * Source: FFTW's manual, "What FFTW Really Computes". Angles are reduced as integers first, so that large indices lose no

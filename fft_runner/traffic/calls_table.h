@@ -1,4 +1,5 @@
-/* The functions of MPI that send, a row for each; calls.c has the macros, and includes the table for both types of counts. */
+/* The functions of MPI that send, a row for each; calls.c has the macros, and includes the table for both types of
+ * counts. */
 
 /* ---- from point to point ---- */
 

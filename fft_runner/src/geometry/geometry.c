@@ -311,7 +311,7 @@ bool pf_geometry_fills(const struct pf_geometry *g)
     return true;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------ */
+/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
 
 /* Splitting n indices into blocks.
  * Idea:  the first n % parts blocks hold one more index than the others, so that block sizes differ by at most one.
@@ -336,7 +336,7 @@ int64_t pf_bounded_product(const int64_t n[3], int64_t limit)
     return product;
 }
 
-/* ---- halos ------------------------------------------------------------------------------------------------------------- */
+/* ---- halos ------------------------------------------------------------------------------------------------------------ */
 
 /* Boxes with a halo.
  * Idea:  a periodic array repeats itself in all directions. The intersection of a box grown by a halo and another rank's

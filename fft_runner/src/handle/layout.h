@@ -1,5 +1,5 @@
-/* The places of a plan's data on the ranks: routes, lanes, messages, and boxes of the ends. The file named at each part holds
- * the functions. */
+/* The places of a plan's data on the ranks: routes, lanes, messages, and boxes of the ends. The file named at each part
+ * holds the functions. */
 #pragma once
 
 #include "exchange/partner_order.h"
