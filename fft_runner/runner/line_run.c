@@ -355,11 +355,11 @@ static json_t *stages(const struct line_run *run)
     const struct line_problem *p = &run->problem;
     const struct traffic *t = &run->traffic;
     json_t *array = json_array();
-    for (int e = 0; e < t->exchanges; e++)
+    for (int e = 0, at = 0; e < t->exchanges; e++, at += t->ranks)
         json_array_append_new(array, json_pack("{s:s, s:s, s:n, s:{}, s:o, s:o}", "name", EITHER(p, exchange_name, e),
                                                "exchange", EITHER(p, is_all_to_all, e) ? "alltoallv" : "blocks", "means",
-                                               "tried_s", "bytes", long_integers(t->bytes + e * t->ranks, t->ranks),
-                                               "messages", long_integers(t->messages + e * t->ranks, t->ranks)));
+                                               "tried_s", "bytes", long_integers(t->bytes + at, t->ranks), "messages",
+                                               long_integers(t->messages + at, t->ranks)));
     return array;
 }
 
