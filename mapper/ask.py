@@ -7,6 +7,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping as Variables, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
         weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
         wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None,
-        placed: str | PathLike[str] | None = None) -> Question:
+        placed: str | PathLike[str] | None = None, neighbours: float = 0.0) -> Question:
     """Return the question described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -172,6 +173,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         Names of the nodes, as `hosts` of `job_of`: Slurm's order is that of the names.
     placed : path or str, optional
         File of a placement. If a network file has several parts, the hosts of this file choose one.
+    neighbours : float
+        In a choice of nodes, what each other node of a leaf sends, as a part of what a node of the job sends, 0 to 1.
 
     Raises
     ------
@@ -225,7 +228,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
             notes = (*notes, guess)
         free = _allocation(network, listed, failed, job)
         site = Site(network, tasks, Allocation(network, free.nodes[:count]) if count else free, idle)
-        found = Question(site=site, among=free if count else None,
+        found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
                         transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
                         hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,

@@ -1,6 +1,7 @@
 """Which nodes to ask for: the bound over all choices against every placement, and plans beside the scheduler's own."""
 
 import random
+from fractions import Fraction
 from itertools import product as cartesian
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from pencilmap.mapper.ask import ask, named_grid
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.choices import site_key
-from pencilmap.mapper.choose.nodes import bound_of_choices, own_choice
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choice, sites
+from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_tree
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
@@ -80,6 +82,45 @@ def ask_cost(network, nodes, grid):
     question = ask(network=str(network), nodes=len(nodes)).on(nodes)
     found = plan(question, grids=[named_grid(question, f"{grid[0]}x{grid[1]}")], placements=["default"], effort="quick")
     return float(found.best.prediction.cost)
+
+
+SHARES = (0, 0.25, 0.5, 0.75, 1)
+NEIGHBOURS = [(8, 8, (7.0, 7.875, 8.75, 9.625, 10.5)), (4, 4, (7.0, 9.625, 13.75, 17.875, 22.0))]  # by hand, 8x8 on 32x16
+
+
+@pytest.mark.parametrize("up, each, costs", NEIGHBOURS, ids=str)
+def test_neighbours_share_the_cables_of_a_leaf(up, each, costs):
+    question = ask(network=f"fat-tree:leaves=32,hosts=16,up={up}", nodes=64)
+    grid = named_grid(question, "8x8")
+    here = question.on(np.concatenate([np.arange(each) + 16 * leaf for leaf in range(64 // each)]))
+    placed = place(here, "default", grid)
+    found = [float(beside(here, placed, Fraction(share))) / 8 for share in SHARES]
+    assert found == pytest.approx(costs)
+    free = Site(question.network)
+    bounds = [float(kind_of(question.network).of_choices(free, 64, (8, 8), Fraction(share))[0]) / 8 for share in SHARES]
+    assert all(low <= high * (1 + 1e-9) for low, high in zip(bounds, costs)) and bounds == sorted(bounds)
+
+
+def test_a_plan_packs_beside_busy_neighbours_and_spreads_beside_quiet_ones():
+    leaves = {}
+    for share in (0, 1):
+        question = ask(network="fat-tree:leaves=8,hosts=8,up=2", nodes=16, neighbours=share)
+        found = plan(question, grids=[named_grid(question, "4x4")])
+        leaves[share] = len(set((found.best.where.site.allocation.nodes // 8).tolist()))
+        if not share:
+            same = break_even(found.best, found.own)
+            at = [float(beside(choice.where, choice.placed, same)) for choice in (found.best, found.own)]
+            assert 0 < same < 1 and at[0] == pytest.approx(at[1], rel=1e-4)
+    assert leaves[0] >= 4 and leaves[1] == 2
+
+
+def test_nodes_of_a_leaf_have_different_cables_under_static_routes():
+    network = network_named("fat-tree:leaves=4,hosts=8,up=4")
+    question = ask(network=str(network), nodes=16, failed="n0000-01,n0000-02,n0000-03,n0001-00")
+    grid = named_grid(question, "4x4")
+    spread = [nodes for here in sites(question, grid)[1:] if (nodes := here.site.allocation.nodes) is not None
+              and np.bincount(nodes // 8, minlength=4).max() == 4]
+    assert spread and all(len(set(nodes[nodes // 8 == leaf] % 4)) == 4 for nodes in spread for leaf in range(4))
 
 
 # free nodes of each leaf, leaf 0 first, pods of two leaves; nodes of the job; nodes of each leaf that Slurm takes

@@ -44,6 +44,7 @@ from pencilmap.scripts.command_line.options import (
     ANY_GRID,
     CUT,
     DIRECTION,
+    NEIGHBOURS,
     ROBUST,
     ROUTING,
     SCHEDULE,
@@ -93,7 +94,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @partial(on_machine, tasks=SEVERAL_TASKS)
-@with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@with_options(WRAP, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO, TRAFFICS)
