@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "common/text_file.h"
+#include "common/whole_file.h"
 
 enum { LINE_SIZE = 512 };
 

@@ -2,8 +2,6 @@
  * lengths of Fortran's arrays. */
 #include <stdio.h>
 
-#include "common/failure.h"
-#include "handle/handle.h"
 #include "pencilfft_line.h"
 #include "plan/plan.h"
 #include "run/run.h"

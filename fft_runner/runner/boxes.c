@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/text_file.h"
+#include "common/whole_file.h"
 #include "runner.h"
 
 enum { NUMBERS = 6, LINE_SIZE = 256 };

@@ -9,8 +9,6 @@
 #include "common/names.h"
 #include "json_values.h"
 #include "line_run.h"
-#include "options.h"
-#include "report.h"
 #include "runner.h"
 
 struct run {
@@ -188,7 +186,7 @@ static int release(struct run *run)
     int status = pencilfft_plan_destroy(run->problem.plan);
     samples_release(&run->samples);
     halo_run_release(&run->halo);
-    traffic_release(&run->traffic);
+    free(run->traffic.bytes);
     pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)
         status = pf_fail(PF_REFUSED, "--json: the record was not written completely");

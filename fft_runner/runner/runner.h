@@ -3,8 +3,8 @@
 
 #include <mpi.h>
 
-#include "common/await_launcher.h"
 #include "common/failure.h"
+#include "common/message.h"
 
 #define RUNNER_NAME "fft_runner"
 

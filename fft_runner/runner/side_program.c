@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/failure.h"
 #include "json_values.h"
 #include "pencilfft.h"
 #include "runner.h"

@@ -2,7 +2,6 @@
  *        FILE.rank-RANK, which is a trace with the messages of this rank alone. Programs that read one read them all.
  *        A signal may come anywhere, so only functions that are safe in its handler are called, and no memory is allocated.
  *        If it comes while a call is counted, the call is counted first. */
-#include "state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* Idea:  rank 0 asks one rank after the other for its traffic, and writes it as it comes: no rank holds the traffic of all.
  *        The file is replaced whole. Open MPI does not count these messages. */
-#include "state.h"
 
 #include <mpi.h>
 #include <stdio.h>

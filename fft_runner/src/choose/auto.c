@@ -11,8 +11,6 @@
 #include "choose/auto.h"
 #include "choose/choose.h"
 
-#include "common/failure.h"
-
 /* The key has the number of nodes, because the fastest exchange depends on it; the file names machine and MPI. */
 static int count_nodes(MPI_Comm comm, int *nodes)
 {

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "handle/memory.h"
 #include "handle/plan.h"
 
 /* Candidates of "auto": make a complete plan with each candidate, and time whole transforms. trial.c */

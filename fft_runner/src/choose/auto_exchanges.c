@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-
 /* An open choice. */
 struct choice {
     struct pf_trial *trial;

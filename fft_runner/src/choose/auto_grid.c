@@ -11,7 +11,6 @@
 
 #include "choose/auto.h"
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "layout/layout.h"
 
 /* `using` is the plan with everything that follows from a grid, and nothing built. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "layout/layout.h"
 
 /* The schedules that keep the boxes. If a transform is too small for a schedule, the schedule is left out. */

@@ -7,7 +7,6 @@
  * Cost:  two small collectives of the group. */
 #include "choose/choose.h"
 
-#include "common/failure.h"
 #include "exchange/shared_memory.h"
 
 static bool may_share_memory(const struct pencilfft_plan_s *plan)

@@ -14,11 +14,8 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
-#include "lines/transforms.h"
 
 enum { ROW, COLUMN, REMAPS, STAGES = REMAPS + PF_ENDS, WAYS = 2 };
 enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */

@@ -18,11 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
 #include "run/run.h"
-#include "speed/clock.h"
 #include "speed/tuning.h"
 
 static const double luck = 0.13; /* of a single run relative to simultaneous runs: docs/passes-and-trials.md */

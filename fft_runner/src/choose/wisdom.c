@@ -18,10 +18,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/failure.h"
 #include "common/whole_file.h"
-#include "exchange/exchange.h"
-#include "pencilfft.h"
 
 static const char head[] = "pencilfft-wisdom 1\n";
 enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789abcdef\n" */

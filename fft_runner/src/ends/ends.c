@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
-#include "lines/transforms.h"
 
 static const char *const what[PF_ENDS] = {"input", "output"};
 

@@ -35,6 +35,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "common/failure.h"
 #include "common/names.h"
 #include "pencilfft.h"
 
@@ -87,9 +88,9 @@ struct pf_exchange {
     int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */
     int (*finish)(void *state);
     int (*end)(void *state);
-    /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. If the
-     * exchange is tied, every run of this state uses these two buffers. Fails on the whole group or not at all, except for
-     * failures of MPI. */
+    /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. If
+     * the exchange is tied, every run of this state uses these two buffers. Fails on the whole group or not at all, except
+     * for failures of MPI. */
     int (*connect)(void *state, void *from, void *to);
     bool tied;
     /* Optional. Bytes and messages that this rank sends to each member; by default, its messages as planned. */

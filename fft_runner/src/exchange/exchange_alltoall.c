@@ -4,8 +4,6 @@
  * Source: the call of Cramer and Board, and of P3DFFT with USEEVEN on extents that need no padding.
  * Cost:  one collective of p - 1 messages per rank, and a copy of a rank's own data.
  * Needs: extents that the grid divides; others are refused (exchange_padded.c takes them). */
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 static int check_even(const struct pf_messages *sent, const struct pf_messages *received)

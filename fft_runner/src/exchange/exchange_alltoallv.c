@@ -4,9 +4,7 @@
  * Cost:  one collective of p - 1 messages per rank. Beyond 2^31 elements a rank, if MPI has no large counts, the same
  *        messages are posted one by one.
  * Needs: no condition on p or on the extents. */
-#include "exchange/exchange.h"
 
-#include "common/failure.h"
 #include "exchange/message_counts.h"
 
 static int start_one_by_one(struct pf_calls *a, const void *from, void *to)

@@ -8,8 +8,6 @@
  * Needs: no condition on p or on the extents. */
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"

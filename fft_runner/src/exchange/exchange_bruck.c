@@ -14,10 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
 enum { OUTSIDE = -1 };

@@ -8,16 +8,13 @@
  *         FFTW MPI Transposes.
  * Cost:  FFTW's transpose, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
  * Needs: FFTW's MPI library, built for this MPI. */
-#include "common/failure.h"
-#include "exchange/exchange.h"
+#include "exchange/message_counts.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>
 #include <stdlib.h>
 
-#include "exchange/message_counts.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 

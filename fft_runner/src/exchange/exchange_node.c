@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "exchange/shared_memory.h"
 #include "geometry/geometry.h"

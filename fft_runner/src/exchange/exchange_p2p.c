@@ -6,8 +6,6 @@
  * Source: partner_order.c.
  * Cost:  p - 1 messages a rank, in p - 1 steps or, on a torus, about a quarter as many; an empty part is not sent.
  * Needs: no condition on p or on the extents. */
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "exchange/partner_order.h"
 

@@ -5,9 +5,7 @@
  * Cost:  one collective of p - 1 messages a rank, and a copy of a rank's own data; the padding, at most one index in each of
  *        the two split axes, is sent too.
  * Needs: no condition on p or on the extents. */
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
 /* The product of the least widths bounds every common part; for pencils the largest part has exactly these widths. */

@@ -6,8 +6,6 @@
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
  * Cost:  one start and one wait per run in addition to the p - 1 messages.
  * Needs: the same two buffers in every run. */
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT

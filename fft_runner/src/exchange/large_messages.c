@@ -6,8 +6,6 @@
 
 #include <limits.h>
 
-#include "exchange/exchange.h"
-
 static int release(MPI_Datatype *type)
 {
     if (*type != MPI_DATATYPE_NULL)

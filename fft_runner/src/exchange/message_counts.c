@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
 static int for_a_collective(struct pf_counts *counts, int n)

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/failure.h"
 #include "exchange/exchange.h"
 
 /* Messages of any length under any MPI: MPI-4's calls with large counts if available; else ints, and for messages beyond an

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 

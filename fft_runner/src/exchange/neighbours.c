@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/communicators.h"
 #include "exchange/messages.h"
 #include "geometry/strided_copy.h"
 

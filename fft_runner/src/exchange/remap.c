@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 

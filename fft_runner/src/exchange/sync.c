@@ -9,9 +9,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "common/failure.h"
-#include "pencilfft.h"
-
 /* The distance of the agreed time: the minimum, and in units of all-reduces. The distance must exceed the time of an
  * all-reduce, or the last rank is late and its message about the time waits behind the data of the others. */
 static const double lead_s = 1e-3, lead_allreduces = 4;

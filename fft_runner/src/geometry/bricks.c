@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-
 static bool parse_bricks(const char *text, int dimensions, int bricks[3])
 {
     bricks[2] = 1;

@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 
-#include "common/names.h"
+#include "common/failure.h"
+#include "geometry/blocks.h"
 #include "geometry/decomposition.h"
 
 /* The memory order of arrays. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "geometry/blocks.h"
 #include "pencilfft.h"
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/failure.h"
 #include "exchange/communicators.h"
 
 enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */

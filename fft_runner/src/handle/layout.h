@@ -1,11 +1,9 @@
-/* The places of a plan's data on the ranks: routes, lanes, messages, and boxes of the ends. The file named at each part holds
- * the functions. */
+/* The places of a plan's data on the ranks: routes, lanes, messages, and boxes of the ends. The file named at each part
+ * holds the functions. */
 #pragma once
 
-#include "exchange/messages.h"
 #include "exchange/partner_order.h"
 #include "exchange/remap.h"
-#include "geometry/geometry.h"
 #include "handle/handle.h"
 #include "lines/transforms.h"
 #include "schedule/schedule.h"

@@ -1,7 +1,6 @@
 /* The program of a plan: the steps of its transforms, and how far a run has come. */
 #pragma once
 
-#include "geometry/geometry.h"
 #include "handle/layout.h"
 #include "lines/pass.h"
 

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/await_launcher.h"
-#include "common/failure.h"
+#include "common/message.h"
 #include "speed/clock.h"
 
 enum { CALL_SIZE = 96, NAP_NS = 1000000 };

@@ -9,9 +9,6 @@
 #include <sys/mman.h>
 #endif
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "handle/handle.h"
 #include "speed/tuning.h"
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */

@@ -20,8 +20,6 @@
  *        output if that is a buffer of the plan, else a buffer made at the first such run. */
 #include "layout/inside.h"
 
-#include "geometry/blocks.h"
-
 /* The algorithm of the exchange behind pass i; NULL if there is no exchange. */
 static const struct pf_exchange *exchange_behind(const struct pencilfft_plan_s *plan, int backward, int i)
 {

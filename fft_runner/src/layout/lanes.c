@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-
 enum { ALIGNMENT = 64 }; /* bytes; exchanges rely on it */
 
 static const int axis_of[PF_CUT_AXES] = {[PF_CUT_X] = 0, [PF_CUT_Z] = 2, [PF_CUT_FIELD] = -1};

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-
 /* Whole numbers with blanks between them, as many as the torus has dimensions. */
 static bool parse_node(const char *text, int dims, struct coordinate *node)
 {

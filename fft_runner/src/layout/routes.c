@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "speed/tuning.h"
 
 enum { X, Y, Z };

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "layout/inside.h"
 
 /* Names of the exchanges that run beside other work. */

@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "line_plans/line.h"
 
 /* ---- both kinds of plans ---------------------------------------------------------------------------------------------- */

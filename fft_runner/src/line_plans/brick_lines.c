@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
-
 static const pencilfft_brick_lines_desc defaults = {
     .struct_bytes = sizeof(pencilfft_brick_lines_desc),
     .fields = 1,

@@ -1,8 +1,6 @@
 /* Running a plan for bricks of lines: one axis after the other. */
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
 #include "line_plans/line.h"
 #include "speed/clock.h"

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
-
 struct order {
     const char *name;
 };

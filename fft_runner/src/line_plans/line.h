@@ -2,7 +2,6 @@
  * lines run directly, a plan for the lines of every axis. */
 #pragma once
 
-#include "exchange/exchange.h"
 #include "exchange/line_move.h"
 #include "exchange/messages.h"
 #include "handle/handle.h"

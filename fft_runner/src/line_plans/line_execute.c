@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "handle/handle.h"
 #include "line_plans/line.h"
 #include "speed/clock.h"
 

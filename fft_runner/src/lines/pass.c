@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 #include "speed/threads.h"
 #include "speed/tuning.h"

@@ -15,9 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
 #include "lines/pass.h"
 #include "speed/tuning.h"
 

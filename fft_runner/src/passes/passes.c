@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-
 enum { X, Y, Z };
 enum { ALIGNMENT = 16 }; /* that FFTW's plans depend on */
 

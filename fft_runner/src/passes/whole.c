@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
 #include "passes/passes.h"
 #include "speed/threads.h"

@@ -1,6 +1,5 @@
 /* Questions to a plan and the library: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c answer the
  * rest. */
-#include "common/failure.h"
 #include "ends/ends.h"
 #include "layout/layout.h"
 #include "plan/plan.h"

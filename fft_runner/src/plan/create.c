@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
 #include "plan/plan.h"
 #include "run/run.h"

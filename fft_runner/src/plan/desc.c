@@ -6,10 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "common/names.h"
-#include "handle/handle.h"
-
 enum kind { INT64, INT, REAL, TEXT, BOX };
 static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text", "a box"};
 

@@ -3,9 +3,7 @@
  * Cost:  making a halo: the boxes of all ranks, and two small all-reduces. */
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "exchange/neighbours.h"
-#include "handle/handle.h"
 #include "plan/plan.h"
 
 struct pencilfft_halo_s {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "handle/plan.h"
-#include "pencilfft.h"
 
 /* Questions to a plan that other files here ask too. */
 

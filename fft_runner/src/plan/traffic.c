@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "handle/plan.h"
 
 /* Of all lanes. Each lane is counted apart and then added, because algorithms overwrite the counts. */

@@ -1,7 +1,6 @@
 /* The elements that a rank holds of an array, one after the other, with their indices.
  * Idea:  parts, fields and axes are counted like the digits of a clock, the nearest in memory fastest.
  * Cost:  a few additions an element. Needs: no MPI. */
-#include "common/failure.h"
 #include "handle/plan.h"
 
 /* The period of the basis function in grid steps, and the offset of a mode's index, in modes: FFTW's manual, "1d Real-even

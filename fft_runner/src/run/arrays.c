@@ -6,10 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
-#include "handle/handle.h"
 #include "layout/layout.h"
 #include "run/inside.h"
 

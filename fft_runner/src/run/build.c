@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-
 static void grow(int64_t *largest, int64_t elements)
 {
     *largest = elements > *largest ? elements : *largest;

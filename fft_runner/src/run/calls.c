@@ -1,8 +1,6 @@
 /* The calls that run a plan: checks on this rank, the legs of the run, agreement of ranks that compare calls, the run. */
 #include <string.h>
 
-#include "common/failure.h"
-#include "handle/handle.h"
 #include "run/inside.h"
 
 /* The alignment that FFTW's vector instructions need. */

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
 #include "layout/layout.h"
 #include "passes/passes.h"

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-
 /* A list that grows; without memory it only counts. */
 struct maker {
     pencilfft_plan plan;

@@ -3,7 +3,6 @@
  *        and the same buffers are places in the memory of the caller, whole cache lines apart. FFTW's plans depend only on
  *        the alignment.
  * Cost:  the memory of the work buffers, given once for any number of plans that do not run at the same time. */
-#include "common/failure.h"
 #include "ends/ends.h"
 #include "layout/layout.h"
 #include "run/run.h"
