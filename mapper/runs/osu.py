@@ -14,8 +14,7 @@ from pencilmap.model.machines import Figure
 from pencilmap.model.machines.machine import FITTED_NODES, Machine
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.expected import SIZES
-from pencilmap.model.times.judged import exchange_work, two_figures
-from pencilmap.model.times.published import MeasuredExchange
+from pencilmap.model.times.published import MeasuredExchange, exchange_work, two_figures
 
 
 def read_osu(text: str, label: str) -> list[tuple[int, float]]:

@@ -9,8 +9,7 @@ from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.judged import exchange_work
-from pencilmap.model.times.published import MeasuredExchange
+from pencilmap.model.times.published import MeasuredExchange, exchange_work
 
 HEAD = ("# OSU MPI All-to-All Personalized Exchange Latency Test v7.4\n# Datatype: MPI_CHAR.\n"
         "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n")

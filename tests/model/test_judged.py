@@ -22,8 +22,9 @@ from pencilmap.model.times.expected import (
     expected_gain,
     expected_range,
 )
-from pencilmap.model.times.judged import (
+from pencilmap.model.times.published import (
     Judged,
+    MeasuredExchange,
     Value,
     by_public_figures,
     by_two_figures,
@@ -31,9 +32,9 @@ from pencilmap.model.times.judged import (
     exchange_values,
     exchange_work,
     gain_range,
+    measured_exchanges,
     two_figures,
 )
-from pencilmap.model.times.published import MeasuredExchange, measured_exchanges
 
 
 def measured(nodes, tasks, group, stride=1, size=1024, time_s=1.0):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pencilmap.model.times.judged import CLOSE, Judged
+from pencilmap.model.times.published import CLOSE, Judged
 from pencilmap.scripts.pictures.figures.canvas import PALE, Target, figure, save
 from pencilmap.scripts.pictures.figures.runs import SERIES
 
