@@ -17,7 +17,6 @@ from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, lower_bound, together_bound
-from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import m_scale, routed_joint
 from tests.model import brute_force as brute
@@ -116,8 +115,6 @@ def test_even_loads_are_those_of_walking_every_shortest_path(case):
     (mapping, exchange, traffic), _ = case
     walked = Walked(mapping.network).loads(traffic, mapping.node_of_rank)
     assert_same(routing("shortest-path", mapping.network).loads(mapping.network, exchange, mapping.node_of_rank), walked)
-    exact = exact_loads(mapping.network, exchange, mapping.node_of_rank)
-    assert as_links(exact) == walked
 
 
 @repeatable(150)
