@@ -23,9 +23,10 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.kinds import default_routing, routing
+from pencilmap.model.kinds.torus_floors import hops_between
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import of_messages
 
 MOST_RANGES = 3
 LEAST_SIZES = 3       # of a range
@@ -153,9 +154,7 @@ class _Links:
 
     def _vector(self, start: int, to: int) -> Floats:
         assert self.network and self.network.bandwidth and self.rule  # only `busiest` asks
-        one = np.ones(1, dtype=np.int64)
-        message = Exchange("probe", letters="", members=np.array([[start, to]]), group_weight=one,
-                           send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=1)
+        message = of_messages("probe", np.array([[start, to]]), np.ones(1, dtype=np.int64), 1, 1)
         loads = self.rule.loads(self.network, message, np.arange(self.network.n_nodes)).bytes()
         return np.concatenate([np.ravel(load) / (cables * rate) for load, cables, rate in zip(
             loads, self.network.cables, self.network.bandwidth)])
@@ -167,10 +166,7 @@ class _Links:
     def hops(self, start: int, to: int) -> int:
         if self.network is None:
             return 0
-        one, other = self.network.coordinates(np.array([start, to])).tolist()
-        apart = [abs(a - b) for a, b in zip(one, other)]
-        extents = enumerate(zip(apart, self.network.shape))
-        return sum(min(x, n - x) if self.network.is_ring(i) else x for i, (x, n) in extents)
+        return int(hops_between(self.network, [start, to])[0, 1])
 
 
 def _rates(probe: Probe, cuts: Sequence[Cut]) -> tuple[float, ...]:

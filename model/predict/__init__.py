@@ -373,13 +373,8 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     >>> [str(max(stage.load)) for stage in predict(boxes).stages]
     ['4', '4']
     """
-    return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
-
-
-def _question(rules: tuple[str | None, Any, str, str], site: Any, transform: Transform | None, costs: Costs) -> Question:
-    """Return the question of a placement on a site, by default on the network of the placement."""
-    routing, exchange, schedule, direction = rules
-    return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
+    return answer(Question(routing_name, exchange, schedule, direction, site=site, transform=transform, costs=costs), placed,
+                  name)
 
 
 def answer(question: Question, placed: Placement, name: str | None = None, closed: bool = True) -> Prediction:
@@ -446,15 +441,19 @@ def under(prediction: Prediction, rule: str) -> Prediction | None:
     return answer(case.question.under(rule), case.placed, prediction.placement)
 
 
-def routing_interval(placed: Placement, transform: Transform | None = None, name: str | None = None,
-                     costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
-                     schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
-    """Predict one placement under every routing rule of its network, with the bound for any routing.
+def interval(question: Question, placed: Placement, name: str | None = None,
+             begin: Callable[[str], object] = lambda rule: None) -> list[Prediction]:
+    """Predict a placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
-    placed, transform, name, costs, site, exchange, schedule, direction
-        As for `pencilmap.model.predict.predict`.
+    question : Question
+        Its routing does not count.
+    placed : Placement
+    name : str, optional
+        Name of the placement; its own by default.
+    begin : callable
+        Called with each rule before its prediction.
 
     Returns
     -------
@@ -468,28 +467,8 @@ def routing_interval(placed: Placement, transform: Transform | None = None, name
     >>> from pencilmap.model.placement.product import parse_pattern
     >>> from pencilmap.model.network.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
-    >>> for p in routing_interval(boxes):
-    ...     print(f"{p.routing:24} {float(max(p.stages[0].load)):.3f}")
-    any (cut bound)          4.000
-    optimal-minimal          4.000
-    dimension-order          4.000
-    dimension-order:parity   4.000
-    dimension-order:plus     4.000
-    minimal-adaptive:hops    5.438
-    minimal-adaptive:paths   5.973
-    """
-    return interval(_question((None, exchange, schedule, direction), site, transform, costs), placed, name)
-
-
-def _unheard(rule: str) -> None:
-    """Take the name of a rule for nobody."""
-
-
-def interval(question: Question, placed: Placement, name: str | None = None,
-             begin: Callable[[str], None] = _unheard) -> list[Prediction]:
-    """Return the predictions of `routing_interval` for a question, whose routing does not count.
-
-    `begin` is called with each rule before its prediction.
+    >>> [(p.routing, f"{float(max(p.stages[0].load)):.3f}") for p in interval(Question(), boxes)][::3]
+    [('any (cut bound)', '4.000'), ('dimension-order:parity', '4.000'), ('minimal-adaptive:paths', '5.973')]
     """
     found, refusals = [], []
     for rule in sorted(all_variants(placed.network), key=lambda rule: rule != BEST_MINIMAL):

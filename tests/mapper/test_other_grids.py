@@ -17,7 +17,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.base.arrays import factorisations
 from pencilmap.model.base.errors import TrafficError
-from pencilmap.model.traffic.codes import CODES
+from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import one_phase, pairs_of
 from tests.patience import patience
 
