@@ -20,8 +20,7 @@ from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, p
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
-from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
-from pencilmap.model.schedules.rows import best_shares, best_sizes, overlap_length
+from pencilmap.model.schedules import SCHEDULES, best_shares, best_sizes, objectives, overlap_length, parse_schedule
 from pencilmap.model.schedules.schedule import DIRECTIONS, cut
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
@@ -51,7 +50,7 @@ def settings(draw):
     R, C = mapping.grid.shape
     least = max(R, C, 3)
     extents = [draw(st.integers(least, 3 * least)) for _ in range(3)]
-    return mapping, Transform(*extents, fields=draw(st.sampled_from([2, 3, 4])))
+    return mapping, Transform(*extents, fields=draw(st.sampled_from([1, 2, 3, 4])))
 
 
 @repeatable(60)
@@ -62,18 +61,8 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text, direction
     try:
         found = predict_routed(mapping, transform, Question(schedule=text, direction=direction)).schedule
     except ScheduleError as error:
-        assert "chunks" in str(error) or "planes" in str(error)
+        assert any(word in str(error) for word in ("chunks", "planes", "fields"))
         return
-    phases = flights(found, mapping.grid, transform)
-    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
-
-
-@repeatable(40)
-@given(settings(), st.sampled_from([1, 2, 3]))
-def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
-    """Also uneven blocks, whose messages differ between the two directions."""
-    mapping, transform = case[0], replace(case[1], fields=fields)
-    found = predict_routed(mapping, transform, Question(schedule="opposite", direction="pair")).schedule
     phases = flights(found, mapping.grid, transform)
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
@@ -100,20 +89,6 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
     assert two.name != "opposite"                          # half of the fields would have other boxes
     with pytest.raises(ScheduleError, match="forward, backward, pair"):
         predict(product, transform, direction="sideways")
-
-
-@repeatable(60)
-@given(products(), st.sampled_from(["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite"]))
-def test_closed_forms_agree_with_routing(product, text):
-    R, C = product.grid.shape
-    transform = Transform(2 * R * C, R * C, 2 * R * C, fields=2)
-    closed = predict(product, transform, schedule=text)
-    routed = predict_routed(product.mapping(), transform, Question(schedule=text))
-    assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
-    assert closed.schedule.name == routed.schedule.name
-    pair = Question(schedule=text, direction="pair")
-    assert (predict_product(product, transform, pair).schedule.cost
-            == predict_routed(product.mapping(), transform, pair).schedule.cost)
 
 
 @pytest.mark.thorough
