@@ -31,7 +31,7 @@ def locked(*names):
 
 @pytest.mark.parametrize("extras", [("test",), ("test", "peers"), ("test", "peers", "nightly")], ids=str)
 def test_what_is_locked_is_what_is_asked_for(extras):
-    """After a change of the requirements, run python -m pencilmap.scripts.maintenance.lock."""
+    """After a change of the requirements, run packaging/locked/lock."""
     versions = locked(*extras)
     for requirement in asked(extras):
         assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement

@@ -162,8 +162,8 @@ static void print_help(void)
     printf("\n  --reps N            timed repetitions (default 20)\n"
            "  --largest BYTES     omit cases where a rank holds more (default 64 MiB)\n"
            "  --json FILE         append one JSON object a case (transpose_bench.schema.json); - is standard output\n"
-           "  --help\n\npencilmap study transposes compares the file with another, of another MPI or network;\n"
-           "scripts/pictures/plot_transposes.py draws it.\n");
+           "  --help\n\npencilmap study transposes compares the file with another, of another MPI or network,\n"
+           "and draws it with --plot.\n");
 }
 
 /* ---- a single case ------------------------------------------------------------------------------------------ */

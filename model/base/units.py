@@ -172,6 +172,20 @@ def amount(n_bytes: float) -> str:
     return f"{n_bytes:.4g} B"
 
 
+def could(certificate: float | None) -> str:
+    """Return how many times faster the links could be at most, by a cost over its proved limit.
+
+    >>> could(1.264), could(1.0), could(1.0004), could(None)
+    ('1.26x', 'nothing', '1.01x', '-')
+    """
+    return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
+
+
+def capitalised(words: str) -> str:
+    """Return words as the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
 def counted(number: int, word: str) -> str:
     """Return a number of things in words.
 

@@ -9,6 +9,7 @@ from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.placements.best import is_searched
 from pencilmap.model.base.errors import RoutingError
+from pencilmap.model.base.units import capitalised
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.placement.allocation import Mapping
@@ -23,6 +24,7 @@ from pencilmap.scripts.command_line.predictions import (
     SAME,
     about,
     could_gain,
+    ends,
     exchanges_s,
     factor,
     gain,
@@ -127,7 +129,7 @@ class Answer:
     @property
     def is_faster(self) -> bool:
         """Whether the best is faster than some possible launch order, and under no rule of adaptive routers slower."""
-        found = [_ends(self.best, other, self.by) for _, other in self.launch.orders]
+        found = [gains(self.best, other, self.by) or (1.0, 1.0) for _, other in self.launch.orders]
         return any(most >= 1 + SAME and least > 1 - SAME for least, most in found)
 
     def first(self, file: str) -> str:
@@ -338,10 +340,7 @@ class Answer:
 
     def _gains(self) -> tuple[float, float] | None:
         """The least and the largest gain over the launch order."""
-        if self.launch.first is None:
-            return None
-        ratio = gain(self.best, self.launch.first, self.by)
-        return gains(self.best, self.launch.first, self.by) or (None if ratio is None else (ratio, ratio))
+        return gains(self.best, self.launch.first, self.by)
 
 
 def joined(sentence: str) -> str:
@@ -379,8 +378,8 @@ def library_in(text: str | None, where: Question) -> Library:
 
 def adaptive_range(p: Prediction, by: str = TRANSFORM) -> tuple[str, str]:
     """Return the least and the largest time, or load, under the rules between which routers adapt."""
-    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
-    return value(found[0], by), value(found[-1], by)
+    first, last = ends(p, by)
+    return value(first, by), value(last, by)
 
 
 def spent(p: Prediction, by: str = TRANSFORM) -> str:
@@ -388,7 +387,7 @@ def spent(p: Prediction, by: str = TRANSFORM) -> str:
     low, high = adaptive_range(p, by)
     if low == high:
         return value(p, by, likely=True)
-    first, *_, last = sorted(p.bracket, key=lambda each: worth(each, by))
+    first, last = ends(p, by)
     return f"{between(low, high)}{range_words(first, by, last)}, by how the routers adapt"
 
 
@@ -430,7 +429,7 @@ def schedule_line(faster: Choice | None) -> list[tuple[str, str]]:
 def _with_file(question: Question, p: Prediction) -> str:
     """Whether a prediction needs its file."""
     orders = launched(question, p, most=MOST_TASKS_ROUTED // 4, is_quick=True).orders
-    none = p.all_alike or (orders and all(_ends(p, other, TRANSFORM)[1] < 1 + SAME for _, other in orders))
+    none = p.all_alike or (orders and all((gains(p, other) or (1.0,))[-1] < 1 + SAME for _, other in orders))
     return "no file needed" if none else "with its file"
 
 
@@ -526,12 +525,6 @@ def exchanges_beside(p: Prediction) -> str:
     return " beside ".join(names) if len(names) == 2 else "its exchanges in parts"
 
 
-def _ends(best: Prediction, other: Prediction, by: str) -> tuple[float, float]:
-    """The least and the largest gain under the rules of routers that adapt."""
-    ratio = gain(best, other, by) or 1.0
-    return gains(best, other, by) or (ratio, ratio)
-
-
 def taken(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
     """Return the time of the better of two placements with its range, or the loads of both."""
     return compared(value(best, by), value(other, by)) if seconds(best, by) is None else spent(best, by)
@@ -592,8 +585,3 @@ def agrees(name: str, verb: str) -> str:
     if name.startswith("rows on "):
         return f"{capitalised(name)} {'are' if verb == 'is' else verb.removesuffix('s')}"
     return f"{capitalised(name) if name.startswith(IN_WORDS) else name} {verb}"
-
-
-def capitalised(name: str) -> str:
-    """Return a name as the first word of a sentence."""
-    return name[:1].upper() + name[1:]

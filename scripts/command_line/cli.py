@@ -17,8 +17,7 @@ from pencilmap.model.base.errors import PencilmapError, reason, shortened
 from pencilmap.model.base.reading import in_a_line, noting_inputs
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.interrupts import asked, running, said
-from pencilmap.scripts.command_line.pages import Folder
-from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.pages import Folder, spelled
 from pencilmap.scripts.command_line.tables import echo, say
 
 _VERBS = ("add|allow|ask|begin|build|choose|confirm|copy|correct|delete|draw|end|give|install|keep|label|leave|let|list|"

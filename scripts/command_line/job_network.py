@@ -31,7 +31,7 @@ from pencilmap.model.kinds.fat_tree import FatTree
 from pencilmap.model.network.graph import Level, SwitchedNetwork
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
-from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.pages import spelled
 from pencilmap.scripts.command_line.predictions import listed
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
 from pencilmap.scripts.pictures.text import planes_text, unit_names, unit_word, units_title

@@ -35,7 +35,7 @@ from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line.plain_options import (
+from pencilmap.scripts.command_line.pages import (
     BANDWIDTH,
     FFT,
     FILES,

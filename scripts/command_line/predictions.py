@@ -10,14 +10,14 @@ import click
 
 from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.base.units import counted, expected_milliseconds, milliseconds
+from pencilmap.model.base.units import could, counted, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
 from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TimeTerms
-from pencilmap.scripts.command_line.plain_options import with_options
-from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, could, fitted, labelled, lengths, print_table, say
+from pencilmap.scripts.command_line.pages import with_options
+from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, labelled, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
 LINKS = {  # word of a note: the page that explains it
@@ -124,14 +124,26 @@ def gain(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> flo
 
 
 def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tuple[float, float] | None:
-    """Return the least and the largest gain under the rules between which the routers are; None if the routing is known."""
+    """Return the least and the largest gain under the rules between which the routers are, alike if the routing is known.
+
+    None if the gain is unknown.
+    """
     if launched is None:
         return None
     found = list[float]()
     for mine in p.bracket:
         theirs = launched if mine.routing == launched.routing else under(launched, mine.routing)
         found += [gain(mine, theirs, by) or 0.0] if theirs else []
-    return (min(found), max(found)) if all(found) and found else None
+    if all(found) and found:
+        return min(found), max(found)
+    ratio = gain(p, launched, by)
+    return None if ratio is None else (ratio, ratio)
+
+
+def ends(p: Prediction, by: str = TRANSFORM) -> tuple[Prediction, Prediction]:
+    """Return the predictions of the least and the largest time, or load, under the rules between which routers adapt."""
+    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return found[0], found[-1]
 
 
 def factor(least: float | None, most: float | None = None) -> str:
@@ -160,13 +172,7 @@ def _gain_cell(row: Row, by: str) -> str:
     """The gain over the launch order, or its range under the rules of routers that adapt; "" for the launch order."""
     if row.launched is None or row.prediction is row.launched or row.prediction.placement == row.launched.placement:
         return ""
-    least, most = gains(row.prediction, row.launched, by) or [gain(row.prediction, row.launched, by)] * 2
-    return factor(least, most)
-
-
-def certificate_of(p: Prediction) -> float | None:
-    """Return the cost over the proved limit, under the schedule of the prediction."""
-    return exchanges_of(p).certificate
+    return factor(*(gains(row.prediction, row.launched, by) or (None,)))
 
 
 def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
@@ -386,7 +392,8 @@ def _narrow(rows: Iterable[Row], once: Iterable[tuple[str, str, Row]], by: str, 
                       broken(names, 40).replace("\n ", "\n"),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []),
-                      *(_ends(p, by) if adapts else [load(p, by) if loads else milliseconds(seconds(p, by))]),
+                      *(load(each, by) if each.t_s is None else milliseconds(seconds(each, by))
+                        for each in (ends(p, by) if adapts else (p,))),
                       *([_range_cell(p, by) or "-"] if ranged else []),
                       *([_gain_cell(row, by)] if gained else []), _could_under_all(p, by, whole)])
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
@@ -394,14 +401,8 @@ def _narrow(rows: Iterable[Row], once: Iterable[tuple[str, str, Row]], by: str, 
 
 def _range_cell(p: Prediction, by: str) -> str:
     """The range of measurements, under all rules between which routers adapt."""
-    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
-    return expected(found[0], by, found[-1])
-
-
-def _ends(p: Prediction, by: str) -> list[str]:
-    """The cells of the least and the largest time, or load, under the rules between which routers adapt."""
-    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
-    return [load(each, by) if each.t_s is None else milliseconds(seconds(each, by)) for each in (found[0], found[-1])]
+    first, last = ends(p, by)
+    return expected(first, by, last)
 
 
 def _could_under_all(p: Prediction, by: str, whole: bool) -> str:
@@ -412,7 +413,7 @@ def _could_under_all(p: Prediction, by: str, whole: bool) -> str:
 
 
 def _could(p: Prediction, by: str, whole: bool) -> str:
-    return could(could_gain(p, by)[0] if whole else certificate_of(p))
+    return could(could_gain(p, by)[0] if whole else exchanges_of(p).certificate)
 
 
 def _once(rows: Iterable[Row], by: str) -> list[tuple[str, str, Row]]:

@@ -29,7 +29,7 @@ from pencilmap.mapper.programs import (
     with_other_grids,
 )
 from pencilmap.model.base.errors import FigureError, RoutingError
-from pencilmap.model.base.units import amount, counted, milliseconds
+from pencilmap.model.base.units import amount, capitalised, could, counted, milliseconds
 from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
@@ -38,9 +38,9 @@ from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.plain_options import FILES, completed, with_options
+from pencilmap.scripts.command_line.pages import FILES, completed, with_options
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
-from pencilmap.scripts.command_line.tables import could, echo, hearing, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, print_table, say, say_lines
 
 TRAFFIC = click.option("--traffic", type=click.Path(), metavar="FILE", shell_complete=FILES,
                        help="Place any program: the file of pencilmap trace.\n"
@@ -106,8 +106,7 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
     if as_json:
         print_json(*map(ranked.as_dict, ranked.options[:top]))
         return
-    for sentence in _option_sentences(where, ranked, "a file"):
-        say(sentence)
+    say(*_option_sentences(where, ranked, "a file"))
     echo()
     if _needs_file(ranked):
         labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked), "-o FILE"]), shell=True)
@@ -157,7 +156,7 @@ def _option_sentences(where: Question, ranked: Ranked, file: str) -> list[str]:
         said = f"Keep {start}: no other of {len(others) + 1} options is {1 + SAME:.2f}x faster (predicted)."
     else:
         said = f"Launch with {start}: {_compared(p, first, f'{usual.name} in {_launch_name(where, first)}')} (predicted)."
-    return [said, f"With {best.name}, {_bound(p)}. {advice[:1].upper()}{advice[1:]}."]
+    return [said, f"With {best.name}, {_bound(p)}. {capitalised(advice)}."]
 
 
 def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, form: Choice, job: Job, all_notes: bool,
@@ -221,8 +220,7 @@ def predict_placements(where: Question, path: str, placements: tuple[str, ...], 
     if as_json:
         print_json(_as_dict(path, found))
     else:
-        for sentence in said:
-            say(sentence)
+        say(*said)
         echo()
         show_program(where, found)
         _show_static(where, found, *found.best)
@@ -325,7 +323,7 @@ def _sentences(where: Question, found: PlacedProgram, p: ProgramPrediction, file
     """Return the first sentences: the gain of a placement, or that none helps, and the bound."""
     first, cannot = found.predictions[0], found.advice.startswith("placement can")
     name = _launch_name(where, first)
-    advice = f"{found.advice[:1].upper()}{found.advice[1:]}."
+    advice = f"{capitalised(found.advice)}."
     if cannot:
         return [advice, f"No file is needed: {_bound(p)}."]
     said = f"{file} is {_compared(p, first, name)} (predicted)."
@@ -380,10 +378,9 @@ def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, 
     p, first = found.predictions[-1], found.predictions[0]
     name = _launch_name(where, first)
     say(f"{more['file']} is valid and {_compared(p, first, name)}.")
-    say(f"{_bound(p).capitalize()}. {found.advice[:1].upper()}{found.advice[1:]}.")
+    say(f"{_bound(p).capitalize()}. {capitalised(found.advice)}.")
     echo()
     show_program(where, found)
     _show_static(where, found, mapping, p)
-    for line in verdicts:
-        labelled(*line)
+    say_lines(verdicts)
     show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)

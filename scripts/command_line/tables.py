@@ -17,7 +17,7 @@ import click
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.base.shell import folded
 from pencilmap.model.base.errors import printable
-from pencilmap.model.base.units import expected_milliseconds, megabytes_per_second, milliseconds
+from pencilmap.model.base.units import could, expected_milliseconds, megabytes_per_second, milliseconds
 
 # Tables and JSON on standard output, the two output forms of every command.
 #
@@ -73,8 +73,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     if title:
         say(*title.split("\n"), bold=True)
     _write((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
-    for note in dict.fromkeys(notes):
-        say(note)
+    say(*dict.fromkeys(notes))
     echo()
 
 
@@ -160,6 +159,8 @@ def echo(text: str = "", err: bool = False) -> None:
 
 def say(*lines: str, bold: bool = False, err: bool = False) -> None:
     """Print sentences like `echo`, with line breaks between words; a line break in a sentence is written out."""
+    if not lines:
+        return
     parts = [part for line in lines for part in _lines(printable(line), err)]
     _write(click.style("\n".join(parts), bold=True) if bold else "\n".join(parts), err)
 
@@ -180,6 +181,12 @@ def labelled(label: str, text: str, shell: bool = False) -> None:
         parts = (folded(line.strip(), room - 4) if shell else wrapped(printable(line.strip()), room)) or [""]
         echo(first + between.join(parts))
         first = indent
+
+
+def say_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Print some labels, each with its text."""
+    for label, text in lines:
+        labelled(label, text)
 
 
 def paste(line: str) -> None:
@@ -329,15 +336,6 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
                 [*expected, *(f"{number} {note}" for note, number in notes.items())])
-
-
-def could(certificate: float | None) -> str:
-    """Return how many times faster the links could be at most, by a cost over its proved limit.
-
-    >>> could(1.264), could(1.0), could(1.0004), could(None)
-    ('1.26x', 'nothing', '1.01x', '-')
-    """
-    return "-" if certificate is None else "nothing" if certificate < 1 + 1e-9 else f"{max(certificate, 1.01):.2f}x"
 
 
 def _question(c: Comparison) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ from pencilmap.scripts.maintenance.benchmarks import (
     refusal,
 )
 from pencilmap.scripts.networks.build import ensure_built, tail
-from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
+from pencilmap.scripts.pictures.canvas import BLACK, CYCLE, GREY, figure, save
 
 Launches: TypeAlias = list[dict[str, Any]]
 Interval: TypeAlias = tuple[float, float, float]  #: the ends of the median's 95 % interval, with the median between them
@@ -185,7 +185,6 @@ def draw_benchmark(results: dict[Case, Launches], contestants: list[str], path: 
                                    color=colour, markersize=4, linewidth=0.8, label=name)
             place.set_title(f"{grid[0]}x{grid[1]}")
             place.set_xscale("log", base=2)
-            place.xaxis.set_major_formatter("{x:g}")
             place.set_xlabel(f"time over that of {OURS}")
             place.grid(axis="y", color=GREY, linewidth=0.2)
             place.axvline(1, color=BLACK, linewidth=0.8)

@@ -1,13 +1,17 @@
-"""Write the tables in documents and sources that follow from tables of the program.
+"""Write the tables in documents and sources that follow from tables of the program, and the pages of publications.
 
-    .venv/bin/python -m pencilmap.scripts.maintenance.write_tables
+    .venv/bin/python -m pencilmap.scripts.maintenance.write_tables               # the tables
+    .venv/bin/python -m pencilmap.scripts.maintenance.write_tables SOURCE...     # docs/results/publications/SOURCE.md
 
-tests/test_docs.py compares the documents with the same tables.
+tests/test_docs.py compares the documents with the same tables. A page of a publication has each table and figure, published
+and own values. Measured figures are computed only if the page has them already. ``SOURCE:FIGURE`` computes this figure
+alone. The rows of all other figures stay.
 """
 
 import re
+import sys
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import Any
 
 from pencilmap.mapper.base.files import write_whole
@@ -19,10 +23,10 @@ from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
-from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker, result_file, write_result
+from pencilmap.scripts.command_line.documents import END, between, fill, markdown_table, marker, result_file, write_result
 from pencilmap.scripts.command_line.studies.judge import expected_ranges
 from pencilmap.scripts.reproduce import SOURCES, title_of
-from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES
+from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES, Compared, Figure
 
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
@@ -64,8 +68,8 @@ def launch_order_sources() -> tuple[list[str], list[list[str]]]:
 
 def machines() -> str:
     """Return the sentence with the names of all machines."""
-    return fill(f"`pencilmap network --machines` lists the machines that are known: {', '.join(machine_names())}.", 125,
-                break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrap(f"`pencilmap network --machines` lists the machines that are known: {', '.join(machine_names())}.",
+                          125, break_long_words=False, break_on_hyphens=False))
 
 
 def placements() -> str:
@@ -192,6 +196,68 @@ RESULTS = (  # result file, function that makes columns and rows
 )
 
 
+# ---- pages of publications ---------------------------------------------------------------------------------------------
+
+
+PAGES = ROOT / "docs" / "results" / "publications"
+COLUMNS = ["figure", "of", ">published", ">ours", ">ratio", "kind", "difference"]
+PLACE = "published and ours"
+
+
+def shown(value: float | str | None) -> str:
+    """Return a value with three digits.
+
+    >>> shown(0.0013), shown(2201.9), shown("moderate"), shown(None)
+    ('0.0013', '2202', 'moderate', '-')
+    """
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
+
+
+def row(name: str, each: Compared) -> list[str]:
+    """Return the row of a compared value of a figure."""
+    return [f"`{name}`", each.of, shown(each.published), shown(each.here), shown(each.ratio), each.kind, each.difference]
+
+
+def rows_of(name: str, figure: Figure) -> list[str]:
+    """Return the lines of a figure in the table."""
+    rows = [row(name, each) for each in figure.compute().compared]
+    rows = rows or [[f"`{name}`", "-", "-", "-", "-", "-", "No number is compared."]]
+    return markdown_table(COLUMNS, rows).splitlines()[2:]
+
+
+def rows_in(text: str) -> dict[str, list[str]]:
+    """Return the lines of the table of a page by the names of their figures.
+
+    >>> rows_in("| figure | of |\\n| --- | --- |\\n| `a:fig1` | m |\\n| `a:fig1` | n |\\n")
+    {'a:fig1': ['| `a:fig1` | m |', '| `a:fig1` | n |']}
+    """
+    found: dict[str, list[str]] = {}
+    for line, name in re.findall(r"^(\| `(\w+:[\w-]+)` \|.*)$", text, re.MULTILINE):
+        found.setdefault(name, []).append(line)
+    return found
+
+
+def table_of(source: str, rows: dict[str, list[str]]) -> str:
+    """Return the table of a source, its figures in their order."""
+    lines = [line for name in SOURCES[source] for line in rows.get(f"{source}:{name}", [])]
+    return "\n".join([markdown_table(COLUMNS, []), *lines])
+
+
+def write_page(asked: str) -> None:
+    """Compute a figure, or the figures of a source, and write their rows into the page."""
+    source, _, only = asked.partition(":")
+    path = PAGES / f"{source}.md"
+    rows = rows_in(path.read_text("utf-8"))
+    for name, figure in SOURCES[source].items():
+        full = f"{source}:{name}"
+        if name == only or (not only and (full in rows or not figure.measures)):
+            print(full, flush=True)
+            rows[full] = rows_of(full, figure)
+            fill(path, PLACE, table_of(source, rows))
+
+
 def main() -> None:
     """Write every table and result file. A file that would not change is left alone, because headers rebuild the library."""
     for file, first, last, content in TABLES:
@@ -204,4 +270,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    for source in sys.argv[1:]:
+        write_page(source)
+    if not sys.argv[1:]:
+        main()

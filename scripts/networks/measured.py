@@ -7,8 +7,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from ctypes.util import find_library
 from dataclasses import dataclass
 from os import PathLike
@@ -25,12 +23,13 @@ from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.base.reading import read_whole
 from pencilmap.model.machines.probe import Probe
 from pencilmap.model.network.torus import as_torus
-from pencilmap.scripts.networks.build import Build, built_for_mpich, ensure_built, tail
+from pencilmap.scripts.networks.build import built_for_mpich, ensure_built, tail
 from pencilmap.scripts.networks.simulated import (
     ALLTOALLV,
     TIMEOUT_S,
     SimulatedNetwork,
     SimulationError,
+    in_parallel,
     output_of,
     smpirun,
     wait_for,
@@ -243,25 +242,16 @@ def simulate_ewald(runs: Sequence[EwaldRun], timeout_s: float = TIMEOUT_S) -> li
     SimulationError
         If a run fails, with the end of its output. The other runs end, too.
     """
-    build, cancelled = ensure_built(), threading.Event()
+    build = ensure_built()
 
-    def run(number: int, each: EwaldRun) -> dict[str, float]:
-        say(f"simulating pme_c with {each.reciprocal} reciprocal ranks", number / len(runs))
-        return _seconds(each, build, timeout_s, cancelled)
+    def seconds(number: int, cancelled: threading.Event) -> dict[str, float]:
+        run = runs[number]
+        say(f"simulating pme_c with {run.reciprocal} reciprocal ranks", number / len(runs))
+        ranks, hosts = run.reciprocal + 1, run.network.network.n_nodes
+        if hosts < ranks:
+            raise SimulationError(f"{ranks} ranks on {hosts} hosts; give a network with a host for each")
+        command = smpirun(run.network, ranks, build, [f"--cfg=smpi/alltoallv:{ALLTOALLV}"], build.program("pme_smpi"),
+                          [*run.options, "--steps", "1", "--reciprocal-ranks", str(run.reciprocal)])
+        return parts_of(_ran("pme_c", run.network, ranks, command, timeout_s, cancelled))
 
-    with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-        try:
-            started = [pool.submit(copy_context().run, run, number, each) for number, each in enumerate(runs)]
-            return [each.result() for each in started]
-        except BaseException:
-            cancelled.set()
-            raise
-
-
-def _seconds(run: EwaldRun, build: Build, timeout_s: float, cancelled: threading.Event) -> dict[str, float]:
-    ranks = run.reciprocal + 1
-    if run.network.network.n_nodes < ranks:
-        raise SimulationError(f"{ranks} ranks on {run.network.network.n_nodes} hosts; give a network with a host for each")
-    command = smpirun(run.network, ranks, build, [f"--cfg=smpi/alltoallv:{ALLTOALLV}"], build.program("pme_smpi"),
-                      [*run.options, "--steps", "1", "--reciprocal-ranks", str(run.reciprocal)])
-    return parts_of(_ran("pme_c", run.network, ranks, command, timeout_s, cancelled))
+    return in_parallel(seconds, len(runs), WORKERS)

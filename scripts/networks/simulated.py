@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -24,7 +24,7 @@ from functools import cached_property
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np  # noqa: F401  (doctest)
 
@@ -49,6 +49,7 @@ from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD, SE
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 from pencilmap.scripts.networks.routes import routes_on, table_text
 
+T = TypeVar("T")
 ROUTES_FILE = "routes.txt"
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 PACE_VARIABLE = "PENCILMAP_PACE"  # set if calls of FFTW take time
@@ -371,22 +372,26 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
     """
     if json_path is not None:
         check_appendable(json_path, SimulationError)
-    build = ensure_built()
-    workers = workers or len(os.sched_getaffinity(0))
-    cancelled = threading.Event()
-    with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
-        try:
-            runs = [pool.submit(copy_context().run, _run, s, build, timeout_s, cancelled, number / len(simulations))
-                    for number, s in enumerate(simulations)]
-            for run in wait(runs, return_when=FIRST_EXCEPTION).done:
-                run.result()
-        except BaseException:
-            cancelled.set()  # also for KeyboardInterrupt: the pool waits until every child process is dead
-            raise
-    texts = [run.result() for run in runs]
+    build, number = ensure_built(), len(simulations)
+    texts = in_parallel(lambda k, cancelled: _run(simulations[k], build, timeout_s, cancelled, k / number), number,
+                        workers or len(os.sched_getaffinity(0)))
     if json_path is not None:
         append_whole(json_path, "".join(texts), SimulationError)
     return [_records(text) for text in texts]
+
+
+def in_parallel(run: Callable[[int, threading.Event], T], number: int, workers: int) -> list[T]:
+    """Return ``run(k, cancelled)`` of each k below `number`, `workers` at a time; when one fails, all are cancelled."""
+    cancelled = threading.Event()
+    with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            runs = [pool.submit(copy_context().run, run, k, cancelled) for k in range(number)]
+            for done in wait(runs, return_when=FIRST_EXCEPTION).done:
+                done.result()
+        except BaseException:
+            cancelled.set()  # also for KeyboardInterrupt: the pool waits until every child process is dead
+            raise
+    return [done.result() for done in runs]
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
-from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
+from pencilmap.scripts.pictures.image import groups_of, kinds_of_nodes
 
 MOST_ROWS = 14            # so that verdict, table and prompt fit a screen of 24 lines
 WIDTH, LABEL = 80, 24     # columns of a terminal, and of a name

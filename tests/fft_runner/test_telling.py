@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +15,9 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.traffic.exchange import exchanges
-from tests.patience import patience
+from pencilmap.scripts.command_line.cli import pencilmap
 
 ROOT = Path(__file__).resolve().parents[2]
-PLOT = ROOT / "scripts" / "pictures" / "plot_transposes.py"
 UNEVEN = ["--size", 9, 8, 7, "--grid", "2x2", "--rigor", "estimate", "--reps", 3]
 BYTES = 16
 
@@ -237,26 +234,7 @@ def test_bench_refuses_with_one_message(mpirun, arguments, part):
 
 def test_bench_is_drawn_alike_each_time(bench, tmp_path):
     _, _, samples = bench(2, "--bytes", "64,1024", "--exchange", "alltoallv,p2p")
-    pictures = []
-    for name in ("a.svg", "b.svg"):
-        done = subprocess.run([sys.executable, PLOT, samples, "-o", tmp_path / name], capture_output=True, text=True,
-                              timeout=patience(100))
-        assert done.returncode == 0, done.stderr
-        pictures.append((tmp_path / name).read_bytes())
-    assert pictures[0] == pictures[1] and b"<svg" in pictures[0]
-
-
-@pytest.mark.parametrize("text, part",
-                         [("", "has no times"), ("{}\n", "is not of transpose_bench"), ("no\n", "is not JSON")])
-def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
-    (tmp_path / "b").write_text(text)
-    done = subprocess.run([sys.executable, PLOT, tmp_path / "b"], capture_output=True,
-                          text=True, timeout=patience(100))
-    assert done.returncode != 0 and part in done.stderr and "Traceback" not in done.stderr
-
-
-def test_without_matplotlib_it_is_said_how_to_draw(bench, tmp_path):
-    _, _, samples = bench(2, "--bytes", "64", "--exchange", "alltoallv")
-    done = subprocess.run([sys.executable, "-S", PLOT, samples, "-o", tmp_path / "a.svg"],
-                          capture_output=True, text=True, timeout=patience(100))
-    assert done.returncode != 0 and done.stderr.startswith("plot_transposes: No module named"), done.stderr
+    pictures = [tmp_path / name for name in ("a.svg", "b.svg")]
+    for picture in pictures:
+        pencilmap.main(["study", "transposes", str(samples), "--plot", str(picture)], standalone_mode=False)
+    assert pictures[0].read_bytes() == pictures[1].read_bytes() and b"<svg" in pictures[0].read_bytes()

@@ -20,9 +20,9 @@ SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:m
 
 def walk(network, a, b):
     """Return the links of the route from a to b, hop by hop through the routing tables."""
-    while hop := network.next_hop(a, b):
+    while hop := network.wiring.next_hop(a, b):
         i, direction, there = hop
-        yield network.link_index(i, direction, a)
+        yield network.wiring.link_index(i, direction, a)
         a = there
     assert a == b
 
@@ -68,8 +68,9 @@ def test_every_cable_of_a_tree_has_two_ends_and_every_device_one_shape(text, net
     made = network(text)
     cables = made.cables()
     assert 2 * len(cables) == len(made.network.source) and len(made.nodes) == len(made.network.vertices)
-    ends = [(a, made.device(i, 1)) for a, i, _ in cables] + [(b, made.device(i, -1)) for _, i, b in cables]
-    ports = [(a, made.device(i, direction)) for a in range(len(made.nodes)) for i, direction, _ in made.ports(a)]
+    ends = [(a, made.wiring.device(i, 1)) for a, i, _ in cables] + [(b, made.wiring.device(i, -1)) for _, i, b in cables]
+    ports = [(a, made.wiring.device(i, direction)) for a in range(len(made.nodes))
+             for i, direction, _ in made.wiring.ports(a)]
     assert len(set(ends)) == len(ends) and sorted(ends) == sorted(ports)
     for a in range(len(made.nodes)):
         shaped = [line.split()[3] for line in inside.shaping_lines(made, a)]

@@ -11,8 +11,8 @@ from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.ranking import quick
 from pencilmap.scripts.command_line.answers import Answer, Launched
+from pencilmap.scripts.command_line.comparisons import by_routing
 from pencilmap.scripts.command_line.predictions import bracket_lines
-from pencilmap.scripts.command_line.several import by_routing
 
 LOAD = "times the data of a node"
 RATES = "host=25 GB/s,local=25 GB/s,global=50 GB/s"

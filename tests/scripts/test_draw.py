@@ -14,7 +14,7 @@ from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.scripts.pictures.figures import image, links
+from pencilmap.scripts.pictures import image, links
 from tests.answers import faults
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
@@ -193,7 +193,7 @@ def fat_tree(tmp_path):
 
 
 def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, pencilmap, captured, check_texts):
-    from pencilmap.scripts.pictures.figures import links as pictures
+    from pencilmap.scripts.pictures import links as pictures
 
     found = captured(pictures, lambda: pencilmap("draw", "--network", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
     check_texts(found)

@@ -16,7 +16,7 @@ from pencilmap.mapper.runs.compare import compare_records
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.pictures.figures import runs
+from pencilmap.scripts.pictures import runs
 from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, views
 from pencilmap.scripts.pictures.report.page import NOT_IN_TOTAL, page, phase_pictures

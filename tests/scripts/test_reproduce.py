@@ -15,7 +15,7 @@ from pencilmap.model.lines.line_plan import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.scripts.command_line.studies import reproduce
-from pencilmap.scripts.maintenance.publications import row, rows_in, table_of
+from pencilmap.scripts.maintenance.write_tables import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
 from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images

@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.scripts.maintenance.publications import PAGES, row
+from pencilmap.scripts.maintenance.write_tables import PAGES, row
 from pencilmap.scripts.networks.measured import EwaldRun, simulate_ewald
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate_all, simulation_of
 from pencilmap.scripts.reproduce import SOURCES

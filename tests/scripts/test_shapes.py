@@ -16,7 +16,7 @@ from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
-from pencilmap.scripts.pictures.figures import runs
+from pencilmap.scripts.pictures import runs
 
 COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,
               memory_bandwidth_per_node=1e9)

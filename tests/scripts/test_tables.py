@@ -13,8 +13,7 @@ from pencilmap.model.predict.ranking import uncounted
 from pencilmap.model.times.expected import expected_gain
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import Answer, Launched, launched
-from pencilmap.scripts.command_line.measured import agreement, claims_answer
-from pencilmap.scripts.command_line.several import decided_in_tie
+from pencilmap.scripts.command_line.comparisons import agreement, claims_answer, decided_in_tie
 
 WHERE = setting(network="8x8x8", bandwidth="148 MB/s", fft="256")
 

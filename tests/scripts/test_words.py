@@ -18,7 +18,7 @@ from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.machines.machine import machine_names
 from pencilmap.scripts.command_line import cli
 from pencilmap.scripts.command_line.commands import simulate
-from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.pages import spelled
 from tests.documents import ROOT
 from tests.patience import patience
 

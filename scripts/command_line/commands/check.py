@@ -34,6 +34,7 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
     taken,
 )
+from pencilmap.scripts.command_line.comparisons import by_routing
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EVERY_ROUTING,
@@ -49,8 +50,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     read_placement,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, WIDE, with_options
+from pencilmap.scripts.command_line.pages import JSON, NOTES, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     SAME,
     Row,
@@ -63,8 +63,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
-from pencilmap.scripts.command_line.several import by_routing
-from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 from pencilmap.scripts.pictures.text import before_and_after
 
 
@@ -96,8 +95,7 @@ def check_places(where: Question, job: Job, mapping: Mapping, about: dict[str, A
     echo()
     usage = where.decomposition.usage
     labelled("next", f"for loads and gains add --grid {usage} of an FFT, or --traffic FILE of the program")
-    for line in lines:
-        labelled(*line)
+    say_lines(lines)
 
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
@@ -155,11 +153,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     said = Answer(best, launch, library=library_in(grid, where))
     better = None if routing == ALL_ROUTINGS else faster_choices(question, best)[0]
     if routing == ALL_ROUTINGS:
-        for sentence in by_routing(found, f"{file} is valid and", library_in(grid, where)):
-            say(sentence)
+        say(*by_routing(found, f"{file} is valid and", library_in(grid, where)))
     else:
-        for sentence in _sentences(said, file, better):
-            say(sentence)
+        say(*_sentences(said, file, better))
     echo()
     prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
                      title(where), wide)
@@ -172,12 +168,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         if better:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
             labelled("better", drop or _map_command(format_name, where), shell=not drop)
-        for line in static_lines(question, best, launch, "--routing static"):
-            labelled(*line)
-        for line in turned + faster_lines(question, best, placements=False, library=said.library):
-            labelled(*line)
-    for line in verdicts:
-        labelled(*line)
+        say_lines([*static_lines(question, best, launch, "--routing static"), *turned,
+                   *faster_lines(question, best, placements=False, library=said.library)])
+    say_lines(verdicts)
     product = best.product
     shape = f"the product {product}" if product and wide else named(mapping) or ""
     show_notes([*table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
@@ -240,7 +233,7 @@ def _turned_lines(question: Question, mapping: Mapping, said: Answer) -> list[tu
     except ScheduleError:  # the schedule does not fit the turned grid
         return []
     launch = launched(question, there)
-    most, here = (min(gains(p, order) or (gain(p, order) or 1.0,)) for p, order in (
+    most, here = (min(gains(p, order) or (1.0,)) for p, order in (
         (there, launch.first), (said.best, said.launch.first)))
     if most < MUCH or most < MUCH * here:
         return []

@@ -10,12 +10,11 @@ from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import RULES, quality, split
-from pencilmap.scripts.command_line.measured import agreement
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.comparisons import agreement
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.runs import draw_published
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.runs import draw_published
 
 PUBLISHED, RULE = "bluegene-l", "every-second"  # rule of the calibration in the package's machine file
 

@@ -13,6 +13,7 @@ from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.place import place
 from pencilmap.mapper.placements import placement_name
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import capitalised
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.placement.allocation import Mapping, Placement
@@ -22,16 +23,15 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, launched, library_in
+from pencilmap.scripts.command_line.comparisons import each_exchange
 from pencilmap.scripts.command_line.job_network import unit_lines
 from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, asked_grid, on_machine, placements
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.predictions import show_deciding
-from pencilmap.scripts.command_line.several import each_exchange
 from pencilmap.scripts.command_line.tables import echo, hearing, print_json, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.links import Half, draw_gain, draw_graph, draw_lengths, draw_loads
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.image import draw_image
+from pencilmap.scripts.pictures.links import Half, draw_gain, draw_graph, draw_lengths, draw_loads
 from pencilmap.scripts.pictures.report.entries import bar_of_forecast, compared
 from pencilmap.scripts.pictures.text import MOST_ROWS, before_and_after, busiest_exchange, image_text, loads_of
 
@@ -192,17 +192,13 @@ def _gain(order: Order) -> None:
     after = replace(order, exchange=before.drawn)
     found = [bar_of_forecast(each.found) for each in (before, after)]
     [group] = compared(found)
-    halves = [Half(_capital(group.name(bar)), bar.shown, each.loads, each.nodes)
+    halves = [Half(capitalised(group.name(bar)), bar.shown, each.loads, each.nodes)
               for bar, each in zip(found, (before, after))]
     article = "an" if before.drawn[0] == "x" else "a"
     with_bytes = order.where.transform is not None
     unit = "MB on a link" if with_bytes else "load of a link, on the scale of m,"
     meaning = f"{unit} in the {before.drawn} exchange; circles: the nodes of {article} {before.drawn}"
     draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from pencilmap.scripts.command_line.answers import (
     turned_grids,
     turned_lines,
 )
+from pencilmap.scripts.command_line.comparisons import between_bricks
 from pencilmap.scripts.command_line.options import (
     ANY_GRID,
     CUT,
@@ -63,8 +64,7 @@ from pencilmap.scripts.command_line.options import (
     placements,
     show_launch,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, with_options
+from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
@@ -75,8 +75,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
-from pencilmap.scripts.command_line.several import between_bricks
-from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
@@ -204,8 +203,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         return
     said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where),
                   is_worst=where.robust and routing is None)
-    for sentence in said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""):
-        say(sentence)
+    say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
     echo()
     show_launch(how, form, output, said.has_gain)
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
@@ -216,14 +214,11 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
         right = faster_choice(question, best, turned_grids(best), least=0.0)
-        for line in turned_lines(question, best, right, said.library, mapping):
-            labelled(*line)
-    for line in faster_lines(question, best, "--placement best", placements=placement is not None,
-                             library=said.library) if grid else ():
-        labelled(*line)
+        say_lines(turned_lines(question, best, right, said.library, mapping))
+    faster = faster_lines(question, best, "--placement best", placements=placement is not None,
+                          library=said.library) if grid else []
     static = static_lines(question, best, launch if said.has_gain else Launched(), "--robust for both")
-    for line in said.idle + static + said.search:
-        labelled(*line)
+    say_lines(faster + said.idle + static + said.search)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
                 *([CUT] if within.cut_short else []),
                 _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),

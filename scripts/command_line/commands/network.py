@@ -10,8 +10,7 @@ import click
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted
 from pencilmap.model.machines import machine_names, package_figures
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, with_options
+from pencilmap.scripts.command_line.pages import FILES, JSON, MACHINE, OUTPUT_FILE, WIDE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from pencilmap.scripts.command_line.answers import (
     spent,
     static_lines,
 )
+from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
@@ -50,8 +51,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, with_options
+from pencilmap.scripts.command_line.pages import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     SAME,
@@ -71,8 +71,17 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
-from pencilmap.scripts.command_line.several import between_bricks, decided_in_tie, wrapped
-from pencilmap.scripts.command_line.tables import echo, fits, fitted, hearing, labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import (
+    echo,
+    fits,
+    fitted,
+    hearing,
+    labelled,
+    print_json,
+    print_table,
+    say,
+    say_lines,
+)
 
 Launches = dict[tuple[object, ...], tuple[Prediction, ...]]  # the launch orders for all of a choice but its placement
 MOST_FILLED = 1024  # up to this many tasks, launch orders of the other grids are predicted, in 0.1 s each
@@ -135,15 +144,13 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], launch)
     if as_json:
         print_json(*[_as_dict(found, choice, usual, by) for choice in listed],
-                   *[shared_dict(s, **_of(s.prediction)) for s in shared])
+                   *[shared_dict(s, **s.prediction.as_dict()) for s in shared])
         return
     asked = effort if not placement or BEST in placement else ""
     said = Answer(found.best.prediction, launch, by, asked, library_in(grid, where))
-    for sentence in _sentences(found, said, by, usual):
-        say(sentence)
+    say(*_sentences(found, said, by, usual))
     if where.wraps:
-        for sentence in wrapped([choice.prediction for choice in listed], by):
-            say(sentence)
+        say(*wrapped([choice.prediction for choice in listed], by))
     echo()
     if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
@@ -158,10 +165,8 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     if shared:
         threads_table(shared, lambda p: seconds(p, by))
     order = launch if _needs_file(found, found.best, usual) else Launched()
-    for line in static_lines(question, found.best.prediction, order, "--routing static ranks for these"):
-        labelled(*line)
-    for line in _lines(found, said, usual):
-        labelled(*line)
+    say_lines([*static_lines(question, found.best.prediction, order, "--routing static ranks for these"),
+               *_lines(found, said, usual)])
     tie = decided_in_tie(found.best.prediction, predictions, by)
     show_notes([*table_notes(predictions, by, wide), *([tie] if tie else []), *_all_slots(where, grid, counts), *_why(found),
                 *_brief(listed), *launch_notes(found.best.where, found.best.grid)], all_notes)
@@ -187,8 +192,7 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
         yield joined(f"Use {', '.join(words)}{order}, {none}: {time}{among} (predicted).")
     else:
         usual = next(iter(_usual(best, launches)), None)
-        ratio = gain(p, usual, by)
-        least, most = gains(p, usual, by) or (ratio, ratio)
+        least, most = gains(p, usual, by) or (None, None)
         over = "" if not usual or not most or most < 1 + SAME else \
             f", perhaps no faster than without one: {factor(least, most)}{gain_words(p, usual, by)}" if said.is_unsure else \
             f", {factor(least, most)} than without one{gain_words(p, usual, by)}"
@@ -391,7 +395,3 @@ def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[s
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
             "gain": gain(choice.prediction, order, by), "deciding_term": term, "deciding_share": share,
             "unknown": found.unknown}
-
-
-def _of(prediction: Prediction) -> dict[str, Any]:
-    return prediction.as_dict()

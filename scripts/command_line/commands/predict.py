@@ -28,6 +28,7 @@ from pencilmap.scripts.command_line.answers import (
     turned_grids,
     turned_lines,
 )
+from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
 from pencilmap.scripts.command_line.options import (
     CUT,
     DIRECTION,
@@ -45,9 +46,7 @@ from pencilmap.scripts.command_line.options import (
     placements,
     predict_lines,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, NOTES, OUTPUT_FILE, WIDE, with_options
-from pencilmap.scripts.command_line.prediction_page import write_page
+from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
     Row,
@@ -59,8 +58,7 @@ from pencilmap.scripts.command_line.predictions import (
     title,
 )
 from pencilmap.scripts.command_line.programs import TRAFFIC, predict_placements
-from pencilmap.scripts.command_line.several import by_routing, wrapped
-from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
+from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
     from pencilmap.model.lines.line_problem import LineProblem
@@ -127,6 +125,8 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
                   is_worst=where.robust and routing is None)
     name = placement_name(best.placement, where.site)
     if page:
+        from pencilmap.scripts.command_line.commands.report import write_page
+
         both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in found}]
         write_page(page, where, [*both, *found], said)
     if as_json:
@@ -138,10 +138,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
             say(sentence)
         echo()
     else:
-        say(said.first(name))
-        say(said.second())
-        for sentence in wrapped(found) if where.wraps else ():
-            say(sentence)
+        say(said.first(name), said.second(), *wrapped(found) if where.wraps else ())
         echo()
     rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site)) for p in found]
     placed = {p.placement for p in found}
@@ -155,8 +152,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         if is_bare else []
     static = static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
     scheduled = schedule == SEQUENCE and routing != ALL_ROUTINGS and faster_choice(question, best, any_schedule=True)
-    for label, text in said.idle + static + said.search + turned + schedule_line(scheduled or None):
-        labelled(label, text)
+    say_lines(said.idle + static + said.search + turned + schedule_line(scheduled or None))
     if page:
         labelled("page", page)
     show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),

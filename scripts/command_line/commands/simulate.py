@@ -18,7 +18,7 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
-from pencilmap.scripts.command_line.measured import agreement
+from pencilmap.scripts.command_line.comparisons import agreement
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
@@ -29,8 +29,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, completed, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page, completed, with_options
 from pencilmap.scripts.command_line.predictions import HALO, show_deciding
 from pencilmap.scripts.command_line.tables import comparison_table, hearing, paste, print_json, say, shown
 from pencilmap.scripts.networks.measured import simulate_probe

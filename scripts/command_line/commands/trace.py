@@ -6,11 +6,10 @@ from typing import Any
 import click
 
 from pencilmap.mapper.traffic_files import TRAFFIC_FILES, read_traffic
-from pencilmap.model.base.units import counted, plural
+from pencilmap.model.base.units import amount, counted, plural
 from pencilmap.model.traffic.patterns import patterns
 from pencilmap.model.traffic.program import COLLECTIVE, KINDS, MEASURED, MODELLED, Traffic
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import FILES, JSON, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import FILES, JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import hearing, print_json, say
 from pencilmap.scripts.networks.tracer import OPEN_MPI, UNTIL, library_for, trace, understand
 
@@ -56,8 +55,7 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
             say("hint: if the program crashes under pencilmap trace alone, try --no-monitoring", err=True)
         return found.status or 1
     say(f"wrote {output}{f': {UNTIL}' if found.cut else ''}", err=True)
-    for text in _summary(found.traffic):
-        say(text, err=True)
+    say(*_summary(found.traffic), err=True)
     if found.problem:
         say(f"note: the counts of Open MPI inside collectives cannot be used: {found.problem}", err=True)
     if not found.measured and (text := _uncertain(found.traffic)):
@@ -69,9 +67,7 @@ def _print(file: str, traffic: Traffic, as_json: bool) -> None:
     if as_json:
         print_json({"file": file, **_as_dict(traffic)})
         return
-    say(file)
-    for text in _summary(traffic):
-        say(text)
+    say(file, *_summary(traffic))
     if text := _uncertain(traffic):
         say(text)
 
@@ -96,18 +92,18 @@ def _summary(traffic: Traffic) -> Any:
     if traffic.shared_cores and traffic.processor_seconds is not None:
         time += f" ({traffic.processor_seconds:.3g} s of processor time, {traffic.ranks_per_core:.3g} ranks on a core)"
     messages, joined = int(pairs.messages.sum()), traffic.total.bytes.nnz
-    yield (f"{counted(traffic.n_ranks, 'rank')}{time}: {_amount(pairs.bytes.sum())} in {messages:,} "
+    yield (f"{counted(traffic.n_ranks, 'rank')}{time}: {amount(pairs.bytes.sum())} in {messages:,} "
            f"{plural('message', messages)}, {joined:,} {plural('pair', joined)} of ranks")
-    kinds = [f"{kind} {_amount(n_bytes)}" for kind, n_bytes in zip(KINDS, traffic.bytes_by_kind()) if n_bytes]
+    kinds = [f"{kind} {amount(n_bytes)}" for kind, n_bytes in zip(KINDS, traffic.bytes_by_kind()) if n_bytes]
     if kinds and set(pairs.kind.tolist()) != {0}:
         yield f"bytes: {'; '.join(kinds)}"
     busy = [phase for phase in traffic.phases if len(phase.pairs)]
     if len(busy) > 1:
         largest = max(busy, key=lambda phase: int(phase.pairs.bytes.sum()))
         yield (f"phases: {len(busy)}; the largest is repeated {largest.times:,} {plural('time', largest.times)} and has "
-               f"{_amount(largest.pairs.bytes.sum())}")
+               f"{amount(largest.pairs.bytes.sum())}")
     if traffic.outside[1]:
-        yield f"not in the file: {_amount(traffic.outside[0])} to processes outside of MPI_COMM_WORLD"
+        yield f"not in the file: {amount(traffic.outside[0])} to processes outside of MPI_COMM_WORLD"
     for found in patterns(traffic):
         share = f", {found.bytes / max(int(pairs.bytes.sum()), 1):.0%} of the bytes" if found.bytes else ""
         yield f"recognised: {found}{share}"
@@ -122,15 +118,3 @@ def _uncertain(traffic: Traffic) -> str | None:
     total = max(sum(by_kind.values()), 1)
     return (f"note: the MPI library did not count the messages inside collectives, {collective / total:.0%} of the bytes; "
             f"{modelled / total:.0%} are in collectives such as bcast and allreduce, whose pairs of ranks are a model")
-
-
-def _amount(n_bytes: int) -> str:
-    """Format bytes.
-
-    >>> _amount(2_500_000), _amount(12)
-    ('2.5 MB', '12 B')
-    """
-    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if n_bytes >= unit:
-            return f"{n_bytes / unit:.3g} {name}"
-    return f"{n_bytes} B"

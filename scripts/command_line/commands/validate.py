@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from statistics import mean
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
@@ -16,11 +16,13 @@ from pencilmap.mapper.base.progress import heard_by
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import UnitError
-from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.base.units import capitalised, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import network_named
-from pencilmap.model.placement.grid import ProcessGrid, parse_grid, parse_transform
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
+from pencilmap.scripts.command_line.comparisons import claims_answer
 from pencilmap.scripts.command_line.documents import (
     FOLDER,
     check_place,
@@ -30,18 +32,25 @@ from pencilmap.scripts.command_line.documents import (
     result_file,
     write_result,
 )
-from pencilmap.scripts.command_line.measured import claims_answer
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Name, Page, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
 from pencilmap.scripts.networks.namespaces import experiment
-from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, UnavailableError, run
+from pencilmap.scripts.networks.namespaces.experiment import (
+    IDLE_SHARE,
+    LINK_TOLERANCE,
+    Experiment,
+    Result,
+    UnavailableError,
+    run,
+)
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
 from pencilmap.scripts.networks.validation import (
     MOST_EXACT,
     MOST_FACTOR,
     ROUTING,
+    BrickRow,
+    LineRow,
     Row,
     brick_cases,
     line_cases,
@@ -50,6 +59,8 @@ from pencilmap.scripts.networks.validation import (
     validate_simulated,
 )
 
+Given: TypeAlias = dict[str, Any]  # options by name
+Judged: TypeAlias = tuple[int, float, float, bool]  # number of exchanges, least and largest ratio, whether a claim holds
 FAILED, UNAVAILABLE = 1, 3
 LINES = "lines"  # a separate suite: break-evens, not exchanges
 LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated", ">m",
@@ -62,8 +73,8 @@ class Part:
     """A table of the result, for people and for documents; cells are text."""
 
     title: str
-    columns: list[Any]
-    rows: list[Any]
+    columns: list[str]
+    rows: list[list[Any]]
     droppable: tuple[str, ...] = LESS_WANTED  #: columns to drop if the table is wider than 80 columns
     file: str | None = None  #: ending of the name of a result file; --into writes the table there, not into the page
 
@@ -76,16 +87,18 @@ class Outcome:
     as_dict : the result as JSON values
     holds : whether all claims hold
     answer : the result in one line
+    records : of the runs, to keep if --records asks for it
     """
 
-    parts: list[Any]
+    parts: list[Part]
     as_dict: dict[str, Any]
     holds: bool
     answer: str
+    records: Sequence[dict[str, Any]] = ()
 
 
 @dataclass(frozen=True)
-class Network:
+class Kind:
     """One line of the table of networks.
 
     run : options by name -> Outcome
@@ -93,28 +106,23 @@ class Network:
     options : names of the options that no other network has
     """
 
-    run: Callable[..., Any]
-    place: Callable[..., Any]
-    options: tuple[Any, ...]
+    run: Callable[[Given], Outcome]
+    place: Callable[[Given], str]
+    options: tuple[str, ...]
 
 
-def _suite(given: dict[str, Any]) -> Any:
-    return given["suite"] or "quick"
-
-
-def _simulated(given: Any) -> Any:
-    suite = _suite(given)
+def _simulated(given: Given) -> Outcome:
+    suite = given["suite"] or "quick"
     if suite == LINES:
         return _lines(given)
     rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
-    as_dict = {"rows": [row.as_dict() for row in rows],
-               "claims": _claims_json(judged)}
+    as_dict = {"rows": [row.as_dict() for row in rows], "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
     return Outcome(parts, as_dict, all(found[-1] for _, found in judged), claims_answer(judged))
 
 
-def _lines(given: Any) -> Any:
+def _lines(given: Given) -> Outcome:
     """Break-evens of distributed lines, in points a rank."""
     cases = line_cases(given["at_most"])
     if not cases:
@@ -123,8 +131,8 @@ def _lines(given: Any) -> Any:
     columns = ["network", ">ranks", "algorithm", "order", ">start, us", ">n* formula", ">n* predicted", ">n* simulated",
                ">simulated / predicted", "holds"]
     cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
-              f"{row.formula:.0f}", f"{row.predicted:.0f}", f"{row.simulated:.0f}", f"{row.ratio:.3f}",
-              "yes" if row.holds else "NO"] for row in rows]
+              f"{row.formula:.0f}", f"{row.predicted:.0f}", f"{row.simulated:.0f}", f"{row.ratio:.3f}", _yes(row.holds)]
+             for row in rows]
     part = Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
                 (">start, us", ">n* formula", "order", ">ranks"), file="break-evens")
     bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"], given["records"])
@@ -138,37 +146,36 @@ def _lines(given: Any) -> Any:
     return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], as_dict, holds, said)
 
 
-def _bricks_part(rows: Any) -> Any:
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "NO"
+
+
+def _bricks_part(rows: list[BrickRow]) -> Part:
     columns = ["network", "bricks", "size", "algorithm", "order", ">start, us", ">messages", ">sent",
                ">simulated / predicted", "exchanges", "holds"]
-    cells = [[row.case.name, _by(row.case.bricks), _by(row.case.size), row.case.algorithm, row.case.order,
-              f"{1e6 * row.case.message_s:.4g}", sum(row.messages), sum(row.messages_sent),
-              f"{row.simulated / row.predicted:.3f}", f"{min(row.ratios):.3f} to {max(row.ratios):.3f}",
-              "yes" if row.holds else "NO"] for row in rows]
+    cells = [[row.case.name, *("x".join(map(str, numbers)) for numbers in (row.case.bricks, row.case.size)),
+              row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}", sum(row.messages),
+              sum(row.messages_sent), f"{row.simulated / row.predicted:.3f}",
+              f"{min(row.ratios):.3f} to {max(row.ratios):.3f}", _yes(row.holds)] for row in rows]
     return Part("suite lines: lines on bricks; messages of the rank that sends most, as predicted and by the library",
                 columns, cells, (">start, us", "order", ">sent"), file="bricks")
 
 
-def _line_claims(rows: Any, bricks: Any) -> Any:
+def _line_claims(rows: list[LineRow], bricks: list[BrickRow]) -> Part:
     """The range of ratios of the break-evens and of the exchanges of bricks, and whether all rows hold."""
     groups = [(f"simulated over predicted break-even, {where}: within a factor of {MOST_FACTOR:g}",
                [([row.ratio], row.holds) for row in rows if row.case.crossbar == crossbar])
               for where, crossbar in (("crossbars", True), ("rings, meshes and tori", False))]
     groups.append((f"simulated over predicted time of exchanges of bricks: at most {MOST_EXACT}, messages as predicted",
-                   [(row.ratios, row.holds) for row in bricks]))
+                   [(list(row.ratios), row.holds) for row in bricks]))
     cells = []
     for text, group in (named for named in groups if named[1]):
         ratios = [ratio for each, _ in group for ratio in each]
-        cells.append([text, len(group), f"{min(ratios):.3f}", f"{max(ratios):.3f}",
-                      "yes" if all(holds for _, holds in group) else "NO"])
+        cells.append([text, len(group), f"{min(ratios):.3f}", f"{max(ratios):.3f}", _yes(all(holds for _, holds in group))])
     return Part("claims", ["claim", ">cases", ">least", ">most", "holds"], cells)
 
 
-def _by(numbers: Any) -> Any:
-    return "x".join(map(str, numbers))
-
-
-def _rows_part(suite: Any, rows: Any) -> Any:
+def _rows_part(suite: str, rows: list[Row]) -> Part:
     columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated",
                ">simulated / predicted"]
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
@@ -185,7 +192,8 @@ def _rows_part(suite: Any, rows: Any) -> Any:
         cells = [[*cell, row.case.halo] for cell, row in zip(cells, rows)]
     if any(row.case.schedule != SEQUENCE for row in rows):
         columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
-        cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
+        cells = [[*cell[:5], f"{row.case.schedule}, {PAIR}" if row.case.direction == PAIR else row.case.schedule,
+                  *cell[5:], _times(row.sequence_s and row.gain),
                   _ratio(row.bound_s and row.bound_ratio)] for cell, row in zip(cells, rows)]
     if any(row.case.exchange != DEFAULT_ALGORITHM for row in rows):
         columns = [*columns, "by", f">{DEFAULT_ALGORITHM} / this"]
@@ -198,16 +206,12 @@ def _rows_part(suite: Any, rows: Any) -> Any:
     return Part(f"suite {suite}", columns, cells, file="")
 
 
-def _schedule(case: Any) -> Any:
-    return f"{case.schedule}, {case.direction}" if case.direction == PAIR else case.schedule
-
-
-def _times(value: Any) -> Any:
+def _times(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _published_part(rows: Any) -> Any:
-    """Errors of simulation and model compared with the published times, by mode and size."""
+def _published_part(rows: list[Row]) -> list[Part]:
+    """Errors of simulation and model compared with the published times, by mode and size; none without published times."""
     groups: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
         if row.published_s:
@@ -224,125 +228,113 @@ def _published_part(rows: Any) -> Any:
     return [Part("errors by mode and size", columns, cells, file="errors")]
 
 
-def _claims_json(judged: Any) -> Any:
+def _claims_json(judged: Sequence[tuple[str, Judged]]) -> list[dict[str, Any]]:
     return [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
             for text, (n, least, most, holds) in judged]
 
 
-def _claims_part(judged: Any) -> Any:
+def _claims_part(judged: Sequence[tuple[str, Judged]]) -> Part:
     return Part("claims", ["claim", ">exchanges", ">least", ">most", "holds"],
-                [[text, n, f"{least:.3f}", f"{most:.3f}", "yes" if holds else "NO"]
-                 for text, (n, least, most, holds) in judged])
+                [[text, n, f"{least:.3f}", f"{most:.3f}", _yes(holds)] for text, (n, least, most, holds) in judged])
 
 
-def _ratio(value: Any) -> Any:
+def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _percent(value: Any) -> Any:
+def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _network(given: Any) -> Any:
+def _network(given: Given) -> Network:
     return network_named(given["network"] or "4x4:mesh")
 
 
-def _network_place(given: dict[str, Any]) -> str | tuple[Any, ...]:
+def _network_place(given: Given) -> str:
     return f"programs {_network(given)}" if given["suite"] == "programs" else given["suite"] or str(_network(given))
 
 
-def _emulated(given: Any) -> Any:
+def _emulated(given: Given) -> tuple[EmulatedNetwork, ProcessGrid, Transform | None]:
     """Network, grid and transform (None by default)."""
-    network = EmulatedNetwork(_network(given), bits_per_second(given["rate"] or "10mbit"),
-                              given["mtu"] or 1500)
+    network = EmulatedNetwork(_network(given), bits_per_second(given["rate"] or "10mbit"), given["mtu"] or 1500)
     n = network.network.n_nodes
     grid = parse_grid(given["grid"]) if given["grid"] else next(
         ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
     return network, grid, parse_transform(given["fft"]) if given["fft"] else None
 
 
-def _namespaces_overlap(given: Any) -> Any:
+def _about(network: EmulatedNetwork) -> tuple[str, dict[str, Any]]:
+    """The beginning of a title, and of JSON values."""
+    return (f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s",
+            {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s})
+
+
+def _namespaces_overlap(given: Given) -> Outcome:
     if given["placement"]:
         raise ValidationError("--suite overlap names its placements; leave --placement out")
-    network, grid, transform = _emulated(given)
-    transform, reps = transform or experiment.TRANSFORM, given["reps"] or 3
-    if given["records"]:
-        check_appendable(given["records"], ValidationError)
+    network, grid, asked = _emulated(given)
+    transform, reps = asked or experiment.TRANSFORM, given["reps"] or 3
     rows, records = experiment.run_schedules(network, grid, transform, reps, experiment.ROUNDS, given["timeout"])
-    if given["records"]:
-        append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
     judged = [(claim.text, found) for claim in experiment.CLAIMS if (found := claim.judge(rows))]
     holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
-    title = (f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
-             f"transforms, median of {reps * experiment.ROUNDS} in {experiment.ROUNDS} rounds")
+    title, about = _about(network)
+    title += f", {grid}, {transform}: whole transforms, median of {reps * experiment.ROUNDS} in {experiment.ROUNDS} rounds"
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
-              *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
-              "yes" if row.verified else "NO"] for row in rows]
+              *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain), _yes(row.verified)]
+             for row in rows]
     columns = ["placement", "schedule", ">link time", ">measured", ">least", ">most", ">measured / link time",
                ">best in sequence / this", "verified"]
-    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
-               "transform": str(transform), "holds": holds, "rows": [row.as_dict() for row in rows],
-               "claims": _claims_json(judged)}
+    as_dict = {**about, "grid": list(grid.shape), "transform": str(transform), "holds": holds,
+               "rows": [row.as_dict() for row in rows], "claims": _claims_json(judged)}
     wrong = [row for row in rows if not row.verified]
     said = f"the transform of {wrong[0].placement} under {wrong[0].schedule} is WRONG" if wrong else claims_answer(judged)
-    return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said)
+    return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said, records)
 
 
-def _namespaces_programs(given: Any) -> Any:
+def _namespaces_programs(given: Given) -> Outcome:
     if foreign := [name for name in ("placement", "grid", "fft", "reps") if given[name]]:
         raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
     network, names = _emulated(given)[0], given["program"] or tuple(experiment.PROGRAMS)
-    if given["records"]:
-        check_appendable(given["records"], ValidationError)
     found = experiment.run_programs(network, names, given["timeout"])
-    if given["records"]:
-        append_whole(given["records"], "".join(json.dumps(record) + "\n" for _, record in found), ValidationError)
     rows = [row for some, _ in found for row in some]
-    title = f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s: unchanged programs"
+    title, about = _about(network)
     columns = ["program", "placement", ">busiest link, MB", ">carried, MB", ">least / predicted", ">most / predicted",
                ">within", ">link time", ">measured", "same results"]
     cells = [[row.program, row.placement, f"{row.predicted_bytes / 1e6:.2f}", f"{row.carried_bytes / 1e6:.2f}",
               _ratio(min(row.ratios)), _ratio(max(row.ratios)), f"{100 * row.tolerance:g} %", f"{row.link_s:.2f} s",
-              f"{row.measured_s:.2f} s", "yes" if row.same_results else "NO"] for row in rows]
+              f"{row.measured_s:.2f} s", _yes(row.same_results)] for row in rows]
     wrong = [row for row in rows if not row.holds]
     ratios = [ratio for row in rows for ratio in row.ratios]
     said = (f"{wrong[0].program}, {wrong[0].placement}: NOT as predicted" if wrong else
             f"every loaded link carried {min(ratios):.3f} to {max(ratios):.3f} of the bytes that were predicted, and every "
             "placement gave the same results")
-    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "holds": not wrong,
-               "rows": [row.as_dict() for row in rows]}
-    return Outcome([Part(title, columns, cells, (">within", ">link time", ">least / predicted"))], as_dict, not wrong, said)
+    part = Part(f"{title}: unchanged programs", columns, cells, (">within", ">link time", ">least / predicted"))
+    return Outcome([part], {**about, "holds": not wrong, "rows": [row.as_dict() for row in rows]}, not wrong, said,
+                   [record for _, record in found])
 
 
 ON_NAMESPACES = {"overlap": _namespaces_overlap, "programs": _namespaces_programs}
 
 
-def _namespaces(given: Any) -> Any:
+def _namespaces(given: Given) -> Outcome:
     if given["suite"]:
         if given["suite"] not in ON_NAMESPACES:
             raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known are "
                                   f"{', '.join(ON_NAMESPACES)}; without --suite the counters of the links are checked")
         return ON_NAMESPACES[given["suite"]](given)
     network, grid, transform = _emulated(given)
-    experiment = Experiment(network, grid, given["placement"] or _placements(network), transform, given["reps"] or 3)
-    if given["records"]:
-        check_appendable(given["records"], ValidationError)
+    usual = ("default", "best") if network.network.has_products else ("default",)
+    experiment = Experiment(network, grid, given["placement"] or usual, transform,  # type: ignore[arg-type]  # filled in
+                            given["reps"] or 3)
     results = run(experiment, given["timeout"])
-    if given["records"]:
-        append_whole(given["records"], "".join(json.dumps(result.record) + "\n" for result in results), ValidationError)
-    holds = all(result.holds for result in results)
-    as_dict = {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
-               "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
-    title = f"{network.network} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
-    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds, _links_answer(results))
+    holds, (title, about) = all(result.holds for result in results), _about(network)
+    as_dict = {**about, "grid": list(grid.shape), "transform": str(experiment.transform), "holds": holds,
+               "placements": [result.as_dict() for result in results]}
+    parts = [_links_part(f"{title}, {grid}, {experiment.transform}", results), _times_part(results)]
+    return Outcome(parts, as_dict, holds, _links_answer(results), [result.record for result in results])
 
 
-def _placements(network: EmulatedNetwork) -> tuple[Any, ...]:
-    """Return the usual placements: the launch order, and on a torus the best."""
-    return ("default", "best") if network.network.has_products else ("default",)
-
-
-def _links_answer(results: Any) -> Any:
+def _links_answer(results: list[Result]) -> str:
     """Say whether every link carried its predicted load."""
     wrong = [result.placement for result in results if not result.holds]
     if wrong:
@@ -366,15 +358,15 @@ def bits_per_second(text: str) -> int:
         raise UnitError(f"{text!r} is not a rate; write e.g. 10mbit or '10 Mbit/s'") from error
 
 
-def _links_part(title: str | None, results: Any) -> Any:
+def _links_part(title: str, results: list[Result]) -> Part:
     columns = ["placement", ">loaded links", ">least", ">most", ">on idle links", "holds"]
     cells = [[result.placement, len(result.ratios), f"{min(result.ratios):.3f}", f"{max(result.ratios):.3f}",
-              _percent(result.stray_share), "yes" if result.holds else "NO"] for result in results]
+              _percent(result.stray_share), _yes(result.holds)] for result in results]
     return Part(f"{title}: carried over predicted bytes (within {100 * LINK_TOLERANCE:g} %, idle links below "
                 f"{100 * IDLE_SHARE:g} %)", columns, cells, ())
 
 
-def _times_part(results: Any) -> Any:
+def _times_part(results: list[Result]) -> Part:
     first = {c.stage: c for c in results[0].comparisons}
     columns = ["placement", "exchange", ">m", ">link time", ">measured", ">least", ">most",
                ">measured / link time", f">{results[0].placement} over this, link time",
@@ -385,14 +377,14 @@ def _times_part(results: Any) -> Any:
     return Part("times of the slowest rank", columns, cells, file="")
 
 
-def _over(first: str, other: Any) -> Any:
-    """A ratio of times; None for an exchange that moves no data."""
-    return f"{first / other:.2f}" if other else "-"
+def _over(first: float | None, other: float | None) -> str:
+    """A ratio of times, "-" for an exchange that moves no data."""
+    return f"{first / other:.2f}" if first is not None and other else "-"
 
 
 NETWORKS = {
-    "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, _network_place, ("suite", "program", "network", "rate", "mtu", "grid", "placement",
+    "simulated": Kind(_simulated, lambda given: given["suite"] or "quick", ("suite", "at_most", "records")),
+    "namespaces": Kind(_namespaces, _network_place, ("suite", "program", "network", "rate", "mtu", "grid", "placement",
                                                         "fft", "reps", "records")),
 }
 
@@ -430,7 +422,7 @@ def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_j
     or fat tree of network namespaces with shaped links, for which root or user namespaces are needed. The exit status is 1
     if the predictions do not hold, and 3 if this machine cannot make the network.
     """
-    chosen = NETWORKS[kind]
+    chosen, records = NETWORKS[kind], given["records"]
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:
         raise ValidationError(f"--{foreign[0].replace('_', '-')} does not apply to {kind}; it takes "
                               f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
@@ -438,14 +430,24 @@ def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_j
     if into:
         check_place(into, place)
         check_result_file(result_file(into, f"validate {place}"))
+    if records:
+        check_appendable(records, ValidationError)
     try:
         with shown() as progress, heard_by(progress):
             outcome = chosen.run({**given, "timeout": timeout})
     except UnavailableError as error:
         say(f"pencilmap: {error}", err=True)
         return UNAVAILABLE
+    if outcome.records and records:
+        append_whole(records, "".join(json.dumps(record) + "\n" for record in outcome.records), ValidationError)
     if into:
-        _write_into(into, place, outcome.parts)
+        texts = [f"**{capitalised(part.title)}**\n\n{markdown_table(part.columns, part.rows)}" for part in outcome.parts
+                 if part.file is None]
+        for part in (part for part in outcome.parts if part.file is not None):  # with a link to its file
+            file = result_file(into, f"validate {place} {part.file}".rstrip())
+            write_result(file, part.columns, part.rows)
+            texts.append(f"[{capitalised(part.title)}]({FOLDER}/{file.name})")
+        fill(into, place, "\n\n".join(texts))
     if as_json:
         print_json(outcome.as_dict)
     else:
@@ -460,7 +462,7 @@ FOLDED: dict[str, Callable[[str], str]] = {
     "torus": lambda cell: cell.replace(":", "\n:") if len(cell) > HEADING else cell}
 
 
-def _narrow(part: Any) -> Any:
+def _narrow(part: Part) -> tuple[list[str], list[list[str]]]:
     """Break headings and texts into several lines, and drop less wanted columns if the table is still too wide."""
     columns = [_heading(name) for name in part.columns]
     rows = [[FOLDED[name](str(cell)) if name in FOLDED else _folded(str(cell), TEXT)
@@ -468,27 +470,9 @@ def _narrow(part: Any) -> Any:
     return fitted(columns, rows, map(_heading, part.droppable))
 
 
-def _heading(name: str) -> Any:
+def _heading(name: str) -> str:
     return ">" * name.startswith(">") + _folded(name.lstrip(">").replace(" / ", "/ "), HEADING)
 
 
-def _folded(text: str, width: int) -> Any:
+def _folded(text: str, width: int) -> str:
     return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False)) or text
-
-
-def _write_into(page: Any, place: Any, parts: Any) -> None:
-    """Write the tables of rows into result files, and the others into the page, with links to these files."""
-    shown = [_markdown(part) for part in parts if part.file is None]
-    for part in (part for part in parts if part.file is not None):
-        file = result_file(page, f"validate {place} {part.file}".rstrip())
-        write_result(file, part.columns, part.rows)
-        shown.append(f"[{_capital(part.title)}]({FOLDER}/{file.name})")
-    fill(page, place, "\n\n".join(shown))
-
-
-def _markdown(part: Any) -> Any:
-    return f"**{_capital(part.title)}**\n\n{markdown_table(part.columns, part.rows)}"
-
-
-def _capital(text: str) -> Any:
-    return text[0].upper() + text[1:]

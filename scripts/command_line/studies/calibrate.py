@@ -30,8 +30,7 @@ from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.machines.probe import Cut, fit_probe
 from pencilmap.model.times.calibrate import RULES, Sample, calibrate, honest_errors, quality, split
 from pencilmap.model.times.published import PUBLISHED
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, MACHINE, OUTPUT_FILE, Name
+from pencilmap.scripts.command_line.pages import JSON, MACHINE, OUTPUT_FILE, Name, Page
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit

@@ -69,8 +69,7 @@ def command(output: str, as_json: bool) -> None:
     gain = _side_by_side(rows, where)
     _together(at_once, part)
     echo()
-    for line in _verdict(rows, predicted, gain):
-        say(line)
+    say(*_verdict(rows, predicted, gain))
 
 
 def _write(where: Any, grid: ProcessGrid, text: str, folder: Path) -> Path:

@@ -27,10 +27,9 @@ from pencilmap.model.times.published import (
     range_rows,
 )
 from pencilmap.model.times.timing import ExchangeWork
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page
 from pencilmap.scripts.command_line.tables import echo, print_json, print_table, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.canvas import suffix
 
 NODES = (4, 16, 64)  # the last number of nodes of a line of the table
 COLUMNS = [">values", ">median", ">90 % of them", f">within {100 * CLOSE:.0f} %", ">in range"]
@@ -55,7 +54,7 @@ def command(plot: str | None, wide: bool, as_json: bool) -> None:
     values = published_values()
     found = {way: predict(values) for way, predict in WAYS.items()}
     if plot:
-        from pencilmap.scripts.pictures.figures.judged import draw_judged
+        from pencilmap.scripts.pictures.runs import draw_judged
 
         draw_judged([(TITLES[way], judged) for way, judged in found.items()], plot)
     if as_json:

@@ -12,8 +12,7 @@ import click
 
 from pencilmap.mapper.base.progress import heard_by
 from pencilmap.model.base.errors import RecordError
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
+from pencilmap.scripts.command_line.pages import JSON, Page, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
 from pencilmap.scripts.reproduce import SOURCES, figure_named, title_of
 from pencilmap.scripts.reproduce.figure import SAME, Compared

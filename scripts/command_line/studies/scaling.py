@@ -23,10 +23,9 @@ from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.times.scaling import LEAST_POINTS, Fit, Point, bisection_bandwidth, crossing_bytes, fit
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, with_options
+from pencilmap.scripts.command_line.pages import BANDWIDTH, JSON, MACHINE, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.canvas import suffix
 
 TRANSPOSES = 2  # of one transform of pencils
 
@@ -74,7 +73,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     else:
         _print(answer, published)
     if plot:
-        from pencilmap.scripts.pictures.figures.runs import draw_fits
+        from pencilmap.scripts.pictures.runs import draw_fits
 
         draw_fits(answer["strong"], plot)
         say(f"wrote {plot}", err=as_json)

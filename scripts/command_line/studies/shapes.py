@@ -14,7 +14,7 @@ from pencilmap.mapper.formats.hostlist import hosts_document, is_typed
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
 from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency, scale
 from pencilmap.model.base.errors import FigureError, GridError, PartitionError
-from pencilmap.model.base.units import milliseconds, parse
+from pencilmap.model.base.units import could, milliseconds, parse
 from pencilmap.model.decompositions import PENCIL, decomposition_named
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.network.torus import Torus, as_torus, parse_torus
@@ -22,8 +22,7 @@ from pencilmap.model.placement.grid import Transform, parse_grid, parse_transfor
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.options import grid_option
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import (
+from pencilmap.scripts.command_line.pages import (
     BANDWIDTH,
     FFT,
     JSON,
@@ -32,12 +31,13 @@ from pencilmap.scripts.command_line.plain_options import (
     TASKS,
     WIDE,
     Name,
+    Page,
     with_options,
 )
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
-from pencilmap.scripts.command_line.tables import could, echo, fits, fitted, print_json, print_table, say
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.runs import draw_scaling, draw_shapes
+from pencilmap.scripts.command_line.tables import echo, fits, fitted, print_json, print_table, say
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.runs import draw_scaling, draw_shapes
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import click
 
 from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios, read_transposes
 from pencilmap.model.base.errors import RecordError, near
-from pencilmap.scripts.command_line.pages import Page
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Page, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.pictures.canvas import suffix
+from pencilmap.scripts.pictures.runs import draw_transposes
 
 MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
 
@@ -20,13 +21,17 @@ MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
 @click.argument("other", required=False, type=click.Path())
 @click.option("--reference", metavar="EXCHANGE",
               help="Compare the others with it [alltoall].\nWithout alltoall: the first.")
+@click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Draw the first result (.svg, .png or .pdf).")
 @with_options(JSON)
-def command(samples: str, other: str | None, reference: str | None, as_json: bool) -> None:
+def command(samples: str, other: str | None, reference: str | None, plot: str | None, as_json: bool) -> None:
     """Compare the exchanges in results of transpose_bench.
 
     One result compares its exchanges; two compare two MPI libraries or two networks.
     """
-    first = by_exchange(read_transposes(samples))
+    if plot:
+        suffix(plot)
+    cases = read_transposes(samples)
+    first = by_exchange(cases)
     second = by_exchange(read_transposes(other)) if other else {}
     name = _reference(first, reference, samples)
     if other and not set(first) & set(second):
@@ -36,6 +41,9 @@ def command(samples: str, other: str | None, reference: str | None, as_json: boo
         pairs = {f"{each}, second / first": ratios(second[each], first[each]) for each in first if each in second}
         if not any(pairs.values()):
             raise RecordError(f"{samples} and {other} have no group and message size in common")
+    if plot:
+        draw_transposes(cases, name, plot)
+        say(f"wrote {plot}", err=True)
     if as_json:
         print_json({"times": [case.__dict__ for cases in first.values() for case in cases], "reference": name,
                     "other_times": [case.__dict__ for cases in second.values() for case in cases],

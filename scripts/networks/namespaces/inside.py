@@ -52,8 +52,8 @@ def namespace_lines(network: EmulatedNetwork) -> Iterator[str]:
 def cable_lines(network: EmulatedNetwork) -> Iterator[str]:
     """Yield the input of ``ip -n hq -batch -``: all cables, and the service network."""
     names, mtu = network.nodes, network.mtu
-    yield from (f"link add {network.device(i, 1)} mtu {mtu} netns {names[a]} type veth "
-                f"peer name {network.device(i, -1)} mtu {mtu} netns {names[b]}" for a, i, b in network.cables())
+    yield from (f"link add {network.wiring.device(i, 1)} mtu {mtu} netns {names[a]} type veth "
+                f"peer name {network.wiring.device(i, -1)} mtu {mtu} netns {names[b]}" for a, i, b in network.cables())
     yield "link add br0 type bridge"
     yield f"addr add {service_address(-1)}/16 dev br0"
     yield "link set lo up"
@@ -71,18 +71,18 @@ def node_lines(network: EmulatedNetwork, a: int) -> Iterator[str]:
     yield "link set node up"
     yield f"addr add {service_address(a)}/16 dev mg"
     yield "link set mg up"
-    yield from (f"link set {network.device(i, direction)} up" for i, direction, _ in network.ports(a))
+    yield from (f"link set {network.wiring.device(i, direction)} up" for i, direction, _ in network.wiring.ports(a))
     for b in range(network.network.n_nodes):
-        if hop := network.next_hop(a, b):
+        if hop := network.wiring.next_hop(a, b):
             i, direction, via = hop
-            yield (f"route add {address(b)}/32 via {address(via)} dev {network.device(i, direction)} onlink "
+            yield (f"route add {address(b)}/32 via {address(via)} dev {network.wiring.device(i, direction)} onlink "
                    f"src {address(a)} rto_min {LEAST_TIMEOUT}")
 
 
 def shaping_lines(network: EmulatedNetwork, a: int) -> Iterator[str]:
     """Yield the input of ``tc -n NODE -batch -``: the rate of every link."""
-    return (f"qdisc add dev {network.device(i, direction)} root tbf rate {network.rate_bits_per_s}bit "
-            f"burst {network.burst_bytes} limit {QUEUE}" for i, direction, _ in network.ports(a))
+    return (f"qdisc add dev {network.wiring.device(i, direction)} root tbf rate {network.rate_bits_per_s}bit "
+            f"burst {network.burst_bytes} limit {QUEUE}" for i, direction, _ in network.wiring.ports(a))
 
 
 WINDOW = "4096 262144 262144"
@@ -180,8 +180,8 @@ def build(network: EmulatedNetwork) -> None:
         _batched(["ip", "-n", name, "-batch", "-"], node_lines(network, node))
         _batched(["tc", "-n", name, "-batch", "-"], shaping_lines(network, node))
         with in_namespace(name):
-            for i, direction, _ in network.ports(node):
-                own_queue(network.device(i, direction))
+            for i, direction, _ in network.wiring.ports(node):
+                own_queue(network.wiring.device(i, direction))
 
 
 def _settings(network: Any) -> None:
@@ -215,8 +215,8 @@ def sent_bytes(network: EmulatedNetwork) -> Ints:
     for node, name in enumerate(network.nodes):
         with in_namespace(name):
             devices = read_devices(Path("/proc/thread-self/net/dev").read_text())
-        for i, direction, _ in network.ports(node):
-            sent[network.link_index(i, direction, node)] = devices[network.device(i, direction)]
+        for i, direction, _ in network.wiring.ports(node):
+            sent[network.wiring.link_index(i, direction, node)] = devices[network.wiring.device(i, direction)]
     return sent
 
 
@@ -324,7 +324,7 @@ def _work(job: Any) -> None:
     network = EmulatedNetwork(network_named(job["network"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
     build(network)
     sent_bytes(network)
-    say(progress=f"network {network.text} is up: {len(network.nodes)} namespaces, {network.n_cables} cables")
+    say(progress=f"network {network.text} is up: {len(network.nodes)} namespaces, {len(network.cables())} cables")
     for run in job["runs"]:
         say(progress=f"running {run['name']}")
         say(run=_run(network, run, job["timeout_s"]))

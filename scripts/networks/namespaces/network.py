@@ -219,10 +219,6 @@ class EmulatedNetwork:
         return self.wiring.names
 
     @property
-    def n_cables(self) -> int:
-        return len(self.cables())
-
-    @property
     def payload_share(self) -> float:
         """Payload bytes per byte on a link: the rest are headers and acknowledgements."""
         return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
@@ -237,26 +233,10 @@ class EmulatedNetwork:
         """Ten milliseconds of the link: less loses tokens if the kernel is late, more sends data above the rate."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
-    def ports(self, node: int) -> list[Port]:
-        """Return (i, direction, neighbour) of every link that leaves a namespace."""
-        return self.wiring.ports(node)
-
     def cables(self) -> list[Port]:
         """Return (namespace, i, neighbour) of every cable, from the end with direction +1."""
-        return [(node, i, there) for node in range(len(self.nodes)) for i, direction, there in self.ports(node)
+        return [(node, i, there) for node in range(len(self.nodes)) for i, direction, there in self.wiring.ports(node)
                 if direction == 1]
-
-    def next_hop(self, node: int, target: int) -> Port | None:
-        """Return (i, direction, neighbour) of the next hop from a namespace to a host; None at the host."""
-        return self.wiring.next_hop(node, target)
-
-    def device(self, i: int, direction: int) -> str:
-        """Return the name of a namespace's end of a cable."""
-        return self.wiring.device(i, direction)
-
-    def link_index(self, i: int, direction: int, node: int) -> tuple[int, ...]:
-        """Return the index of the link in an array of loads."""
-        return self.wiring.link_index(i, direction, node)
 
 
 def address(node: int) -> str:
@@ -305,8 +285,8 @@ def check_links(network: EmulatedNetwork, sent_bytes: ArrayLike, loads: list[Lin
     """
     checks = []
     for node in range(len(network.nodes)):
-        for i, direction, _ in network.ports(node):
-            index = network.link_index(i, direction, node)
+        for i, direction, _ in network.wiring.ports(node):
+            index = network.wiring.link_index(i, direction, node)
             predicted = _at(loads, index) - _at(without, index)
             checks.append(LinkCheck(network.wiring.link_name(i, direction, node), predicted * repetitions,
                                     float(np.asarray(sent_bytes)[index])))

@@ -9,15 +9,15 @@ from typing import Any
 from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.runs.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
 from pencilmap.mapper.runs.records import mapping_of_record, read_records, transform_of_record
-from pencilmap.model.base.units import milliseconds
+from pencilmap.model.base.units import capitalised, milliseconds
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import worst
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures.runs import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.networks import LAUNCHED, Placed
+from pencilmap.scripts.pictures.runs import WAITING, kinds_of
 
 
 @dataclass(frozen=True)
@@ -394,13 +394,13 @@ class Compared:
         limit = f"Nothing is over {self.limit:.2f}x {'faster' if timed else 'better'} (proved)." if self.limit else ""
         if not chosen:
             same = (f"No other way here is {'faster' if timed else 'better'} than {than}." if len(self.bars) > 1
-                    else f"{_capital(self.name(self.bars[0]))} takes {self.bars[0].shown}.")
+                    else f"{capitalised(self.name(self.bars[0]))} takes {self.bars[0].shown}.")
             return " ".join(filter(None, (same, limit)))
         first, *rest = chosen
         plural, factor = self.name(self.bars[first]).startswith("rows "), self.factor(first)
         how = (f"{'are' if plural else 'is'} {factor}x faster than" if timed else
                f"{'load' if plural else 'loads'} the busiest links {factor}x less than")
-        said = [f"{_capital(self.name(self.bars[first]))} {how} {than}",
+        said = [f"{capitalised(self.name(self.bars[first]))} {how} {than}",
                 *(f"{self.name(self.bars[k])} {self.factor(k)} times" for k in rest)]
         return f"{', '.join(said)}." + (f" {limit}" if limit else "")
 
@@ -435,10 +435,6 @@ def _schedule_in_words(text: str) -> str:
         chunks = words[0].count(",") + 1 if "," in words[0] else words[0]
         return f"rows beside columns in {chunks} chunks"
     return SCHEDULES.get(name, f"schedule {text}")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def compared(bars: Iterable[Bar | None]) -> list[Compared]:

@@ -18,7 +18,7 @@ from pencilmap.model.placement.grid import Transform
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
-from pencilmap.scripts.pictures.figures.links import link_values
+from pencilmap.scripts.pictures.links import link_values
 from pencilmap.scripts.pictures.text import LoadRows, load_rows
 
 LAUNCHED = "default"  # the placement that names the launcher's order

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from io import BytesIO
@@ -20,27 +21,16 @@ from pencilmap.mapper.placements import placement_name
 from pencilmap.mapper.programs import ProgramRuns
 from pencilmap.mapper.runs.compare import Comparison, compare_published
 from pencilmap.model.base.errors import FigureError
-from pencilmap.model.base.units import amount, expected_milliseconds, megabytes_per_second, milliseconds
+from pencilmap.model.base.units import amount, capitalised, could, expected_milliseconds, megabytes_per_second, milliseconds
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import Target
-from pencilmap.scripts.pictures.figures.image import draw_image
-from pencilmap.scripts.pictures.figures.links import draw_loads
-from pencilmap.scripts.pictures.figures.runs import (
-    MAX_BARS,
-    WAITING,
-    Bar,
-    Point,
-    draw_bandwidth,
-    draw_phases,
-    kinds_of,
-    point_of,
-    rate_text,
-)
+from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures.canvas import Target
+from pencilmap.scripts.pictures.image import draw_image
+from pencilmap.scripts.pictures.links import draw_loads
 from pencilmap.scripts.pictures.report.entries import (
     MEASURED,
     PREDICTED,
@@ -55,6 +45,17 @@ from pencilmap.scripts.pictures.report.entries import (
     shown_bars,
 )
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, LAUNCHED, MAX_NODES, Placed, PlacedTraffic, panels, views
+from pencilmap.scripts.pictures.runs import (
+    MAX_BARS,
+    WAITING,
+    Bar,
+    Point,
+    draw_bandwidth,
+    draw_phases,
+    kinds_of,
+    point_of,
+    rate_text,
+)
 
 _COLOURS = {  # of a picture, by the name of the variable in page.css
     "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
@@ -81,14 +82,10 @@ def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.DOTALL)
     svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
     svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
-                 lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
+                 lambda match: f'<svg {match[1]} role="img" aria-label="{escape(label)}">', svg, count=1)
     for variable, colour in _COLOURS.items():
         svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
     return svg.replace("xlink:href=", "href=")
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
 LONG = 16    # rows with more tasks are long: they have their own panels, as in the paper
@@ -308,7 +305,7 @@ def gains_of_runs(entries: Sequence[Entry]) -> list[str]:
 def _headline(groups: Sequence[Compared], forecasts: Sequence[Forecast], verdict: str) -> str:
     """Return the answer about predictions, the gain of runs, or else the verdict."""
     said = groups[0].sentence if groups and not (forecasts and verdict) else verdict
-    return said[:1].upper() + said[1:] if said.partition(" ")[0].isalpha() else said
+    return capitalised(said) if said.partition(" ")[0].isalpha() else said
 
 
 def _undrawn(placed: Placed | None) -> str:
@@ -399,7 +396,7 @@ def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
         if not is_plain:
             pair = " (pair)" if found.transforms > 1 else ""
             rows.append([*about, f"{found.name}{pair}", _loads([found.cost]), milliseconds(found.t_s),
-                         milliseconds(found.time_s), could_gain(found.certificate), "-"])
+                         milliseconds(found.time_s), could(found.certificate), "-"])
         if (key := tuple(about)) in seen:
             continue
         seen.add(key)
@@ -407,7 +404,7 @@ def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
                   str(stage.busiest or "-")] for stage in p.stages]
         rows.append([*about, "one after the other", _loads([p.cost]), milliseconds(p.t_s),
                      milliseconds(p.time_s) + (f" ({expected_milliseconds(p.time_range_s)})" if p.time_range_s else ""),
-                     could_gain(p.certificate), "-"])
+                     could(p.certificate), "-"])
         if len(p.stages) > 1 and found is not None:
             rows.append([*about, AT_ONCE, _loads(found.load_joint), milliseconds(found.t_joint_s), "-", "-", "-"])
     titles = ["network", "grid", "routing", "placement", "exchange", "load", "links", "predicted", "links could gain",
@@ -451,16 +448,6 @@ def _part(name: str) -> str:
     return (files("pencilmap.scripts.pictures.report") / name).read_text("utf-8")
 
 
-def could_gain(certificate: float | None) -> str:
-    """
-    >>> could_gain(1.264), could_gain(1.0004), could_gain(None)
-    ('1.26x', 'nothing', '-')
-    """
-    if certificate is None:
-        return "-"
-    return f"{certificate:.2f}x" if certificate >= 1.005 else "nothing"
-
-
 @lru_cache
 def _environment() -> Any:
     import jinja2
@@ -468,7 +455,7 @@ def _environment() -> Any:
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters |= dict[str, Callable[..., Any]](
-        capitalize_first=lambda text: text[:1].upper() + text[1:], ms=milliseconds, rate=megabytes_per_second,
+        capitalize_first=capitalised, ms=milliseconds, rate=megabytes_per_second,
         plain_ms=lambda seconds: f"{1e3 * seconds:.5f}", ratio=lambda value: "-" if value is None else f"{value:.3f}",
-        could=could_gain, bytes=amount)
+        could=could, bytes=amount)
     return environment

@@ -19,19 +19,8 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    CYCLE,
-    TALLEST,
-    WIDTH,
-    Target,
-    figure,
-    heading,
-    load_colours,
-    save,
-)
-from pencilmap.scripts.pictures.figures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
+from pencilmap.scripts.pictures.canvas import BLACK, CYCLE, TALLEST, WIDTH, Target, figure, heading, load_colours, save
+from pencilmap.scripts.pictures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
 from pencilmap.scripts.pictures.text import cable_loads
 
 if TYPE_CHECKING:
@@ -319,7 +308,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
             colour, marker, _ = look_of(name, groups)
             axes.scatter(*where[nodes].T, s=14 if name == "other" else 46, c=colour, marker=marker, zorder=3,
                          gid=f"{name}-hosts", label=labels[name])
-        axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=canvas.BLACK, marker="h", zorder=2,
+        axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=BLACK, marker="h", zorder=2,
                      gid="switches", label="switch" if len(switches) else None)
         if V <= NAMED:
             names = [network.node_name(v) for v in range(V)] if network.has_coordinates else network.vertices

@@ -102,13 +102,21 @@ def load_colours() -> Any:
 def save(drawn: "Figure", path: Target) -> None:
     """Write a figure in the format of its suffix, completely or not at all; call it inside `figure`.
 
-    A binary file object in place of a path gets an SVG.
+    A binary file object in place of a path gets an SVG. Numbers of logarithmic axes are plain, because no text is taken as
+    mathematics.
 
     Raises
     ------
     FigureError
         If the font of another format lacks a letter.
     """
+    from matplotlib.ticker import LogFormatter, LogFormatterSciNotation
+
+    for axis in (axis for axes in drawn.axes for axis in (axes.xaxis, axes.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+            axis.set_major_formatter("{x:g}")
+        if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
+            axis.set_minor_formatter(LogFormatter())
     if not isinstance(path, str | PathLike):
         _render(drawn, path, "svg")
         return

@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import counted
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
+from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures.canvas import Target, figure, heading, save
 
 MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
@@ -303,17 +304,13 @@ def _labels(axes: Any, lattices: Lattices) -> None:
 
 def _legend(groups: Any, empty: Ints) -> dict[str, str]:
     """Return the meaning of each mark by kind."""
-    meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
+    meaning = {what: f"{what} {number}: {counted(len(nodes), 'task')} on {counted(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
     if len(kinds_of_nodes(groups)["both"]):
         meaning["both"] = "in both"
     if len(empty):
         meaning["empty"] = "no task"
     return meaning
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}{'s' * (n != 1)}"
 
 
 def _mark(what: str, text: str, looks: dict[str, tuple[str, str, float]]) -> Any:

@@ -1,4 +1,4 @@
-"""Run records and published measurements, and how the time of a transform depends on ranks and partition."""
+"""Run records, published measurements and exchanges alone, and how a time depends on ranks and partition."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,12 @@ from typing import Any
 
 from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency
+from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction
-from pencilmap.scripts.pictures.figures import canvas
-from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
+from pencilmap.model.times.judged import CLOSE, Judged
+from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures.canvas import Target, figure, heading, save
 
 # Run records and published measurements: the bandwidth of a link over the size, and the phases of each run.
 #
@@ -397,7 +399,6 @@ def _time(axes: Any, points: Any, kind: str) -> None:
     axes.set_yscale("log")
     axes.set_ylabel("predicted time, ms")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.margins(x=0.06, y=0.12)
 
@@ -408,3 +409,47 @@ def _efficiency(axes: Any, points: Sequence[ScalingPoint], kind: str) -> None:
     axes.axhline(100, linestyle="--", color=canvas.GREY)
     axes.set_ylim(0, 1.08 * max(axes.get_ylim()[1], 100))
     axes.set_ylabel("efficiency, %")
+
+
+ASIDE = 1.035  # factor between the marks of two machines on the same number of nodes
+
+
+def draw_judged(panels: Sequence[tuple[str, Sequence[Judged]]], path: Target) -> None:
+    """Draw published times over their predictions by the number of nodes: panels by title, a mark for each machine."""
+    machines = list(dict.fromkeys(each.value.machine for _, judged in panels for each in judged))
+    with figure(3.4) as drawn:
+        axes = drawn.subplots(1, len(panels), sharey=True)
+        for panel, (title, judged) in zip(axes, panels):
+            panel.axhspan(1 / (1 + CLOSE), 1 + CLOSE, color=canvas.PALE, linewidth=0)
+            for k, (machine, (colour, mark)) in enumerate(zip(machines, SERIES)):
+                some = [each for each in judged if each.value.machine == machine and each.value.size]
+                panel.plot([each.value.nodes * ASIDE ** (k - len(machines) / 2) for each in some],
+                           [each.ratio for each in some], mark,
+                           color=colour, markersize=2.5, linestyle="none", label=machine, markeredgewidth=0.3)
+            panel.set(title=heading(title, 3.6)[0], xscale="log", yscale="log", xlabel="nodes", ylim=(0.4, 10))
+            for axis, ticks in ((panel.yaxis, (0.5, 1, 2, 5, 10)), (panel.xaxis, (2, 4, 8, 16, 32, 64, 128, 512))):
+                axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+            panel.minorticks_off()
+        axes[0].set_ylabel("measured over predicted time")
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+        save(drawn, path)
+
+
+def draw_transposes(cases: Sequence[Case], reference: str, path: Target) -> None:
+    """Draw times over ratios to the exchange `reference`, by the size of a message: a column for each size of groups."""
+    groups = list(dict.fromkeys(case.group for case in cases))
+    with figure(5, 2.6 * len(groups) + 1.4) as drawn:
+        axes = drawn.subplots(2, len(groups), squeeze=False, sharex=True, sharey="row")
+        for (upper, lower), group in zip(axes.T, groups):
+            exchanges = by_exchange([case for case in cases if case.group == group])
+            for number, (name, some) in enumerate(exchanges.items()):
+                style = {"label": name, "marker": "osv^Dxp*h"[number % 9], "markersize": 4, "color": f"C{number}"}
+                upper.plot([case.message_bytes for case in some], [1e6 * case.time_s for case in some], **style)
+                relative = ratios(some, exchanges.get(reference, []))
+                lower.plot(list(relative), [found[group] for found in relative.values()], **style)
+            upper.set(title=f"groups of {group} ranks", xscale="log", yscale="log")
+            lower.set(xlabel="bytes of a message", xscale="log", yscale="log")
+        axes[0][0].set_ylabel("microseconds, with packing")
+        axes[1][0].set_ylabel(f"ratio to {reference}")
+        axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.02, 1))
+        save(drawn, path)
