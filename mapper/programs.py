@@ -205,7 +205,7 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
     traffics : dict of Traffic
         Traces by the names of the options; numbers in a name are the grid.
     code : str
-        A name of `pencilmap.model.traffic.codes.CODES`, with the lengths of the domain behind a colon if they are needed.
+        A name of `pencilmap.model.traffic.other_grids.CODES`, with the lengths of the domain behind a colon if needed.
 
     Raises
     ------

@@ -442,7 +442,7 @@ def under(prediction: Prediction, rule: str) -> Prediction | None:
 
 
 def interval(question: Question, placed: Placement, name: str | None = None,
-             begin: Callable[[str], object] = lambda rule: None) -> list[Prediction]:
+             begin: Callable[[str], object] | None = None) -> list[Prediction]:
     """Predict a placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
@@ -472,7 +472,8 @@ def interval(question: Question, placed: Placement, name: str | None = None,
     """
     found, refusals = [], []
     for rule in sorted(all_variants(placed.network), key=lambda rule: rule != BEST_MINIMAL):
-        begin(rule)
+        if begin:
+            begin(rule)
         try:
             found.append(answer(question.under(rule), placed, name))
         except RoutingError as error:

@@ -328,7 +328,7 @@ def hector() -> Found:
     """Return complex transforms of 2DECOMP&FFT on a Cray XT4 beside the model with the rates of the network."""
     rows, factors = list[list[Any]](), (("fft_rate_per_task", XT4_FFT_RATE / FFT_RATE), ("memory_bandwidth_per_node", 0.5),
                                         ("on_node_bandwidth", 0.5))
-    for line in table("hector_xt4.csv"):
+    for line in own_table("hector_xt4.csv"):
         n, nodes, time_s = int(line["n"]), int(line["nodes"]), float(line["time_s"])
         where = on_torus(nodes, factors, fft=str(n), tasks_per_node=XT4_TASKS)
         ranks = nodes * XT4_TASKS
