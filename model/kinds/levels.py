@@ -221,7 +221,9 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     """
     values = np.zeros(network.link_shape)
     L, planes = len(network.switch_of_link), network.planes()
-    up, down = _of_hosts(network, exchange, ends, len(planes[0].links))
+    n = len(planes[0].links)
+    up, down = (each[:, 0] for each in kept(("hosts", exchange.unit_bytes), network, exchange, ends, lambda: crossing(
+        exchange, ends, np.arange(n), n, host_of_end(network))))  # whatever the routing
     for plane in planes:
         values[0, plane.links] = up * float(plane.share)
         values[0, L + plane.links] = down * float(plane.share)
@@ -230,13 +232,6 @@ def loads_with_hosts(network: SwitchedNetwork, exchange: Exchange, ends: np.ndar
     for row in values:
         row[:] = without_rounding(row)
     return LinkLoads(network, values, exchange.total_bytes)
-
-
-def _of_hosts(network: SwitchedNetwork, exchange: Exchange, ends: Ints, n: int) -> list[Ints]:
-    """Return the bytes that leave each of n ends of a plane, and the bytes that enter the end, whatever the routing."""
-    both = kept(("hosts", exchange.unit_bytes), network, exchange, ends,
-                lambda: crossing(exchange, ends, np.arange(n), n, host_of_end(network)))
-    return [each[:, 0] for each in both]
 
 
 def between_switches(network: SwitchedNetwork, exchange: Exchange, ends: np.ndarray) -> Traffic:
@@ -409,13 +404,9 @@ def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
     curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
-    columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
+    places = [np.searchsorted(curve[:, 0], rows * (1 + 1e-12) + 1e-12, "right") - 1 for curve in curves]
+    columns = np.max([np.minimum.accumulate(curve[:, 1])[place] for curve, place in zip(curves, places)], axis=0)
     return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
-
-
-def _least_columns(curve: Floats, rows: Floats) -> Floats:
-    """Return the least length of the columns at each length of the rows."""
-    return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
 @lru_cache(maxsize=8)

@@ -364,7 +364,7 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known:
     torus, nodes, k = site.network, site.allocation.nodes, sum(sizes) - 2
     if len(nodes) > MOST_WEIGHTED_NODES or min(sizes) == 1 or sizes[0] * sizes[1] != site.n_slots:
         return None
-    aimed = min(_near(k), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
+    aimed = min(1 << round(log2(k)), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
     ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, aimed)
     if ascent is None:
         return None
@@ -496,12 +496,3 @@ def _lowest(inner: Floats, k: int) -> tuple[Floats, Floats]:
         return values[:k], vectors[:, :k].astype(np.float32)
     from scipy.linalg import eigh  # slow to import, and few vectors of many nodes alone need it
     return eigh(inner.astype(np.float32), subset_by_index=(0, k - 1), check_finite=False, overwrite_a=True)
-
-
-def _near(k: int) -> int:
-    """Return the power of two near a number.
-
-    >>> [_near(k) for k in (2, 5, 6, 108, 180)]
-    [2, 4, 8, 128, 128]
-    """
-    return 1 << round(log2(k))

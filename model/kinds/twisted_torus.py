@@ -337,18 +337,13 @@ def _runs(torus: TwistedTorus, i: int, between: Ints) -> Iterator[Fraction]:
     """Yield the load of the links out of the run of planes of dimension `i` that needs longest."""
     n, plane = torus.shape[i], torus.coordinates(np.arange(torus.n_nodes))[:, i]
     sent = leaving(between)
-    cables = [(_strength(torus, j), leaving(_links(torus, j, direction, plane, n)))
-              for j, direction in steps_up_and_down(torus)]
+    cables = [(_strength(torus, j), leaving(np.bincount(plane * n + plane[torus.neighbours[j, direction]], minlength=n * n)
+                                            .reshape(n, n))) for j, direction in steps_up_and_down(torus)]
     together = np.asarray(sum(float(strength) * links for strength, links in cables))
     times = np.divide(sent, together, out=np.zeros(sent.shape), where=together > 0)
     low, high = np.unravel_index(int(times.argmax()), times.shape)
     if times[low, high]:
         yield int(sent[low, high]) / sum((strength * int(links[low, high]) for strength, links in cables), Fraction(0))
-
-
-def _links(torus: TwistedTorus, j: int, direction: int, plane: Ints, n: int) -> Ints:
-    """Return the number of links of a direction from plane to plane: int array, shape (n, n)."""
-    return np.bincount(plane * n + plane[torus.neighbours[j, direction]], minlength=n * n).reshape(n, n)
 
 
 @lru_cache(maxsize=8)

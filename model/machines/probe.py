@@ -134,7 +134,10 @@ def fit_probe(probe: Probe) -> ProbeFit:
     found = ProbeFit(ranges, latency, (), (), ())
     cuts = tuple(_fit_cut(probe, axis, found, links) for axis in dict.fromkeys(s.axis for s in probe.streams))
     links = _Links(probe, _rates(probe, cuts))
-    fast = _through_fast_links(probe, links)
+    fast = probe.trips
+    if links.network is not None and links.network.bandwidth is not None:  # the others take as long as slow links
+        fastest = (1 + ALIKE) / max(links.network.bandwidth)
+        fast = tuple(t for t in fast if links.busiest([(t.start, t.to)]) <= fastest)
     if len({t.size for t in fast}) >= LEAST_SIZES and len(fast) < len(probe.trips):
         ranges, latency = _fit_trips(fast)
     found, notes = _fit_bursts(probe, replace(found, messages=ranges, hop_latency_s=latency, cuts=cuts), links)
@@ -173,14 +176,6 @@ def _rates(probe: Probe, cuts: Sequence[Cut]) -> tuple[float, ...]:
     """Return the bandwidth of the links of each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in cuts if c.link_bandwidth}
     return tuple(known.get(axis) or max(known.values()) for axis in probe.torus.axes) if probe.torus and known else ()
-
-
-def _through_fast_links(probe: Probe, links: _Links) -> tuple[Trip, ...]:
-    """Select the trips that pass no slower link if dimensions differ. The other trips take as long as these links."""
-    if links.network is None or links.network.bandwidth is None:
-        return probe.trips
-    fastest = (1 + ALIKE) / max(links.network.bandwidth)
-    return tuple(t for t in probe.trips if links.busiest([(t.start, t.to)]) <= fastest)
 
 
 # ---- messages alone --------------------------------------------------------------------------------------------------
@@ -286,15 +281,11 @@ def _fit_bursts(probe: Probe, fit: ProbeFit, links: _Links) -> tuple[ProbeFit, t
             continue
         ports, together = _ports(bursts, each.start_s, before)
         if ports >= bursts.most and ports != before:
-            notes.append(f"messages {_told(each)} start {bursts.most} at a time, and no more were tried: there may be more "
-                         "ports")
+            size = "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
+            notes.append(f"messages {size} start {bursts.most} at a time, and no more were tried: there may be more ports")
         ranges.append(replace(each, ports=ports, together=together))
         before = ports
     return replace(fit, messages=tuple(ranges)), tuple(notes)
-
-
-def _told(each: MessageRange) -> str:
-    return "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
 
 
 class _Bursts:

@@ -324,7 +324,8 @@ class _Fit:
                 return key, f"the best value is {highest} or more, so what it explains has another cause"
         i = int(np.argmax(deviations))
         if deviations[i] > 1:
-            return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"
+            size = "more than 1000 %" if deviations[i] > 10 else f"{100 * deviations[i]:.0f} %"
+            return solution.keys[i], f"its uncertainty is {size} of its value"
         return self._superfluous(solution)
 
     def _superfluous(self, solution: _Solution) -> tuple[str | None, str]:
@@ -371,10 +372,6 @@ def _slower_links(work: ExchangeWork | LocalWork, factor: float) -> ExchangeWork
         return work
     adaptive = None if work.adaptive_s is None else work.adaptive_s * factor
     return replace(work, link_s=work.link_s * factor, adaptive_s=adaptive)
-
-
-def _percent(ratio: float) -> str:
-    return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
 Rule: TypeAlias = Callable[[list[Any]], tuple[list[Any], list[Any]]]
@@ -556,14 +553,11 @@ class Held:
 def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
     """Return the errors of every division that has samples on both sides. The random halves are counted together."""
     every = (*divisions(samples), *computing_divisions(samples))
-    found = [(division, error) for division in every if (error := _error(division, fit))]
+    found = [(each, error) for each in every if each.training and each.others
+             and (error := errors(each.others, fit(each.training).time_s))]
     halves = [pair for pair in found if pair[0].rule == "random halves"]
     rows = [_held(f"{len(halves)} halves", halves)] if halves else []
     return rows + [_held(division.held_out, [(division, error)]) for division, error in found[len(halves):]]
-
-
-def _error(division: Division, fit: Fit) -> Errors | None:
-    return errors(division.others, fit(division.training).time_s) if division.training and division.others else None
 
 
 def _held(text: str, pairs: Sequence[tuple[Division, Errors]]) -> Held:
