@@ -22,7 +22,17 @@ from pencilmap.model.predict.certificates import cut_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import Exchange, exchanges
 from tests.model import brute_force as brute
-from tests.model.cases import as_links, cases, largest, orders, predict_product, predict_routed, products, repeatable
+from tests.model.cases import (
+    as_links,
+    assert_same,
+    cases,
+    largest,
+    orders,
+    predict_product,
+    predict_routed,
+    products,
+    repeatable,
+)
 
 WALKS = {"hops": brute.uniform_over_hops, "paths": brute.uniform_over_paths}
 SMALL = cases(24, 10)
@@ -33,9 +43,7 @@ SMALL = cases(24, 10)
 def test_adaptive_loads_are_those_of_walking_every_minimal_way(case, choice):
     mapping, exchange, traffic = case
     walked = WALKS[choice](mapping.network, traffic, mapping.node_of_rank)
-    floats = as_links(minimal_adaptive_loads(mapping.network, exchange, mapping.node_of_rank, choice))
-    assert floats.keys() == walked.keys()
-    assert all(floats[link] == pytest.approx(float(walked[link]), rel=1e-9) for link in walked)
+    assert_same(minimal_adaptive_loads(mapping.network, exchange, mapping.node_of_rank, choice), walked)
 
 
 @repeatable(40)

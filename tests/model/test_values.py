@@ -19,9 +19,8 @@ from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, block_lengths, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid, parse_transform
 from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
-from pencilmap.model.traffic.exchange import exchanges
 
 
 @pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])
@@ -56,20 +55,6 @@ def test_grids_of_a_number_multiply_to_it():
     for text in ("8x", "8x64x2", "ax4", "-1x4", "8 x 64"):
         with pytest.raises(GridError):
             parse_grid(text)
-
-
-@pytest.mark.parametrize("n, parts", [(10, 4), (7, 7), (100, 3), (5, 1)])
-def test_blocks_cover_the_axis_and_differ_by_one_at_most(n, parts):
-    blocks = block_lengths(n, parts)
-    assert blocks.sum() == n and blocks.max() - blocks.min() <= 1 and (np.diff(blocks) <= 0).all()
-
-
-@pytest.mark.parametrize("size, grid", [((16, 16, 16), (4, 2)), ((17, 13, 11), (3, 4)), ((9, 12, 5), (5, 3))])
-def test_messages_of_an_exchange_carry_the_whole_array(size, grid):
-    transform, grid = Transform(*size), ProcessGrid(*grid)
-    for exchange in exchanges(grid, transform):
-        total = (exchange.group_weight.sum() * exchange.send_weight.sum() * exchange.receive_weight.sum())
-        assert total * exchange.unit_bytes == transform.total_bytes == exchange.total_bytes
 
 
 SPELLINGS = {"byte/s": ("kibibyte/hour", "megaoctet/second", "Tbps", "kilobaud", "Ebits/min"), "byte": ("Pibits", "octet"),
