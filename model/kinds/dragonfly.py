@@ -43,7 +43,13 @@ _PLUS_NUMBERS = {"leaves": "leaves of a group", "spines": "spines of a group", "
 
 
 def parse(text: str, bandwidth: Rates | None = None) -> Dragonfly:
-    """Read the numbers of a dragonfly, see `_NUMBERS`."""
+    """Read the numbers of a dragonfly, see `_NUMBERS`.
+
+    Raises
+    ------
+    NetworkError
+        If the numbers are not understood, or no dragonfly has them.
+    """
     kind = "dragonfly"
     values = numbers(kind, text, _NUMBERS, USAGE)
     a = whole(kind, values, "a")

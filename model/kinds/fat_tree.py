@@ -173,7 +173,13 @@ _NUMBERS = {"leaves": "leaf switches", "hosts": "hosts on each leaf", "up": "cab
 
 
 def parse(text: str, bandwidth: Rates | None = None) -> FatTree:
-    """Read the numbers of a fat tree, see `_NUMBERS`."""
+    """Read the numbers of a fat tree, see `_NUMBERS`.
+
+    Raises
+    ------
+    NetworkError
+        If the numbers are not understood, or no fat tree has them.
+    """
     kind = "fat-tree"
     values = numbers(kind, text, _NUMBERS, USAGE)
     leaves, below = whole(kind, values, "leaves"), whole(kind, values, "hosts")

@@ -472,7 +472,7 @@ CUBE_USAGE = "hypercube:6"
 
 
 def parse_cube(text: str, bandwidth: Rates | None = None) -> Torus:
-    """Read the number of dimensions of a hypercube.
+    """Read the number of dimensions of a hypercube. Raises NetworkError if it is none.
 
     >>> parse_cube("3").shape
     (2, 2, 2)

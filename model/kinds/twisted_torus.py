@@ -174,7 +174,13 @@ def _by_order(torus: TwistedTorus, messages: _Messages, order: tuple[int, ...]) 
 
 @lru_cache(maxsize=8)
 def routes_of(torus: TwistedTorus, order: tuple[int, ...] | None = None) -> Displacements:
-    """Return the routes from node 0, split evenly over all shortest paths, or in an order of the dimensions."""
+    """Return the routes from node 0, split evenly over all shortest paths, or in an order of the dimensions.
+
+    Raises
+    ------
+    RoutingError
+        If the torus has more than `MOST_NODES` nodes.
+    """
     if torus.n_nodes > MOST_NODES:
         raise RoutingError(f"{torus.title} has {torus.n_nodes} nodes; messages are routed on up to {MOST_NODES} nodes of a "
                            "twisted torus")

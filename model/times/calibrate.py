@@ -385,7 +385,7 @@ def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Samp
     """Split samples into fitted and held-out samples by a rule that depends only on their order.
 
     Exchanges and computing are numbered separately, each in the order given: ``every-second`` fits the first, third, fifth
-    ... and predicts the second, fourth, sixth ...; ``all`` fits all.
+    ... and predicts the second, fourth, sixth ...; ``all`` fits all. Raises CalibrationError for an unknown rule.
     """
     if rule not in RULES:
         raise CalibrationError(f"rule {rule!r} is unknown; known are {', '.join(RULES)}")

@@ -139,7 +139,11 @@ def _added(n: int, key: Ints, data: NDArray[Any]) -> Traffic:
 
 
 def summed(place: Ints, weight: Ints, n: int) -> Ints:
-    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`."""
+    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`.
+
+    >>> summed(np.array([[0, 1], [1, 2]]), np.array([5, 7]), 4).tolist()
+    [5, 12, 7, 0]
+    """
     found = np.zeros(n, dtype=np.int64)
     weight = np.broadcast_to(weight, place.shape)
     if int(np.abs(weight).max(initial=0)) * place.size < 1 << 53:  # floats are exact, and much faster

@@ -96,7 +96,12 @@ def without_rounding(values: ArrayLike) -> Floats:
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
-    """Put a load of a cable on the paper's scale: m = 4 load N / D_T."""
+    """Put a load of a cable in bytes on the paper's scale: m = 4 load N / D_T.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> m_scale(32, Torus((4, 4)), 1024)
+    Fraction(2, 1)
+    """
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 
