@@ -196,6 +196,24 @@ class Kind:
         yield from across_cuts(site.network.n_nodes, self.cuts(site, grid), sizes, rows, columns,
                                BRIEF_STEPS if brief else MOST_STEPS)
 
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
+        """Return a bound on the sum of both lengths on any choice of usable nodes, for even blocks on all slots.
+
+        Parameters
+        ----------
+        site : Site
+        n_nodes : int
+            Nodes to choose.
+        sizes : (int, int)
+            Tasks of a row and of a column.
+
+        Returns
+        -------
+        (Fraction, int array, shape (n_nodes,))
+            The bound, 0 if none is known, and nodes that may reach it.
+        """
+        return Fraction(0), site.allocation.nodes[:n_nodes]
+
     def cuts(self, site: Site, grid: ProcessGrid) -> Iterable[tuple[list[Cut], str]]:
         """Yield lists of cuts, of which one has tasks between its limits inside, with an argument."""
         if not is_full(site, grid):

@@ -1,6 +1,6 @@
 """Kinds of hosts on switches: routing rules, and bounds by the levels that enclose hosts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -10,16 +10,8 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import cuts
-from pencilmap.model.bounds.cuts import (
-    ABOUT,
-    Room,
-    across_cuts,
-    exact_frontier,
-    least_other,
-    least_other_of_few,
-    rounded_down,
-    steps,
-)
+from pencilmap.model.bounds.choices import least_of_choices
+from pencilmap.model.bounds.cuts import ABOUT, Room, across_cuts, least_columns, lengths_across, rounded_down
 from pencilmap.model.kinds.kind import Bound, Kind
 from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
@@ -269,8 +261,6 @@ def _of_plane(rule: Rule, network: SwitchedNetwork, switches: Ints, share: float
 MOST_UNITS = 2048       # of a level whose unions are cut
 HOST_CUT = "a host"
 SHARPEST = 6            # cuts whose frontiers are used, besides that of a host
-MOST_STEPS = 200_000_000  # of an exact frontier
-POINTS = 4001           # of a frontier by its closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +320,11 @@ class LevelKind(Kind):
         bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
         return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
+        """Return the bound by the units of all levels together."""
+        levels = [(of_node, capacity) for _, of_node, capacity in levels_of(site.network)]
+        return least_of_choices(site, levels, n_nodes, sizes)
+
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
         """Return the bound of all units together, or of the divisions into units if slots stay idle."""
@@ -384,13 +379,19 @@ def divisions(site: Site, room: Room) -> Iterator[tuple[list[cuts.Cut], str]]:
 
 def _levels(site: Site) -> Iterator[tuple[str, Ints, list[Fraction]]]:
     """Yield for each level the name of a unit, and the slots and the capacity of all units."""
-    network, T = site.network, site.tasks_per_node
-    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
+    used = np.bincount(site.allocation.nodes, minlength=site.network.n_nodes)
+    for name, of_node, capacity in levels_of(site.network):
+        yield name, np.bincount(of_node, used, len(capacity)).astype(np.int64) * site.tasks_per_node, capacity
+
+
+def levels_of(network: Any) -> Iterator[tuple[str, Ints, list[Fraction]]]:
+    """Yield for each level the name of a unit, the unit of each node, and the capacity of all units."""
+    weights = link_weights(network)
     for units in units_of(network):
-        slots = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
         kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
         capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
-        yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
+        yield (HOST_CUT if units.name == HOST else f"a {units.name}", units.of_node,
+               [capacity[i] for i in kind.ravel().tolist()])
 
 
 @lru_cache(maxsize=64)
@@ -401,11 +402,10 @@ def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
         return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
-    curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
+    curves = [lengths_across(sizes, cut.slots, cut.capacity, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
-    places = [np.searchsorted(curve[:, 0], rows * (1 + 1e-12) + 1e-12, "right") - 1 for curve in curves]
-    columns = np.max([np.minimum.accumulate(curve[:, 1])[place] for curve, place in zip(curves, places)], axis=0)
+    columns = np.max([least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
     return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
 
 
@@ -436,16 +436,3 @@ def _unions(units: Units, inside: Ints, weights: list[Fraction]) -> Iterator[tup
         capacity = float(np.cumsum(alone)[n - 1] - joined[n - 1])
         if capacity > 0:
             yield int(slots[n - 1]), Fraction(capacity).limit_denominator(1 << 20), n
-
-
-def _curve(sizes: Sequence[int], cut: Cut, N: int) -> Floats:
-    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2)."""
-    R, C = sizes
-    P, k = R * C, cut.slots
-    frontier = exact_frontier(R, C, k) if steps(R, C, k) < MOST_STEPS else None
-    if frontier is None:  # steps below the closed form: between two points the columns have the least of both
-        share = min(k, P - k) / P
-        sent = np.linspace(0, share * (1 - share), POINTS)
-        least = np.maximum(least_other(sent, np.full(POINTS, share)), least_other_of_few(sent, R, C, min(k, P - k)))
-        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least], axis=1)
-    return frontier * (4 * N / float(cut.capacity))
