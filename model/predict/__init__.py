@@ -378,8 +378,8 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     >>> [str(max(stage.load)) for stage in predict(boxes).stages]
     ['4', '4']
     """
-    return answer(Question(routing_name, exchange, schedule, direction, site=site, transform=transform, costs=costs), placed,
-                  name)
+    question = Question(routing_name, exchange, schedule, direction, site or Question.site, transform, costs)
+    return answer(question, placed, name)
 
 
 def answer(question: Question, placed: Placement, name: str | None = None, closed: bool = True) -> Prediction:
@@ -446,19 +446,15 @@ def under(prediction: Prediction, rule: str) -> Prediction | None:
     return answer(case.question.under(rule), case.placed, prediction.placement)
 
 
-def interval(question: Question, placed: Placement, name: str | None = None,
-             begin: Callable[[str], object] | None = None) -> list[Prediction]:
-    """Predict a placement under every routing rule of its network, with the bound for any routing.
+def routing_interval(placed: Placement, transform: Transform | None = None, name: str | None = None,
+                     costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                     schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
+    """Predict one placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
-    question : Question
-        Its routing does not count.
-    placed : Placement
-    name : str, optional
-        Name of the placement; its own by default.
-    begin : callable
-        Called with each rule before its prediction.
+    placed, transform, name, costs, site, exchange, schedule, direction
+        As for `pencilmap.model.predict.predict`.
 
     Returns
     -------
@@ -472,8 +468,18 @@ def interval(question: Question, placed: Placement, name: str | None = None,
     >>> from pencilmap.model.placement.product import parse_pattern
     >>> from pencilmap.model.network.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
-    >>> [(p.routing, f"{float(max(p.stages[0].load)):.3f}") for p in interval(Question(), boxes)][::3]
+    >>> [(p.routing, f"{float(max(p.stages[0].load)):.3f}") for p in routing_interval(boxes)][::3]
     [('any (cut bound)', '4.000'), ('dimension-order:parity', '4.000'), ('minimal-adaptive:paths', '5.973')]
+    """
+    question = Question(None, exchange, schedule, direction, site or Question.site, transform, costs)
+    return interval(question, placed, name)
+
+
+def interval(question: Question, placed: Placement, name: str | None = None,
+             begin: Callable[[str], object] | None = None) -> list[Prediction]:
+    """Return the predictions of `routing_interval` for a question, whose routing does not count.
+
+    `begin` is called with each rule before its prediction.
     """
     found, refusals = [], []
     for rule in sorted(all_variants(placed.network), key=lambda rule: rule != BEST_MINIMAL):
