@@ -88,13 +88,15 @@ def alike(torus: Torus) -> tuple[Any, ...]:
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
 
 
-def node_choices(free: Allocation, n_nodes: int) -> list[Ints]:
+def node_choices(free: Allocation, n_nodes: int, port: Ints | None = None) -> list[Ints]:
     """Return choices of some of the free nodes of a network with levels: over few or many units of each level.
 
     Parameters
     ----------
     free : Allocation
     n_nodes : int
+    port : int array, shape (N,), optional
+        The cable of a leaf that leads to each node under static routes: nodes of a leaf with different ones come first.
 
     Returns
     -------
@@ -110,12 +112,24 @@ def node_choices(free: Allocation, n_nodes: int) -> list[Ints]:
     levels = [level.unit for level in free.network.levels]
     units = [len(np.unique(unit[free.nodes])) for unit in levels]
     most = [sorted({-(-n_nodes // (g + 1)) for g in range(n)}, reverse=True) for n in units]
-    found: dict[bytes, Ints] = {}
+    ordered, found = by_port(free, port), dict[bytes, Ints]()
     for limits in product(*most):
-        nodes = np.sort(_within(levels, np.sort(free.nodes), n_nodes, limits))
+        nodes = np.sort(_within(levels, ordered, n_nodes, limits))
         if len(nodes) == n_nodes:
             found.setdefault(nodes.tobytes(), nodes)
     return list(found.values())
+
+
+def by_port(free: Allocation, port: Ints | None) -> Ints:
+    """Return the free nodes: of each leaf first one behind each cable, then the second ones, and so on."""
+    nodes = np.sort(free.nodes)
+    if port is None:
+        return nodes
+    leaf = free.network.levels[0].unit[nodes]
+    order = np.lexsort([nodes, port[nodes], leaf])
+    first = np.concatenate([[True], (np.diff(leaf[order]) != 0) | (np.diff(port[nodes][order]) != 0)])
+    turn = np.arange(len(nodes)) - np.maximum.accumulate(np.where(first, np.arange(len(nodes)), 0))
+    return nodes[order][np.lexsort([nodes[order], turn])]
 
 
 def _within(levels: Sequence[Ints], nodes: Ints, count: int, limits: Sequence[int]) -> Ints:

@@ -16,7 +16,7 @@ from typing import Any
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
 from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of, site_key
-from pencilmap.mapper.choose.nodes import own_choice, sites
+from pencilmap.mapper.choose.nodes import beside, own_choice, sites
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
@@ -184,6 +184,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
             found = wanted.searched(found, within)
     own = _on_own_nodes(wanted, where, found, within)
     ranking = wanted.without_file(wanted.or_launched([*found, *own], top or TOP[effort]))
+    if where.neighbours:
+        ranking.sort(key=lambda choice: beside(choice.where, choice.placed, where.neighbours) or choice.prediction.cost)
     own = [choice for choice in ranking if own and choice.kind == own[0].kind]
     return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out, next(iter(own), None))
 

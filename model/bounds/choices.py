@@ -28,7 +28,17 @@ class Group(NamedTuple):
     """Units of a level that are alike: with the same cables, around units that are alike."""
 
     capacity: Fraction
+    hosts: int               #: if others share the cables, hosts of a unit, free or not
     inside: tuple[int, ...]  #: group of each unit of the level below
+
+
+def own_share(n: int, hosts: int, share: Fraction) -> Fraction:
+    """Return the part of a unit's cables that n hosts of the job have if each other host sends a share of what they send.
+
+    >>> str(own_share(4, 16, Fraction(1, 2)))
+    '2/5'
+    """
+    return Fraction(n) / (n + share * max(0, hosts - n))
 
 
 class Supply:
@@ -44,9 +54,11 @@ class Supply:
         Nodes of the job.
     sizes : (int, int)
         Tasks of a row and of a column.
+    share : Fraction
+        What each other host of a unit sends, as a part of what a host of the job sends.
     """
 
-    def __init__(self, site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int]) -> None:
+    def __init__(self, site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int], share: Fraction) -> None:
         self.site, self.n_nodes = site, n_nodes
         self.units = list[Ints]()             #: for each level the unit of each free host
         self.groups = list[list[Group]]()     #: for each level the different groups
@@ -55,7 +67,8 @@ class Supply:
             used, unit = np.unique(of_node[site.allocation.nodes], return_inverse=True)
             inside = self._inside(unit, len(used))
             if inside is not None:
-                every = [Group(capacity[u], tuple(self.group_of[-1][i] for i in some) if self.units else ())
+                hosts = np.bincount(of_node) if share and self.units else np.zeros(int(used.max()) + 1, dtype=np.int64)
+                every = [Group(capacity[u], int(hosts[u]), tuple(self.group_of[-1][i] for i in some) if self.units else ())
                          for u, some in zip(used.tolist(), inside)]
                 every = [group._replace(inside=tuple(sorted(group.inside))) for group in every]
                 self.groups.append(list(dict.fromkeys(every)))
@@ -64,7 +77,8 @@ class Supply:
         T, N, sizes = site.tasks_per_node, site.network.n_nodes, (min(sizes), max(sizes))
         most = [min(n_nodes, int(np.bincount(unit).max())) for unit in self.units]
         #: for each level and group, the frontier of each number of hosts, from 1 on
-        self.curves = [[[lengths_across(sizes, n * T, group.capacity, N, MOST_STEPS) for n in range(1, n_most + 1)]
+        self.curves = [[[lengths_across(sizes, n * T, group.capacity * own_share(n, group.hosts, share), N, MOST_STEPS)
+                         for n in range(1, n_most + 1)]
                         for group in groups if group.capacity] for groups, n_most in zip(self.groups, most)]
 
     def _inside(self, unit: Ints, n: int) -> list[list[int]] | None:
@@ -140,7 +154,8 @@ class Supply:
         return counts
 
 
-def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
+def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int],
+                     share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
     """Return a bound on the sum of both lengths of any placement on any nodes, and nodes that may reach it.
 
     Parameters
@@ -153,6 +168,8 @@ def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int,
         Nodes of the job, all of whose slots have a task of an even grid.
     sizes : (int, int)
         Tasks of a row and of a column.
+    share : Fraction
+        See `Supply`.
 
     Returns
     -------
@@ -167,7 +184,7 @@ def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int,
     >>> str(bound), nodes.tolist()         # four times the length, because all 32 hosts count
     ('20', [0, 4, 8, 12, 16, 20, 24, 28])
     """
-    supply = Supply(site, levels, n_nodes, sizes)
+    supply = Supply(site, levels, n_nodes, sizes, share)
     rows = np.unique(np.concatenate([each[:, 0] for level in supply.curves for some in level for each in some]))
     rows = rows[rows >= max(some[0][0, 0] for some in supply.curves[0]) * (1 - SAME)]
     step = -(-len(rows) // MOST_LENGTHS)

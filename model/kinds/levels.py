@@ -1,6 +1,6 @@
 """Kinds of hosts on switches: routing rules, and bounds by the levels that enclose hosts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -10,18 +10,18 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import cuts
-from pencilmap.model.bounds.choices import least_of_choices
+from pencilmap.model.bounds.choices import least_of_choices, own_share
 from pencilmap.model.bounds.cuts import ABOUT, Room, across_cuts, least_columns, lengths_across, rounded_down
 from pencilmap.model.kinds.kind import Bound, Kind
 from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, joined, rates, table_of
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH, ShortestPath
 from pencilmap.model.traffic.exchange import Exchange, Traffic, summed, together, traffic_within
-from pencilmap.model.traffic.loads import LinkLoads, kept, without_rounding
+from pencilmap.model.traffic.loads import LinkLoads, kept, m_scale, without_rounding
 
 # Traffic between units of hosts by counting the members of each group in each unit, without a list of messages.
 #
@@ -320,10 +320,29 @@ class LevelKind(Kind):
         bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
         return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
-    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int]) -> tuple[Fraction, Ints]:
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int],
+                   share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
         """Return the bound by the units of all levels together."""
         levels = [(of_node, capacity) for _, of_node, capacity in levels_of(site.network)]
-        return least_of_choices(site, levels, n_nodes, sizes)
+        return least_of_choices(site, levels, n_nodes, sizes, share)
+
+    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction) -> Fraction | None:
+        """Return the lengths on the cables of all units, which are all cables if loads follow from counts."""
+        network, node = mapping.network, mapping.node_of_rank
+        if not self.counts_suffice or network.ends_per_node > 1:
+            return None
+        found, used = Fraction(0), np.unique(node)
+        for exchange in exchanges:
+            longest = Fraction(0)
+            for name, of_node, capacity in levels_of(network):
+                n = len(capacity)
+                sent = np.maximum(*crossing(exchange, node, of_node, n))[:, 0]
+                own, hosts = np.bincount(of_node[used], minlength=n), np.bincount(of_node, minlength=n)
+                for i in np.flatnonzero(sent).tolist():
+                    part = Fraction(1) if name == HOST_CUT else own_share(int(own[i]), int(hosts[i]), share)
+                    longest = max(longest, int(sent[i]) / (capacity[i] * part))
+            found += m_scale(longest, network, exchange.total_bytes)
+        return found
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:

@@ -77,6 +77,8 @@ class Question:
         empty, only this network.
     among : Allocation, optional
         Free nodes of which a plan may choose as many as the site has, in place of its nodes.
+    neighbours : Fraction
+        What each other node of a leaf sends, as a part of what a node of the job sends, in the choice of nodes.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted if no rule is named.
     halo : Halo, optional
@@ -97,6 +99,7 @@ class Question:
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Question", ...] = ()
     among: Allocation | None = None
+    neighbours: Fraction = Fraction(0)
     robust: bool = False
     halo: Halo | None = None
 

@@ -147,8 +147,8 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH,
-              HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION,
+              ROBUST, SEARCH, HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
