@@ -53,6 +53,7 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
     for row in rows:
         assert row.time_ratio == pytest.approx(1) and row.spread == pytest.approx((0.9 * row.time_s, 2 * row.time_s))
         assert row.time_s > row.t_s > 0 and row.tasks_per_node == 1 and row.torus == "4x3"
+        assert row.unmeasured == "distributed lines not measured" and row.time_range_s is None
         assert row.grid == ("12" if problem.bricks is None else "2x3x2")
 
 

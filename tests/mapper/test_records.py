@@ -139,6 +139,7 @@ def test_exchanges_that_travel_together_are_compared_together(text, chunks):
     expected = once if chunks is None else once * (1 + 1 / chunks)
     assert (row.stage, row.measured_s, row.link_bandwidth, row.m) == ("row+column", 0.02, None, 2)
     assert row.t_s == pytest.approx(expected) and row.time_s == pytest.approx(expected)
+    assert row.time_range_s is None and row.unmeasured == "simulated"
 
 
 @pytest.mark.parametrize("text, joint", [("opposite", 2), ("sequence", 4)])
