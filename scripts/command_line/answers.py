@@ -413,9 +413,8 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
         p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
-        low, high = adaptive_range(p)
-        lines.append(("faster", f"{low if low == high else between(low, high)} on grid {title}, "
-                                f"{_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
+        time = spent(p) if p.likely or p.t_s is None or p.bracket else about(p)
+        lines.append(("faster", f"{time} on grid {title}, {_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
     scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
     return lines + schedule_line(scheduled or None)
 

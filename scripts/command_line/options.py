@@ -116,7 +116,7 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
 def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
                   message_cost: str | None, ports: int, as_json: bool) -> None:
     """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
-    from pencilmap.mapper.studies.lines import placed_lines
+    from pencilmap.mapper.place import placed_lines
     from pencilmap.model.lines.line_plan import break_evens, line_time
 
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
@@ -143,6 +143,7 @@ def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[
         asked = problem.algorithm
         other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
+    say("no range: distributed lines not measured")
 
 
 def _print_algorithms(text: str, times: Any, evens: Any) -> None:
@@ -376,6 +377,10 @@ def exchange(default: str | None) -> Decorator:
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
+AMONG = click.option("--among", metavar="FILE", shell_complete=FILES,
+                     help="With --nodes K: free nodes, from sinfo, scontrol, pbsnodes, bhosts.")
+NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+                          help="With --nodes K: what other nodes of a leaf send, as part of what yours do.")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")
