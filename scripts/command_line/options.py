@@ -35,20 +35,7 @@ from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line.pages import (
-    BANDWIDTH,
-    FFT,
-    FILES,
-    MACHINE,
-    NETWORK,
-    NODES,
-    TASKS,
-    Decorator,
-    Name,
-    completed,
-    spelled,
-    with_options,
-)
+from pencilmap.scripts.command_line import pages
 from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
@@ -59,11 +46,11 @@ LINE = "line"
 BRICK = "brick"
 OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
           "timing_only", "halo", "weight")  # not for lines
-LINE_OPTIONS = with_options(
+LINE_OPTIONS = pages.with_options(
     click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for --decomposition line."),
-    click.option("--algorithm", type=Name(list(LINE_ALGORITHMS)), help="Algorithm of a line, or of the lines on bricks "
-                 "[transpose]."),
-    click.option("--order", type=Name(list(ORDERS)), help="Order of the points after a line's transform "
+    click.option("--algorithm", type=pages.Name(list(LINE_ALGORITHMS)),
+                 help="Algorithm of a line, or of the lines on bricks [transpose]."),
+    click.option("--order", type=pages.Name(list(ORDERS)), help="Order of the points after a line's transform "
                  "[natural]."))
 
 
@@ -177,12 +164,12 @@ def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[Li
 AS_BEFORE = "as before, without the file"
 SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
 LAUNCHER = (
-    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
+    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=pages.FILES,
                  help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file of lines "
                       "NAME x y z [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
-    click.option("--hwloc", metavar="FILE", shell_complete=FILES,
+    click.option("--hwloc", metavar="FILE", shell_complete=pages.FILES,
                  help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
                  "NUMA node where possible."),
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
@@ -190,9 +177,10 @@ LAUNCHER = (
 )
 
 
-def format_option(name: tuple[str, ...], default: str | None, meaning: str, names: Iterable[str] = FORMATS) -> Decorator:
+def format_option(name: tuple[str, ...], default: str | None, meaning: str,
+                  names: Iterable[str] = FORMATS) -> pages.Decorator:
     """Return an option that takes the name of a format."""
-    return click.option(*name, type=Name(list(names)), default=default, show_default=default is not None,
+    return click.option(*name, type=pages.Name(list(names)), default=default, show_default=default is not None,
                         help=meaning)
 
 
@@ -310,16 +298,16 @@ def launch_lines(launch: Launch) -> list[tuple[str, str, bool]]:
     return [("launch", launch.line, launch.is_shell), *([("or", launch.alone, True)] if launch.alone else []),
             *(("or", f"{line}  # {when}", True) for when, line in launch.others),
             *(("job", line, False) for line in launch.job_script),
-            *(("needs", spelled(line), False) for line in launch.needs),
-            *(("warning", spelled(line), False) for line in launch.warnings)]
+            *(("needs", pages.spelled(line), False) for line in launch.needs),
+            *(("warning", pages.spelled(line), False) for line in launch.warnings)]
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
     """Return a launch line and its requirements as JSON values."""
     return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line,
             "launch_alone": launch.alone or launch.line, "job_script": list(launch.job_script),
-            "needs": [*map(spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
-            "warnings": list(map(spelled, launch.warnings))}
+            "needs": [*map(pages.spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
+            "warnings": list(map(pages.spelled, launch.warnings))}
 
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
@@ -329,14 +317,14 @@ QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a 
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
-    BANDWIDTH,
+    pages.BANDWIDTH,
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a --grid of fewer tasks than slots."),
     WHOLE,
 )
 
 
-class Decomposed(Name):
+class Decomposed(pages.Name):
     """A decomposition of the table, or bricks with their numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -351,16 +339,16 @@ class Decomposed(Name):
 
 
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
-WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
+WRAP = click.option("--wrap", type=pages.Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
                     "both compares torus and open mesh.")
-ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: ROUTINGS), help="Routing rule.")
-EVERY_ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
+ROUTING = click.option("--routing", metavar="NAME", shell_complete=pages.completed(lambda: ROUTINGS), help="Routing rule.")
+EVERY_ROUTING = click.option("--routing", metavar="NAME", shell_complete=pages.completed(lambda: (*ROUTINGS, "all")),
                              help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
-EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
+EFFORT = click.option("--effort", type=pages.Name(list(EFFORTS)), default="normal", show_default=True,
                       help="Search: quick none, normal, or long.")
-SEARCH = with_options(
+SEARCH = pages.with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),
     click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
@@ -368,26 +356,27 @@ SEARCH = with_options(
 CUT = "the time limit cut the search short; without it, the answer may be better"
 
 
-def exchange(default: str | None) -> Decorator:
+def exchange(default: str | None) -> pages.Decorator:
     """Return the option --exchange; without a default, all exchanges are meant."""
     given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
-    return click.option("--exchange", "-e", metavar="NAME", shell_complete=completed(lambda: ALGORITHMS),
+    return click.option("--exchange", "-e", metavar="NAME", shell_complete=pages.completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges" + (" [all]." if default is None else "."), **given)
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
-                        shell_complete=completed(lambda: (*SCHEDULES, "best")),
+                        shell_complete=pages.completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")
-DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
+DIRECTION = click.option("--direction", type=pages.Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="forward, backward, or pair: one of each at once.")
 
 
-def grid_option(default: str | None, meaning: str, other: str = "; without a grid, the best", **settings: Any) -> Decorator:
+def grid_option(default: str | None, meaning: str, other: str = "; without a grid, the best",
+                **settings: Any) -> pages.Decorator:
     """Return the options --decomposition and --grid; `other` says which decomposition is meant without a grid."""
     if default is not None:  # click treats a default of None as a given value
         settings |= {"default": default, "show_default": True}
-    return with_options(
+    return pages.with_options(
         click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
                      help=f"How the tasks share the array [as --grid says{other}]."),
         click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
@@ -398,10 +387,10 @@ ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.", oth
 ANY_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks [all].")
 
 
-def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
+def placements(multiple: bool = True, default: str | None = "best") -> pages.Decorator:
     """Return the option --placement."""
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
-                        shell_complete=completed(lambda: PLACEMENTS, files=True), callback=_files_named,
+                        shell_complete=pages.completed(lambda: PLACEMENTS, files=True), callback=_files_named,
                         default=((default,) if default else ()) if multiple else default,
                         help="Placement or its file" + (", may be repeated" if multiple else "")
                              + (f" [{default}]." if default else "."))
@@ -414,7 +403,7 @@ def _files_named(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value if value is None else tuple(_files_named(ctx, param, each) for each in value)
 
 
-def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callable[..., Any]:
+def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS) -> Callable[..., Any]:
     """Add the machine options and --fft to a command; the command gets the resulting Question as `where`."""
     has = {option.name for option in getattr(command, "__click_params__", ())}
     knows_lines = "algorithm" in has
@@ -459,7 +448,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
         return command(where=where, **given)
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
-    return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
+    return pages.with_options(pages.MACHINE, pages.NETWORK, pages.NODES, tasks, *ON_NETWORK, pages.FFT, *hidden)(resolved)
 
 
 def _placement_file(given: dict[str, Any]) -> str | None:

@@ -23,12 +23,12 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import p3dfft_time
-from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import as_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, block_lengths, parse_grid
 from pencilmap.model.times.published import p3dfft_2012, table
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, both_decompositions, steps
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, most_tasks, steps, steps_of
 
 START_BYTES, LARGE_BYTES = 1024, (32768, 65536)
 PROCESSES, CORES_OF_NODE = (4, 8, 16, 32, 64, 128), 2
@@ -147,6 +147,21 @@ def best_2d(n: int, ranks: int) -> Time:
     grids = [f"{r}x{ranks // r}" for r in ROWS if ranks % r == 0 and 1 < ranks // r <= n and r <= n // 2]
     say(f"{n}^3 on {ranks} cores")
     return min((predicted(n, ranks, grid) for grid in grids), key=lambda found: found.total_s)
+
+
+def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
+    """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
+    rows: list[list[Any]] = []
+    for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
+        found = steps_of(grid, n)
+        box = str(found[0][-1])
+        rows.append([grid.decomposition.name, str(grid), box, prod(map(int, box.split("x"))),
+                     sum("all-to-all" in str(row[1]) for row in found), most_tasks(grid.decomposition, n)])
+    return Found(["decomposition", "grid", "box of a task", ">points of a task", ">all-to-alls", ">most tasks"], rows,
+                 [f"{n}^3 points on {tasks} tasks"],
+                 [Compared("points of a task, 2D over 1D", 1.0, rows[1][3] / rows[0][3], "exact", SAME),
+                  Compared(f"most tasks of 1D, N = {n}: N", n, rows[0][5], "exact", SAME),
+                  Compared(f"most tasks of 2D, N = {n}: N^2", n * n, rows[1][5], "exact", SAME)])
 
 
 def local_sizes() -> Found:

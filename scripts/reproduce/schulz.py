@@ -1,12 +1,16 @@
 """Schulz (2008): tables of times and ratios of global transposes, and the same exchanges on this machine."""
 
 import os
+from collections import Counter
 from functools import partial
 from statistics import fmean, geometric_mean, median, pstdev
 from typing import Any
 
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
+from pencilmap.model.decompositions import BRICK, PENCIL
+from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.times.published import table
+from pencilmap.model.traffic.exchange import remaps
 from pencilmap.scripts.networks.measured import (
     MPICH,
     OPEN_MPI,
@@ -17,7 +21,7 @@ from pencilmap.scripts.networks.measured import (
     transposes_in_turn,
 )
 from pencilmap.scripts.reproduce.cramer import ewald_split
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, blocks, steps
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, steps, steps_of
 from pencilmap.scripts.reproduce.p3dfft import MODEL_NOTE, Time, best_2d, predicted
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
@@ -248,6 +252,19 @@ def latency() -> Found:
                            "measured", "A network card of 2006 against the shared memory of a node."),
                   Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
                            "measured", "The same; SeaStar's latency is the higher one, as the text says.")])
+
+
+def blocks(n: int = 8) -> Found:
+    """Return the exchanges of input and output in blocks: one more on each side that is not in pencils."""
+    grid = ProcessGrid(2, 4, decomposition=BRICK)
+    ends = [Counter(pair[0] for pair in each.members.tolist()) for each in remaps(grid, Transform(n, n, n))]
+    turns = [row[1:4] for row in steps_of(ProcessGrid(2, 4, decomposition=PENCIL), n) if "all-to-all" in str(row[1])]
+    rows = [["from blocks to pencils", max(ends[0].values())], *([work, tasks - 1] for work, _, tasks in turns),
+            ["from pencils to blocks", max(ends[1].values())]]
+    return Found(["exchange", ">messages of a task"], rows,
+                 [f"{n}^3 points in 2x2x2 blocks on 8 tasks, grid 2x4 in between; fft_runner --decomposition brick runs it"],
+                 [Compared("exchanges with input in blocks", 3, len(turns) + 1, "exact", SAME),
+                  Compared("exchanges with input and output in blocks", 4, len(rows), "exact", SAME)])
 
 
 _STEPS = "the steps of the plan, and the most tasks"

@@ -34,36 +34,8 @@ from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_or
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line.answers import (
-    Answer,
-    Launched,
-    faster_lines,
-    launch_notes,
-    launched,
-    library_in,
-    static_lines,
-    turned_grids,
-    turned_lines,
-)
+from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.options import (
-    ANY_GRID,
-    CUT,
-    DIRECTION,
-    EXCHANGE,
-    FORMAT_TO_WRITE,
-    LAUNCHER,
-    ROBUST,
-    ROUTING,
-    SCHEDULE,
-    SEARCH,
-    format_option,
-    format_to_write,
-    launch_as_dict,
-    on_machine,
-    placements,
-    show_launch,
-)
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
@@ -79,7 +51,7 @@ from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
-        format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
+        options.format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
 
 
 @dataclass(frozen=True)
@@ -119,7 +91,7 @@ def converted(where: Question, job: Job, file: str, from_format: str | None, to_
 def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
     """Return the answer as JSON values."""
     return {"file": found.file, "from": found.from_format, "output": found.output, "ranks": found.mapping.n_tasks,
-            **launch_as_dict(found.launch, form), "notes": list(found.notes)}
+            **options.launch_as_dict(found.launch, form), "notes": list(found.notes)}
 
 
 def show_converted(found: Converted, form: Choice) -> None:
@@ -127,7 +99,7 @@ def show_converted(found: Converted, form: Choice) -> None:
     say(f"{found.output} has the {counted(found.mapping.n_tasks, 'rank')} of {found.file} in the same places.",
         f"Format {found.from_format} became {form}.")
     echo()
-    show_launch(found.launch, form, found.output)
+    options.show_launch(found.launch, form, found.output)
     for note in found.notes:
         labelled("note", note)
 
@@ -145,11 +117,12 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
-@on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH,
-              HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
+@options.on_machine
+@with_options(options.ANY_GRID, options.placements(multiple=False, default=None), options.ROUTING, options.EXCHANGE,
+              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, HALO, TRAFFICS, *FROM,
+              options.FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
-@with_options(*LAUNCHER, WIDE, NOTES, JSON)
+@with_options(*options.LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
             schedule: str,            effort: str, seed: int, time_limit: float | None,
@@ -169,7 +142,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one placement; write a file, and use pencilmap check")
     check_writable(output)
-    form = format_to_write(format_name, where)
+    form = options.format_to_write(format_name, where)
     if from_file is not None:
         job = job_of(where, hosts, cores_per_task, hwloc, program)
         found = converted(where, job, from_file, from_format, form.name, grid, output)
@@ -194,18 +167,19 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     job = job_of(here, hosts, cores_per_task, hwloc, program)
     mapping = chosen.mapping(best.placement)
     write_mapping(mapping, output, form.name, job)
-    launch = launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
+    launch = answers.launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
     how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
     if as_json:
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
-        print_json({"output": output, **launch_as_dict(how, form), "grid_words": {} if says_grid else grid_words(best.grid),
+        print_json({"output": output, **options.launch_as_dict(how, form),
+                    "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
-    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where),
-                  is_worst=where.robust and routing is None)
+    said = answers.Answer(best, launch, effort=effort if placement in (None, BEST) else "",
+                          library=answers.library_in(grid, where), is_worst=where.robust and routing is None)
     say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
     echo()
-    show_launch(how, form, output, said.has_gain)
+    options.show_launch(how, form, output, said.has_gain)
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()
@@ -213,16 +187,16 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     prediction_table(rows, title(here), wide)
     halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
-        right = faster_choice(question, best, turned_grids(best), least=0.0)
-        say_lines(turned_lines(question, best, right, said.library, mapping))
-    faster = faster_lines(question, best, "--placement best", placements=placement is not None,
-                          library=said.library) if grid else []
-    static = static_lines(question, best, launch if said.has_gain else Launched(), "--robust for both")
+        right = faster_choice(question, best, answers.turned_grids(best), least=0.0)
+        say_lines(answers.turned_lines(question, best, right, said.library, mapping))
+    faster = answers.faster_lines(question, best, "--placement best", placements=placement is not None,
+                                  library=said.library) if grid else []
+    static = answers.static_lines(question, best, launch if said.has_gain else answers.Launched(), "--robust for both")
     say_lines(faster + said.idle + static + said.search)
     show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if within.cut_short else []),
+                *([options.CUT] if within.cut_short else []),
                 _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
-                *launch_notes(here, best.grid)], all_notes)
+                *answers.launch_notes(here, best.grid)], all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:

@@ -17,35 +17,8 @@ from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import (
-    Answer,
-    Launched,
-    launch_notes,
-    launched,
-    library_in,
-    schedule_line,
-    static_lines,
-    turned_grids,
-    turned_lines,
-)
+from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
-from pencilmap.scripts.command_line.options import (
-    CUT,
-    DIRECTION,
-    EVERY_ROUTING,
-    EXCHANGE,
-    LINE_OPTIONS,
-    ONE_GRID,
-    ROBUST,
-    SCHEDULE,
-    SEARCH,
-    WRAP,
-    asked_grid,
-    given_words,
-    on_machine,
-    placements,
-    predict_lines,
-)
 from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
     HALO,
@@ -65,10 +38,11 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
 
 
 @click.command("predict", cls=Page, usual="machine network nodes fft traffic grid placement schedule routing effort")
-@on_machine
-@with_options(WRAP, ONE_GRID, placements(), EVERY_ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION, SEARCH)
+@options.on_machine
+@with_options(options.WRAP, options.ONE_GRID, options.placements(), options.EVERY_ROUTING, options.ROBUST,
+              options.EXCHANGE, options.SCHEDULE, options.DIRECTION, options.SEARCH)
 @with_options(HALO, TRAFFIC)
-@LINE_OPTIONS
+@options.LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")
 @click.option("--ports", type=click.IntRange(1), metavar="K",
               help="Messages that a rank starts at a time [machine's, or 1].")
@@ -86,12 +60,12 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     """
     if traffic:
         predict_placements(replace(where, routing=routing), traffic, placement, effort=effort, seed=seed, page=page,
-                           words=given_words(), all_notes=all_notes, as_json=as_json)
+                           words=options.given_words(), all_notes=all_notes, as_json=as_json)
         return
     if line:
         with hearing():
-            predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
-                          ports=ports or 1, as_json=as_json)
+            options.predict_lines(where, problem=line, placements=placement, routing=routing, message_cost=message_cost,
+                                  ports=ports or 1, as_json=as_json)
         return
     where = replace(where, costs=where.costs.starting(parse(message_cost, "s") if message_cost else None, ports))
     if terms and (where.transform is None or where.network.bandwidth is None):
@@ -104,7 +78,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}; pencilmap "
                                "plan ranks the grids", click.get_current_context())
     if not where.wraps and any(text.startswith("file:") for text in placement):  # the gain is over its launcher's order
-        where = asked_grid(where, grid, placement)[0]
+        where = options.asked_grid(where, grid, placement)[0]
     question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     within = search_of(effort, seed, time_limit)
     check_names(placement)  # before an error about the grid, which is not at fault then
@@ -115,14 +89,14 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
             with step:
                 found += predictions(here, chosen, placement, within)
     launches = {} if routing == ALL_ROUTINGS else {
-        here.network: launched(here, ranked([p for p in found if p.network == here.network])[0],
-                               is_quick=not within.budget)
+        here.network: answers.launched(here, ranked([p for p in found if p.network == here.network])[0],
+                                       is_quick=not within.budget)
         for here in wraps}
     launch = launches.get(ranked(found)[0].network)
     best = ranked(found)[0]
-    orders = launch or Launched()
-    said = Answer(best, orders, effort=effort if BEST in placement else "", library=library_in(grid, where),
-                  is_worst=where.robust and routing is None)
+    orders = launch or answers.Launched()
+    said = answers.Answer(best, orders, effort=effort if BEST in placement else "", library=answers.library_in(grid, where),
+                          is_worst=where.robust and routing is None)
     name = placement_name(best.placement, where.site)
     if page:
         from pencilmap.scripts.command_line.commands.report import write_page
@@ -134,7 +108,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         return
     if routing == ALL_ROUTINGS:
         for sentence in by_routing([p for p in found if p.placement == found[-1].placement],
-                                   placement_name(found[-1].placement, where.site), library_in(grid, where)):
+                                   placement_name(found[-1].placement, where.site), answers.library_in(grid, where)):
             say(sentence)
         echo()
     else:
@@ -148,12 +122,12 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
         terms_table([row for row in rows if row.prediction.stages[0].terms])
     halo_table(found)
     is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
-    turned = turned_lines(question, best, faster_choice(question, best, turned_grids(best), least=0.0), said.library) \
-        if is_bare else []
-    static = static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
+    right = faster_choice(question, best, answers.turned_grids(best), least=0.0) if is_bare else None
+    turned = answers.turned_lines(question, best, right, said.library)
+    static = answers.static_lines(question, best, orders, "--routing static") if routing != ALL_ROUTINGS else []
     scheduled = schedule == SEQUENCE and routing != ALL_ROUTINGS and faster_choice(question, best, any_schedule=True)
-    say_lines(said.idle + static + said.search + turned + schedule_line(scheduled or None))
+    say_lines(said.idle + static + said.search + turned + answers.schedule_line(scheduled or None))
     if page:
         labelled("page", page)
-    show_notes([*table_notes(found, wide=wide), *([CUT] if within.cut_short else []),
-                *launch_notes(where, best.grid)], all_notes)
+    show_notes([*table_notes(found, wide=wide), *([options.CUT] if within.cut_short else []),
+                *answers.launch_notes(where, best.grid)], all_notes)

@@ -18,17 +18,8 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.scripts.command_line import options
 from pencilmap.scripts.command_line.comparisons import agreement
-from pencilmap.scripts.command_line.options import (
-    DIRECTION,
-    EXCHANGE,
-    GRID,
-    LINE_OPTIONS,
-    SCHEDULE,
-    asked_grid,
-    on_machine,
-    placements,
-)
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page, completed, with_options
 from pencilmap.scripts.command_line.predictions import HALO, show_deciding
 from pencilmap.scripts.command_line.tables import comparison_table, hearing, paste, print_json, say, shown
@@ -90,10 +81,10 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None, arra
 
 
 @click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")
-@on_machine
-@with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
+@options.on_machine
+@with_options(options.GRID, options.placements(), options.EXCHANGE, options.SCHEDULE, options.DIRECTION)
 @with_options(HALO)
-@LINE_OPTIONS
+@options.LINE_OPTIONS
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
@@ -146,7 +137,7 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = asked_grid(replace(where, schedule=schedule), grid, placement)[1]
+        chosen = options.asked_grid(replace(where, schedule=schedule), grid, placement)[1]
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")

@@ -21,19 +21,8 @@ from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
+from pencilmap.scripts.command_line import pages
 from pencilmap.scripts.command_line.options import grid_option
-from pencilmap.scripts.command_line.pages import (
-    BANDWIDTH,
-    FFT,
-    JSON,
-    MACHINE,
-    OUTPUT_FILE,
-    TASKS,
-    WIDE,
-    Name,
-    Page,
-    with_options,
-)
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
@@ -116,27 +105,27 @@ def node_counts(text: str) -> tuple[int, ...]:
     return counts
 
 
-@click.command("shapes", cls=Page,
+@click.command("shapes", cls=pages.Page,
                usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
 @click.option("--nodes", "-N", type=node_counts, metavar="K[,...]", required=True,
               help="Nodes of the partition; several: a scaling study.\n"
                    "A shape or a file of nodes stands for its number of nodes.")
-@MACHINE
+@pages.MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions.\nWhatever the machine hands out.")
 @click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
-@TASKS
-@BANDWIDTH
-@FFT
+@pages.TASKS
+@pages.BANDWIDTH
+@pages.FFT
 @grid_option("best", "One grid instead of the best.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N",
               help="How many shapes to search and list.")
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="How many grids to list of each shape.")
-@click.option("--scaling", type=Name(["strong", "weak"]),
+@click.option("--scaling", type=pages.Name(["strong", "weak"]),
               help="For several numbers of nodes [strong].\nThe same transform on all, or one that grows with them.")
-@click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
-@with_options(WIDE, JSON)
+@click.option("--plot", type=pages.OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
+@pages.with_options(pages.WIDE, pages.JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int,
             scaling: str | None, plot: str | None, wide: bool, as_json: bool) -> None:
