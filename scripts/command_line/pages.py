@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -209,49 +210,20 @@ def _decompositions() -> Iterator[tuple[str, str]]:
     yield "line", "one array of --size N over all tasks (predict, simulate)"
 
 
-def _placements() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.placements import PLACEMENTS
-
-    for p in PLACEMENTS.values():
-        yield p.usage, p.meaning
-
-
-def _routings() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.kinds import ROUTINGS
-
-    for r in ROUTINGS.values():
-        yield r.usage, r.meaning
-    yield "all", "every rule, with the cut bound below them (predict, check)"
-
-
-def _exchanges() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.algorithms import ALGORITHMS
-
-    for name, algorithm in ALGORITHMS.items():
-        yield name, algorithm.meaning
-
-
-def _schedules() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.schedules import SCHEDULES
-
-    for schedule in SCHEDULES.values():
-        yield schedule.usage, schedule.meaning
-    yield "best", "the fastest of those that keep the boxes, with its chunks"
-
-
-def _formats() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.formats import FORMATS
-
-    for name, form in FORMATS.items():
-        yield name, form.title
-
-
 def _traffic() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.traffic_files import TRAFFIC_FILES
-
     yield "FILE", "a file of bytes between ranks; its format is recognised, or named as FILE,FORMAT:"
-    for name, form in TRAFFIC_FILES.items():
-        yield f"FILE,{name}", form.title
+    for name, title in _of("pencilmap.mapper.traffic_files:TRAFFIC_FILES")():
+        yield f"FILE,{name}", title
+
+
+def _of(table: str, *more: tuple[str, str]) -> Callable[[], Iterator[tuple[str, str]]]:
+    """Return a function that yields the names of a table ``module:TABLE`` with their meanings, then `more`."""
+    def names() -> Iterator[tuple[str, str]]:
+        for name, row in resolve_name(table).items():
+            yield getattr(row, "usage", name), getattr(row, "meaning", None) or row.title
+        yield from more
+
+    return names
 
 
 def _units() -> Iterator[tuple[str, str]]:
@@ -279,12 +251,14 @@ TOPICS = {
     "nodes": Topic("Nodes", "--nodes", _nodes),
     "transforms": Topic("Transforms", "--fft", _transforms),
     "decompositions": Topic("Decompositions", "--decomposition", _decompositions),
-    "placements": Topic("Placements", "--placement", _placements),
-    "routings": Topic("Routing rules", "--routing", _routings,
+    "placements": Topic("Placements", "--placement", _of("pencilmap.mapper.placements:PLACEMENTS")),
+    "routings": Topic("Routing rules", "--routing", _of("pencilmap.model.kinds:ROUTINGS", (
+        "all", "every rule, with the cut bound below them (predict, check)")),
                       ("Defaults: dimension-order on untwisted tori, minimal on dragonflies, else", "shortest-path.")),
-    "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
-    "schedules": Topic("Schedules", "--schedule", _schedules),
-    "formats": Topic("Placement formats", "--format", _formats),
+    "exchanges": Topic("Algorithms of the exchanges", "--exchange", _of("pencilmap.model.algorithms:ALGORITHMS")),
+    "schedules": Topic("Schedules", "--schedule", _of("pencilmap.model.schedules:SCHEDULES", (
+        "best", "the fastest of those that keep the boxes, with its chunks"))),
+    "formats": Topic("Placement formats", "--format", _of("pencilmap.mapper.formats:FORMATS")),
     "traffic": Topic("Traffic", "--traffic", _traffic, (
         "Numbers may have commas between them and a head above them: from,to,bytes.",)),
     "headings": Topic("Headings", "tables such as that of plan", _headings, ("More: docs/reference/command-line.md.",)),

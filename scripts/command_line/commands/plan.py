@@ -21,7 +21,7 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, per_node, words_of
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket, worth
+from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE
 from pencilmap.scripts.command_line import answers, options, predictions
@@ -126,8 +126,10 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     say_lines([*answers.static_lines(question, found.best.prediction, order, "--routing static ranks for these"),
                *_lines(found, said, usual)])
     tie = decided_in_tie(found.best.prediction, of_listed, by)
-    notes = [*predictions.table_notes(of_listed, by, wide), *([tie] if tie else []), *_all_slots(where, grid, counts),
-             *_why(found), *_brief(listed), *answers.launch_notes(found.best.where, found.best.grid)]
+    tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
+    notes = [*predictions.table_notes(of_listed, by, wide), *([tie] if tie else []),
+             *_notes(found, listed, tasks if where.site.idle and not grid else ""),
+             *answers.launch_notes(found.best.where, found.best.grid)]
     predictions.show_notes(notes, all_notes)
 
 
@@ -203,17 +205,13 @@ def _launches(found: Plan, shown: list[Choice], best: answers.Launched) -> Launc
     """The launch order for each shown choice: that of the plan, else a quick prediction of few messages."""
     known: Launches = {_asked(choice): (choice.prediction,) for choice in found.choices
                        if choice.prediction.placement == DEFAULT and len(choice.where.site.launch.orders) == 1}
-    known[_asked(found.best)] = _sorted(best)
+    known[_asked(found.best)] = best.fastest_first
     for choice in shown:
         if not _usual(choice, known):
             asked = replace(choice.where, exchange=choice.exchange)
             orders = answers.launched(asked, choice.prediction, most=MOST_FILLED, is_quick=True)
-            known[_asked(choice)] = _sorted(orders)
+            known[_asked(choice)] = orders.fastest_first
     return known
-
-
-def _sorted(launch: answers.Launched) -> tuple[Prediction, ...]:
-    return tuple(sorted((p for _, p in launch.orders), key=worth))
 
 
 def _shown(found: Plan, listed: list[Choice], top: int) -> list[Choice]:
@@ -320,31 +318,22 @@ def _named(choice: Choice) -> Prediction:
     return replace(without_bracket(choice.prediction), placement=choice.name)
 
 
-def _all_slots(where: Question, grid: str | None, counts: Sequence[int]) -> list[str]:
-    """Say which grids are ranked, if grids of fewer tasks are allowed."""
-    tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
-    return [f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"] \
-        if where.site.idle and not grid else []
-
-
-def _brief(listed: list[Choice]) -> list[str]:
-    """Note about the rows whose placement a longer search may improve."""
-    grids = list(dict.fromkeys(str(choice.grid) for choice in listed if choice.name == SO_FAR))
-    said = f"grids {', '.join(grids)} were searched briefly or not at all; map with --grid searches longer"
-    return [said] if grids else []
-
-
 def _shape(choice: Choice) -> str:
     return str(choice.network).partition(":axes")[0]
 
 
-def _why(found: Plan) -> list[str]:
-    said = [options.CUT] if found.cut_short else []
+def _notes(found: Plan, listed: list[Choice], tasks: str) -> Iterator[str]:
+    """Yield notes about the grids that are ranked, `tasks` if grids of fewer are allowed, the search, and the time."""
+    if tasks:
+        yield f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"
+    if found.cut_short:
+        yield options.CUT
     if found.best.seconds is not None:
         term, share = found.term
         if share < ALL:  # else only one cost is known
-            said.append(f"one exchange after the other, {100 * share:.0f} % of the time is {TERMS[term]}")
-    return said
+            yield f"one exchange after the other, {100 * share:.0f} % of the time is {TERMS[term]}"
+    if grids := list(dict.fromkeys(str(choice.grid) for choice in listed if choice.name == SO_FAR)):
+        yield f"grids {', '.join(grids)} were searched briefly or not at all; map with --grid searches longer"
 
 
 def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[str, Any]:
