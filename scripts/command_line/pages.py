@@ -296,6 +296,29 @@ MOST_LINES = 60
 EXAMPLES = Path(__file__).parent / "examples"
 
 
+@click.command("help")
+@click.argument("topic", required=False)
+@click.pass_context
+def show_topic(ctx: click.Context, topic: str | None) -> None:
+    """Show the values that options take, by topic; or the help of a command."""
+    if topic is None:
+        echo("pencilmap help TOPIC explains the values of an option:\n")
+        echo("\n".join(f"  {name:16}{each.title}, for {each.option}" for name, each in TOPICS.items()))
+        return
+    if topic in TOPICS:
+        echo(page(topic))
+        return
+    parent = ctx.parent
+    assert parent is not None
+    group = parent.command
+    assert isinstance(group, click.Group)
+    found = group.get_command(parent, topic)
+    if found is None:
+        known = [*TOPICS, *group.list_commands(parent)]
+        raise click.UsageError(f"topic {topic!r} is unknown{near(topic, known)}; known are {', '.join(known)}", ctx)
+    echo(found.get_help(click.Context(found, info_name=topic, parent=parent)))
+
+
 class Page(click.Command):
     """A command whose help has examples and its usual options; `--help-all` has all options.
 
@@ -442,7 +465,9 @@ class Folder(click.Group):
         return [name for names in self.groups.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx) and (cmd_name != HIDDEN or self.package.__name__.endswith("studies")):
+        if cmd_name == HIDDEN and not self.package.__name__.endswith("studies"):
+            return show_topic
+        if cmd_name not in self.list_commands(ctx):
             return None
         with _one_blas_thread():
             return import_module(f"{self.package.__name__}.{cmd_name}").command
