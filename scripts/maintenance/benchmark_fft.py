@@ -6,7 +6,7 @@
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes, in a random order in each repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. If a contestant ends the launch,
+(scripts/maintenance/contestants.py). A round is one launch of a case with new plans. If a contestant ends the launch,
 the others will run again without it. Ratios are medians over the repetitions, with their 95 % interval. The result of every
 repetition is checked. The machine should be quiet, because the times are wall-clock times.
 
@@ -39,7 +39,7 @@ from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.tables import print_table, shown
-from pencilmap.scripts.maintenance.benchmarks import (
+from pencilmap.scripts.maintenance.contestants import (
     CONTESTANTS,
     FAILED,
     OURS,
@@ -222,7 +222,7 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
         request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions,
                                        "seed": seed}))
-        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
+        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.contestants", request,
                    result]
         library = ensure_built(simulated=False).directory / "lib" / "libpencilfft.so"
         environment = os.environ | {  # NumPy uses huge pages by default
