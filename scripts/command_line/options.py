@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
@@ -193,12 +193,6 @@ def format_to_write(name: str | None, where: Question) -> Choice:
     return choose(name, _machine(where), os.environ)
 
 
-def formats_of(document: Document, where: Question) -> list[str]:
-    """Return the formats that a file may have, first those of the machine's launcher or of the job around this command."""
-    known = expected(_machine(where), os.environ)
-    return matching(document, known.names if known else ())
-
-
 def format_of_launcher(where: Question) -> str | None:
     """Return the format of the machine's launcher or of the job around this command, None if neither is known."""
     found = expected(_machine(where), os.environ)
@@ -242,7 +236,9 @@ def read_placement(document: Document, where: Question, job: Job, tasks: Process
     """
     others: list[str] = []
     if name is None:
-        name, mapping = read_first(document, job, tasks, found := formats_of(document, where))
+        known = expected(_machine(where), os.environ)
+        found = matching(document, known.names if known else ())  # first those of the machine's launcher or of this job
+        name, mapping = read_first(document, job, tasks, found)
         where, others = of_launcher(where, name, hosts), [other for other in found if other != name]
     else:
         mapping = mapping_of(document, job, tasks, name)
@@ -483,16 +479,19 @@ def refuse_whole(where: Question, asked: dict[str, Any]) -> None:
                            "`nodes`, or confirm with `whole_machine`")
 
 
-def given_words() -> list[str]:
-    """Return the running command with the given options."""
+def _given() -> Iterator[tuple[click.Parameter, list[str]]]:
+    """Yield each given option or argument of the running command, as often as it is given, with its words."""
     context = click.get_current_context()
-    words = ["pencilmap", context.info_name or ""]
     for option in context.command.params:
         if option.name and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
             value = context.params[option.name]
             for each in value if isinstance(value, tuple) else [value]:
-                words += [option.opts[0]] + ([] if each is True else [str(each)])
-    return words
+                yield option, [option.opts[0], *([] if each is True else [str(each)])]
+
+
+def given_words() -> list[str]:
+    """Return the running command with the given options."""
+    return ["pencilmap", click.get_current_context().info_name or "", *(word for _, words in _given() for word in words)]
 
 
 def given_options(other: str, without: Collection[str] = ()) -> list[str]:
@@ -504,15 +503,9 @@ def given_options(other: str, without: Collection[str] = ()) -> list[str]:
     group = context.find_root().command
     target = group.get_command(context.find_root(), other) if isinstance(group, click.Group) else None
     known = {name for option in (target.params if target else ()) for name in option.opts}
-    words: list[str] = []
-    for option in context.command.params:
-        if isinstance(option, click.Option) and option.name and option.opts[0] in known \
-                and not {*option.opts} & {*without, "--notes", "--wide"} \
-                and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
-            value = context.params[option.name]
-            for each in value if isinstance(value, tuple) else [value]:
-                words += [option.opts[0]] + ([] if each is True else [shell.word(str(each))])
-    return words
+    return [word for option, (name, *values) in _given()
+            if isinstance(option, click.Option) and name in known and not {*option.opts} & {*without, "--notes", "--wide"}
+            for word in (name, *map(shell.word, values))]
 
 
 def _refuse_transform(ctx: click.Context) -> None:

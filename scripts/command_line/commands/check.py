@@ -110,7 +110,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         check_program(replace(where, routing=routing), traffic, known, mapping, about, verdicts, all_notes=all_notes,
                       as_json=as_json)
         return
-    notes = [*_notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]),
+    others = [other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]
+    notes = [*([f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the "
+                "gain is over that launcher's order"] if others else []),
              *(f"note: not valid for {launcher}: {why}" for launcher, why in simulated.items() if why)]
     if grid is None:
         lines = [*verdicts, *(("note", note.removeprefix("note: ")) for note in notes)]
@@ -141,7 +143,10 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         turned = [] if is_sure else _turned_lines(question, mapping, said)
         if better:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
-            labelled("better", drop or _map_command(format_name, where), shell=not drop)
+            written, own = READABLE[format_name].launched_as or format_name, options.format_of_launcher(where)
+            form = ["--format", written] if written in FORMATS and written != own else []  # the line writes the same format
+            labelled("better", drop or " ".join(["pencilmap map", *options.given_options("map", {"--format"}), *form,
+                                                 "-o FILE"]), shell=not drop)
         say_lines([*answers.static_lines(question, best, launch, "--routing static"), *turned,
                    *answers.faster_lines(question, best, placements=False, library=said.library)])
     say_lines(verdicts)
@@ -178,23 +183,10 @@ def _sentences(said: answers.Answer, file: str, choice: Choice | None) -> Iterat
     yield said.second()
 
 
-def _map_command(format_name: str, where: Question) -> str:
-    """Return the line that writes a better file of the same format."""
-    written, known = READABLE[format_name].launched_as or format_name, options.format_of_launcher(where)
-    form = ["--format", written] if written in FORMATS and written != known else []
-    return " ".join(["pencilmap map", *options.given_options("map", {"--format"}), *form, "-o FILE"])
-
-
 def _orders(name: str) -> tuple[str, ...] | LaunchOrder | None:
     """Return the launch orders of a format, None if the format has none."""
     order = READABLE[name].launch_order
     return order and order.orders
-
-
-def _notes(others: Any) -> Any:
-    """Return the sentence about other launchers."""
-    return [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
-            "is over that launcher's order"] if others else []
 
 
 def _turned_lines(question: Question, mapping: Mapping, said: answers.Answer) -> list[tuple[str, str]]:

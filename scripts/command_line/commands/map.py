@@ -1,8 +1,7 @@
 """`pencilmap map`: write a placement for the launcher, or a placement file for another launcher."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
 import click
 import numpy as np
@@ -23,7 +22,6 @@ from pencilmap.mapper.formats import (
     read_first,
     write_mapping,
 )
-from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
@@ -54,54 +52,34 @@ FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES
         options.format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
 
 
-@dataclass(frozen=True)
-class Converted:
-    """A placement file that was written in another format."""
-
-    file: str
-    from_format: str
-    output: str
-    mapping: Mapping
-    launch: Launch
-    notes: tuple[str, ...]
-
-
-def converted(where: Question, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
-              output: str) -> Converted:
-    """Read and check a placement file, and write it in another format.
+def _convert(where: Question, job: Job, file: str, from_format: str | None, form: Choice, grid: str | None, output: str,
+             as_json: bool) -> None:
+    """Read and check a placement file, write it in another format, and print the answer.
 
     Raises
     ------
     GridError
         If the format needs the process grid, which is not given.
     """
-    if format_named(to_format).says_grid and not grid:
-        raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
+    if format_named(form.name).says_grid and not grid:
+        raise GridError(f"format {form.name} is written in the shape of the process grid; name it with `grid` "
                         f"{where.decomposition.usage}")
     document = read_document(file)
     given = parse_grid(grid, where.decomposition) if grid else None
     name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
         read_first(document, job, given, matching(document))
     where.site.check_mapping(mapping)
-    write_mapping(mapping, output, to_format, job)
-    return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),
-                     tuple(_notes(mapping, name, to_format)))
-
-
-def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
-    """Return the answer as JSON values."""
-    return {"file": found.file, "from": found.from_format, "output": found.output, "ranks": found.mapping.n_tasks,
-            **options.launch_as_dict(found.launch, form), "notes": list(found.notes)}
-
-
-def show_converted(found: Converted, form: Choice) -> None:
-    """Print the answer for people."""
-    say(f"{found.output} has the {counted(found.mapping.n_tasks, 'rank')} of {found.file} in the same places.",
-        f"Format {found.from_format} became {form}.")
+    write_mapping(mapping, output, form.name, job)
+    launch, notes = launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name))
+    if as_json:
+        print_json({"file": file, "from": name, "output": output, "ranks": mapping.n_tasks,
+                    **options.launch_as_dict(launch, form), "notes": notes})
+        return
+    say(f"{output} has the {counted(mapping.n_tasks, 'rank')} of {file} in the same places.",
+        f"Format {name} became {form}.")
     echo()
-    options.show_launch(found.launch, form, found.output)
-    for note in found.notes:
-        labelled("note", note)
+    options.show_launch(launch, form, output)
+    say_lines(("note", note) for note in notes)
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
@@ -125,7 +103,7 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @with_options(*options.LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
-            schedule: str,            effort: str, seed: int, time_limit: float | None,
+            schedule: str, effort: str, seed: int, time_limit: float | None,
             traffic: tuple[str, ...], code: str | None, from_file: str | None, from_format: str | None,
             format_name: str | None, output: str, hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
@@ -144,12 +122,8 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     check_writable(output)
     form = options.format_to_write(format_name, where)
     if from_file is not None:
-        job = job_of(where, hosts, cores_per_task, hwloc, program)
-        found = converted(where, job, from_file, from_format, form.name, grid, output)
-        if as_json:
-            print_json(from_as_dict(found, form))
-        else:
-            show_converted(found, form)
+        _convert(where, job_of(where, hosts, cores_per_task, hwloc, program), from_file, from_format, form, grid, output,
+                 as_json)
         return
     if traffic:
         job = job_of(where, hosts, cores_per_task, hwloc, program)

@@ -112,9 +112,11 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
                                "TIME")
+    given = click.get_current_context().params.get("network") or ""
+    file = ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
     network = SimulatedNetwork(where.network, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0,
-                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=_file())
+                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=file)
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
@@ -149,12 +151,6 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
     if not as_json:
         show_deciding(where.notes)
-
-
-def _file() -> str:
-    """Return the option --network with an absolute path if it names a file, else an empty text."""
-    given = click.get_current_context().params.get("network") or ""
-    return ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
 
 
 def run_all(where: Question, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,

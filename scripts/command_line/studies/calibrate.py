@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
 
 import click
 
@@ -24,7 +23,6 @@ from pencilmap.scripts.command_line.pages import JSON, MACHINE, OUTPUT_FILE, Nam
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
-Measured: TypeAlias = tuple[Machine, list[Sample], bool, list[str]]  # whether the bandwidth is fitted; what is left out
 
 
 @click.command("calibrate", cls=Page)
@@ -45,6 +43,10 @@ def command(records: tuple[str, ...], probe: bool, osu: tuple[str, ...], publish
     RECORDS are run records of fft_runner, or with --probe results of network_probe. Figures that they do not determine are
     left out.
     """
+    if output:
+        if not output.endswith(".toml"):
+            raise CalibrationError(f"{output}: a machine file ends in .toml")
+        check_writable(output, CalibrationError)
     if osu:
         if records or published or probe or rule or honest or not machine:
             raise click.UsageError("--osu takes no other results; give it alone, with --machine NAME")
@@ -54,16 +56,15 @@ def command(records: tuple[str, ...], probe: bool, osu: tuple[str, ...], publish
         raise click.UsageError("no results are named; name files of run records, or --published NAME")
     if probe and (rule or honest):
         raise click.UsageError("--rule and --honest hold run records out; a probe is fitted whole")
-    if output and not output.endswith(".toml"):
-        raise CalibrationError(f"{output}: a machine file ends in .toml")
-    if output:
-        check_writable(output, CalibrationError)
     if probe:
         _probe(records, machine, output, as_json)
         return
     rule = rule or ("every-second" if published else "all")
-    base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
-        records, machine, Path(output).stem if output else "calibrated")
+    if published:
+        base, fit_bandwidth, refused = load_machine(machine or published), False, list[str]()
+        samples = published_samples(published, base.torus)
+    else:
+        base, samples, fit_bandwidth, refused = _of_records(records, machine, Path(output).stem if output else "calibrated")
     training, held_out = split(samples, rule)
     found = calibrate(training, base.costs, fit_bandwidth)
     source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
@@ -106,10 +107,6 @@ def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool
         if int(nodes) in files:
             raise click.UsageError(f"two files are of {int(nodes)} nodes; give one of them")
         files[int(nodes)] = path
-    if output:
-        if not output.endswith(".toml"):
-            raise CalibrationError(f"{output}: a machine file ends in .toml")
-        check_writable(output, CalibrationError)
     base = load_machine(machine)
     figures = osu_figures(base, files)
     fitted = {key: figures[key].value for key in ("injection_per_node", "node_message_cost", "fitted_nodes")}
@@ -169,12 +166,7 @@ def _link_text(cut: Cut) -> str:
     return ("" if cut.slowed else ">=") + probes.text_with_unit(cut.link_bandwidth, "byte/s")
 
 
-def _of_published(name: str, machine: str | None) -> Measured:
-    base = load_machine(machine or name)
-    return base, published_samples(name, base.torus), False, []
-
-
-def _of_records(paths: Sequence[str], machine: str | None, name: str) -> Measured:
+def _of_records(paths: Sequence[str], machine: str | None, name: str) -> tuple[Machine, list[Sample], bool, list[str]]:
     """The machine, the samples, whether the bandwidth is fitted, and the omitted records."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]

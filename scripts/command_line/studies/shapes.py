@@ -40,16 +40,15 @@ class Source:
 
     def tori(self, n_nodes: int) -> list[Torus]:
         """Return every shape of `n_nodes` nodes."""
-        return [t if self.bandwidth is None else replace(t, bandwidth=(self.bandwidth,) * t.n_dimensions)
-                for t in self._shapes(n_nodes)]
-
-    def _shapes(self, n_nodes: int) -> list[Torus]:
         if self.dimensions is not None:
             like = self.machine.with_shape("x".join(["1"] * self.dimensions)).torus if self.machine else None
-            return torus_shapes(n_nodes, self.dimensions, like, self.wrap)
-        if self.machine is None:
+            found = torus_shapes(n_nodes, self.dimensions, like, self.wrap)
+        elif self.machine is None:
             raise PartitionError("no machine: give `machine` NAME, or the number of dimensions")
-        return partition_shapes(self.machine, n_nodes)
+        else:
+            found = partition_shapes(self.machine, n_nodes)
+        return [torus if self.bandwidth is None else replace(torus, bandwidth=(self.bandwidth,) * torus.n_dimensions)
+                for torus in found]
 
     @property
     def costs(self) -> Costs:
