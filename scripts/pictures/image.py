@@ -167,7 +167,7 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: Target, title: s
         _lattice_lines(axes, lattices)
         _nodes(axes, lattices, groups, empty)
         _labels(axes, lattices)
-        looks = _looks(groups)
+        looks = looks_of(groups)
         drawn.legend(handles=[_mark(what, text, looks) for what, text in legend.items()], loc="lower center",
                      ncols=len(legend), columnspacing=1.5)
         save(drawn, path)
@@ -231,19 +231,14 @@ GROUP_LOOKS = ((canvas.BLUE, "o", 0.26), (canvas.VERMILLION, "s", 0.22), (canvas
 LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "empty": (canvas.GREY, "x", 0.14)}
 
 
-def _looks(groups: Iterable[str]) -> dict[str, tuple[str, str, float]]:
-    """Return the look of each kind of node: in one group, in several, in none, and without a task."""
+def looks_of(groups: Iterable[str]) -> dict[str, tuple[str, str, float]]:
+    """Return colour, marker and size, in distances of nodes, of each kind: a group, or "both", "other", "empty"."""
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
-
-
-def look_of(kind: str, groups: Iterable[str]) -> tuple[str, str, float]:
-    """Return colour, marker and size, in distances of nodes, of a kind: a group, or "both", "other", "empty"."""
-    return _looks(groups)[kind]
 
 
 def _nodes(axes: Any, lattices: Lattices, groups: Any, empty: Ints) -> None:
     """Draw the marks of all nodes: of each group, of other nodes, and of nodes without a task."""
-    kinds, looks = kinds_of_nodes(groups), _looks(groups)
+    kinds, looks = kinds_of_nodes(groups), looks_of(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
     _scatter(axes, lattices, rest, "other-nodes", 2, *looks["other"])
     _scatter(axes, lattices, empty, "empty-nodes", 2, *looks["empty"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import compare_published, prediction_of_cell
+from pencilmap.mapper.runs.compare import Comparison, compare_published, prediction_of_cell
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.machines.machine import load_machine
@@ -30,8 +30,8 @@ LIMIT_MB_S = 148  # of a link, sec. 5.2
 UNEXPLAINED = 1.15  # of the columns beside 4x4x4 boxes in CO mode: faster here
 
 
-def _cells() -> Any:
-    return [(cell, row) for cell, row in zip(bluegene_l_512(), compare_published())]
+def _cells() -> list[tuple[Cell, Comparison]]:
+    return list(zip(bluegene_l_512(), compare_published()))
 
 
 def lengths() -> Found:
@@ -48,12 +48,8 @@ def lengths() -> Found:
                            SAME)])
 
 
-def totals() -> Found:
-    """Return the times of the whole transform."""
-    return _times("total")
-
-
-def _times(stage: str) -> Found:
+def times(stage: str) -> Found:
+    """Return the times of an exchange, or of the whole transform."""
     fitted = _fitted()
     rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, 1e3 * cell.time_s, 1e3 * row.time_s,
              row.time_s / cell.time_s, cell in fitted] for cell, row in _cells() if cell.phase == stage]
@@ -324,7 +320,7 @@ FIGURES = {
     "wraps": Figure("torus beside open mesh (sec. 7.1 and 7.4)", "in words: the mesh is slower, 64-cubes are not", _MACHINE,
                     wraps),
     "text": Figure("statements on gain, modes and defaults (sec. 7.2 and 8)", "in words", _MACHINE, statements),
-    "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, totals),
-    "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(_times, "row")),
-    "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(_times, "column")),
+    "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, partial(times, "total")),
+    "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(times, "row")),
+    "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(times, "column")),
 }

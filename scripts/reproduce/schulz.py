@@ -144,8 +144,8 @@ def two_mpis(name: str, collective: str) -> Found:
     columns = [">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(
         f">{p} {text}" for p in groups for text in ("Open MPI us", "MPICH us", "ratio"))]
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(
-        value for p in groups for value in _both(*(times[mpi][size, p] for mpi in (OPEN_MPI, MPICH))))]
-        for size in _sizes(old)]
+        value for p in groups for ours, theirs in [[times[mpi][size, p] for mpi in (OPEN_MPI, MPICH)]]
+        for value in (1e6 * ours, 1e6 * theirs, ours / theirs))] for size in _sizes(old)]
     versions = ", ".join(cases[0].mpi for cases in found.values())
     here = median(times[OPEN_MPI][size, 2] / times[MPICH][size, 2] for size in _sizes(old))
     return Found(columns, rows, [f"here: {versions}, in turn, mean over the ranks, median of three rounds; ratio: Open MPI "
@@ -153,10 +153,6 @@ def two_mpis(name: str, collective: str) -> Found:
                  [Compared("Open MPI over MPICH, 2 processes, median over the sizes",
                            median(old[size, 2] for size in _sizes(old) if (size, 2) in old), here, "measured",
                            "The paper compares 2008's versions over a network; here both copy through shared memory.")])
-
-
-def _both(one: Any, other: Any) -> Any:
-    return 1e6 * one, 1e6 * other, one / other
 
 
 def layouts(name: str) -> Found:

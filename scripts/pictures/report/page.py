@@ -282,9 +282,10 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         in_mb=in_mb, paired=second is not None,
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
-                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
-                                            "unit": " MB" if in_mb else ""}),
+        at_once=AT_ONCE, data=json.dumps({"views": found, "first": first, "second": second,
+                                          "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
+                                          "unit": " MB" if in_mb else ""},
+                                         separators=(",", ":")).replace("<", "\\u003c"),  # no text ends the script
         faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
@@ -437,11 +438,6 @@ def _numbered(
     """Return comparisons with their distinctions and the numbers of their notes, and the notes."""
     notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
     return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
-
-
-def _script_data(value: dict[str, Any]) -> str:
-    """Return JSON for a script element; nothing in the text ends the element."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _part(name: str) -> str:
