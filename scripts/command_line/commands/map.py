@@ -7,21 +7,11 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
+from pencilmap.mapper import formats
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
-from pencilmap.mapper.formats import (
-    READABLE,
-    Job,
-    format_named,
-    launch_of,
-    mapping_of,
-    matching,
-    read_document,
-    read_first,
-    write_mapping,
-)
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
@@ -49,11 +39,11 @@ from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
-        options.format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
+        options.format_option(("--from-format",), None, "Format of that file [recognised].", formats.READABLE))
 
 
-def _convert(where: Question, job: Job, file: str, from_format: str | None, form: Choice, grid: str | None, output: str,
-             as_json: bool) -> None:
+def _convert(where: Question, job: formats.Job, file: str, from_format: str | None, form: Choice, grid: str | None,
+             output: str, as_json: bool) -> None:
     """Read and check a placement file, write it in another format, and print the answer.
 
     Raises
@@ -61,16 +51,16 @@ def _convert(where: Question, job: Job, file: str, from_format: str | None, form
     GridError
         If the format needs the process grid, which is not given.
     """
-    if format_named(form.name).says_grid and not grid:
+    if formats.format_named(form.name).says_grid and not grid:
         raise GridError(f"format {form.name} is written in the shape of the process grid; name it with `grid` "
                         f"{where.decomposition.usage}")
-    document = read_document(file)
+    document = formats.read_document(file)
     given = parse_grid(grid, where.decomposition) if grid else None
-    name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
-        read_first(document, job, given, matching(document))
+    name, mapping = (from_format, formats.mapping_of(document, job, given, from_format)) if from_format else \
+        formats.read_first(document, job, given, formats.matching(document))
     where.site.check_mapping(mapping)
-    write_mapping(mapping, output, form.name, job)
-    launch, notes = launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name))
+    formats.write_mapping(mapping, output, form.name, job)
+    launch, notes = formats.launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name))
     if as_json:
         print_json({"file": file, "from": name, "output": output, "ranks": mapping.n_tasks,
                     **options.launch_as_dict(launch, form), "notes": notes})
@@ -83,9 +73,9 @@ def _convert(where: Question, job: Job, file: str, from_format: str | None, form
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
-    if not READABLE[from_name].says_slots:
+    if not formats.READABLE[from_name].says_slots:
         yield f"{from_name} does not give slots: the ranks of a node take them in order"
-    if not READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+    if not formats.READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
         yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
                "(traffic between nodes does not change)")
@@ -140,9 +130,9 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     question = replace(here, routing=routing, exchange=exchange, schedule=schedule)
     job = job_of(here, hosts, cores_per_task, hwloc, program)
     mapping = chosen.mapping(best.placement)
-    write_mapping(mapping, output, form.name, job)
+    formats.write_mapping(mapping, output, form.name, job)
     launch = answers.launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
-    how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
+    how, says_grid = formats.launch_of(mapping, output, form.name, job), formats.format_named(form.name).says_grid
     if as_json:
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
         print_json({"output": output, **options.launch_as_dict(how, form),
