@@ -227,7 +227,10 @@ def _failed(message: str, status: int, error: BaseException, page: str) -> int:
     wrong, what_to_do = in_two(shortened(message))
     say(*f"error: {wrong}".split("\n"), err=True)
     say(f"help: {what_to_do or remedy(wrong, error, page)}", err=True)
-    _abandon_output()
+    try:
+        sys.stdout.flush()
+    except OSError:  # otherwise Python writes it again at exit and prints a second message
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 
@@ -239,11 +242,3 @@ def _system_error(error: Any) -> str:
         return reason(error)
     problem = "is closed" if error.errno == errno.EBADF else f"cannot be written: {reason(error)}"
     return f"standard output {problem}; write it to a terminal or to a file"
-
-
-def _abandon_output() -> None:
-    """Discard output that cannot be written; otherwise Python writes it again at exit and prints a second message."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

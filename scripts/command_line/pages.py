@@ -360,7 +360,8 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all_options: bool) -> None:
-    formatter.write(f"{_usage(command, ctx)}\n\n")
+    arguments = [p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument)]
+    formatter.write(f"Usage: {' '.join([ctx.command_path, '[OPTIONS]', *arguments])}\n\n")
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))
     if shown:
@@ -371,7 +372,7 @@ def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all
     formatter.write("\nOptions:\n" + "".join(_option(p, ctx, usual is options) for p in usual))
     rest = len(options) - len(usual)
     more = [f"{rest} more options: {ctx.command_path} --help-all"] if rest else []
-    topics = _topics(usual)
+    topics = dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in usual if p.name in TOPIC_OF_OPTION)
     more += [f"Values: pencilmap help {', '.join(topics)}"] if topics else []
     if more:
         formatter.write("\n" + "\n".join(part for line in more for part in _wrapped(line, WIDTH)) + "\n")
@@ -379,11 +380,6 @@ def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all
 
 def _name(ctx: click.Context) -> str:
     return ctx.command_path.removeprefix("pencilmap ").replace(" ", "-")
-
-
-def _usage(command: Page, ctx: click.Context) -> str:
-    words = [ctx.command_path, "[OPTIONS]", *(p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument))]
-    return "Usage: " + " ".join(words)
 
 
 def _paragraphs(formatter: click.HelpFormatter, text: str) -> None:
@@ -417,24 +413,6 @@ def _option(option: click.Option, ctx: click.Context, is_whole: bool) -> str:
     if len(head) < column - 1 and lines:
         return "\n".join([head.ljust(column) + lines[0][column:], *lines[1:]]) + "\n"
     return "\n".join([head, *lines]) + "\n"
-
-
-def _topics(options: Iterable[click.Option]) -> list[str]:
-
-    return list(dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in options if p.name in TOPIC_OF_OPTION))
-
-
-def write_list(ctx: click.Context, formatter: click.HelpFormatter, groups: Mapping[str, Mapping[str, str]],
-               ending: str) -> None:
-    """Write the list of commands under their headings, each with its summary on one line."""
-    formatter.write(f"Usage: {ctx.command_path} COMMAND [OPTIONS]\n\n")
-    _paragraphs(formatter, ctx.command.help or "")
-    width = max(len(name) for commands in groups.values() for name in commands) + 2
-    for heading, commands in groups.items():
-        formatter.write(f"\n{heading}:\n")
-        formatter.write("".join(f"  {name:{width}}{summary}\n" for name, summary in commands.items()))
-    if ending:
-        formatter.write(f"\n{ending}\n")
 
 
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
@@ -473,8 +451,14 @@ class Folder(click.Group):
             return import_module(f"{self.package.__name__}.{cmd_name}").command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = {heading: {name: self.summary(name) for name in names} for heading, names in self.groups.items()}
-        write_list(ctx, formatter, groups, self.ending)
+        formatter.write(f"Usage: {ctx.command_path} COMMAND [OPTIONS]\n\n")
+        _paragraphs(formatter, self.help or "")
+        width = max(map(len, self.list_commands(ctx))) + 2
+        for heading, names in self.groups.items():
+            formatter.write(f"\n{heading}:\n")
+            formatter.write("".join(f"  {name:{width}}{self.summary(name)}\n" for name in names))
+        if self.ending:
+            formatter.write(f"\n{self.ending}\n")
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of a command, without loading the command."""
@@ -487,18 +471,15 @@ class Folder(click.Group):
                         args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, and refuse options that are given twice: click would silently use the last value."""
         if args and not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(self._unknown(ctx, args[0]), ctx)
+            known = self.list_commands(ctx)
+            raise click.UsageError(f"command {args[0]!r} is now {self.renamed[args[0]]}" if args[0] in self.renamed else
+                                   f"command {args[0]!r} is unknown{near(args[0], known)}; known are {', '.join(known)}",
+                                   ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             _check(click.Context(command, info_name=name, parent=ctx), rest)
         running(True)  # the modules of the command are loaded
         return name, command, rest
-
-    def _unknown(self, ctx: click.Context, name: str) -> str:
-        if name in self.renamed:
-            return f"command {name!r} is now {self.renamed[name]}"
-        known = self.list_commands(ctx)
-        return f"command {name!r} is unknown{near(name, known)}; known are {', '.join(known)}"
 
 
 @contextmanager

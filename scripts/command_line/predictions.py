@@ -12,7 +12,7 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import could, counted, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
-from pencilmap.model.predict.question import ExchangePrediction, Question
+from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TimeTerms
@@ -468,7 +468,8 @@ def _messages(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each exchange of each prediction."""
     columns, key = _key(predictions)
     return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
-        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *messages_of(stage), str(stage.busiest or "-")]
+        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), "-" if stage.work is None else stage.work.messages,
+         f"{stage.work.message_bytes:.0f}" if stage.work and stage.work.messages else "-", str(stage.busiest or "-")]
         for p in predictions for stage in p.moves])
 
 
@@ -491,9 +492,9 @@ def _lengths(predictions: Sequence[Prediction]) -> Cells:
     return _table([*columns, "exchange", "m", "load", ">hops"], rows)
 
 
-def _table(columns: list[str], rows: Iterable[list[str]]) -> Cells:
+def _table(columns: list[str], rows: Iterable[list[Any]]) -> Cells:
     """Columns and rows, each row once, that fit a terminal."""
-    return fitted(columns, list(map(list, dict.fromkeys(map(tuple, rows)))), ["busiest link", ">links"])
+    return fitted(columns, [list(map(str, row)) for row in dict.fromkeys(map(tuple, rows))], ["busiest link", ">links"])
 
 
 def _load(p: Prediction, length: Fraction) -> str:
@@ -502,12 +503,6 @@ def _load(p: Prediction, length: Fraction) -> str:
 
 def _by_dimension(p: Prediction, values: Iterable[Fraction]) -> str:
     return lengths(scale(p) * x for x in values)
-
-
-def messages_of(stage: ExchangePrediction) -> tuple[str, str]:
-    """Return the messages that a task sends in an exchange, and the bytes of each; "-" if unknown."""
-    work = stage.work
-    return ("-", "-") if work is None else (str(work.messages), f"{work.message_bytes:.0f}" if work.messages else "-")
 
 
 @dataclass(frozen=True)

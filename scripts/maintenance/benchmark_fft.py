@@ -355,7 +355,13 @@ def main(sizes: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, 
                  for kind, precision, extents, grid in product(
                      types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids])]
         results = _read(earlier) if earlier else _measure(cases, names, rounds, repetitions, json_file)
-        _tell(results, names, write)
+        rows, short = rows_table(results, names), page_table(results)
+        print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
+                    [machine(results), *refusals(results)])
+        print_table(f"{OURS} compared with the fastest peer", *short)
+        if write:
+            fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
+            draw_benchmark(results, names, PICTURE)
     except PencilmapError as error:
         click.echo(f"benchmark_fft: {error}", err=True)
         sys.exit(1)
@@ -401,16 +407,6 @@ def _read(files: Sequence[str | Path]) -> dict[Case, list[dict[str, Any]]]:
 def _place(case: Case) -> tuple[int, int, int, tuple[int, int]]:
     """The sort key of a case in the tables."""
     return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid
-
-
-def _tell(results: dict[Case, list[dict[str, Any]]], names: Any, write: bool) -> None:
-    rows, short = rows_table(results, names), page_table(results)
-    print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
-                [machine(results), *refusals(results)])
-    print_table(f"{OURS} compared with the fastest peer", *short)
-    if write:
-        fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
-        draw_benchmark(results, names, PICTURE)
 
 
 if __name__ == "__main__":

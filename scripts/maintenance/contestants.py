@@ -150,7 +150,9 @@ def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
     """Return the input in a part of the global array: `part` is three slices, axes x, y, z, type ``case.input_dtype``."""
     if case.type == "c2r":
         return _of_peaks(case, part)
-    index = _global_index(case.shape, part)
+    x, y, z = (np.arange(axis.start, axis.stop, dtype=np.uint64) for axis in part)
+    _, ny, nz = (np.uint64(n) for n in case.shape)
+    index = (x[:, None, None] * ny + y[:, None]) * nz + z
     values = _hashed(index)
     return (values + 1j * _hashed(index + IMAGINARY) if case.type == "c2c" else values).astype(case.input_dtype)
 
@@ -191,12 +193,6 @@ def _weights(case: Case, axis: int, k: int) -> NDArray[np.complex128]:
     if case.type == "dst":
         return 2 * np.sin(np.pi * ((2 * np.arange(n) + 1) * (k + 1) % (4 * n)) / (2 * n))
     return _wave(n, k)
-
-
-def _global_index(shape: tuple[int, ...], part: tuple[slice, ...]) -> Ints | NDArray[Any]:
-    x, y, z = (np.arange(axis.start, axis.stop, dtype=np.uint64) for axis in part)
-    _, ny, nz = (np.uint64(n) for n in shape)
-    return (x[:, None, None] * ny + y[:, None]) * nz + z
 
 
 def _hashed(numbers: NDArray[Any]) -> Any:

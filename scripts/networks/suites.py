@@ -108,22 +108,13 @@ class Claim:
         return len(ratios), min(ratios), max(ratios), self.least <= min(ratios) and max(ratios) <= self.most
 
 
-def _is_no_torus(row: Any) -> Any:
-    return not row.case.setting().network.has_products
-
-
-def _is_published_8_cube(row: Any) -> Any:
-    return (row.published_s is not None and row.case.placement == "box:2x2x2" and row.case.tasks_per_node == 1
-            and int(row.case.fft) >= 256)
-
-
-def _is_on_512(*schedules: str, direction: str = FORWARD) -> Callable[..., Any]:
+def _is_on_512(*schedules: str, direction: str = FORWARD) -> Callable[[Any], bool]:
     """Select rows of 8x64 on 8x8x8 under one of these schedules."""
     return lambda row: (row.case.torus, row.case.grid, row.case.direction) == ("8x8x8", "8x64", direction) and \
         row.case.schedule in schedules
 
 
-def _is_long_ring_map(row: Any) -> Any:
+def _is_long_ring_map(row: Any) -> bool:
     """Select ring maps on rings of more than 4 nodes, whose shared link becomes idle before the end."""
     return row.case.placement.startswith("ring:") and max(row.case.setting().network.shape) > 4
 
@@ -132,10 +123,11 @@ CLAIMS = (
     Claim("simulated over predicted network time, every exchange: within 0.5 %",
           lambda row: row.case.schedule == SEQUENCE and not row.case.message_s,
           lambda row: row.network_ratio, 0.995, 1.005),
-    Claim("simulated over predicted network time, networks other than tori: within 0.2 %", _is_no_torus,
-          lambda row: row.network_ratio, 0.998, 1.002),
+    Claim("simulated over predicted network time, networks other than tori: within 0.2 %",
+          lambda row: not row.case.setting().network.has_products, lambda row: row.network_ratio, 0.998, 1.002),
     Claim("simulated with software over published, CO mode on 2x2x2 cubes from 256^3 on, rows and columns: within 10 %",
-          _is_published_8_cube, lambda row: row.published_ratio, 0.9, 1.1),
+          lambda row: row.published_s is not None and (row.case.placement, row.case.tasks_per_node) == ("box:2x2x2", 1)
+          and int(row.case.fft) >= 256, lambda row: row.published_ratio, 0.9, 1.1),
     Claim("simulated over predicted, exchanges beside each other: within 0.2 %",
           lambda row: row.case.schedule != SEQUENCE and not _is_long_ring_map(row), lambda row: row.network_ratio,
           0.998, 1.002),

@@ -168,8 +168,11 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: Target, title: s
         _nodes(axes, lattices, groups, empty)
         _labels(axes, lattices)
         looks = looks_of(groups)
-        drawn.legend(handles=[_mark(what, text, looks) for what, text in legend.items()], loc="lower center",
-                     ncols=len(legend), columnspacing=1.5)
+        from matplotlib.lines import Line2D
+
+        marks = [Line2D([], [], color=looks[what][0], marker=looks[what][1], markersize=5,
+                        linewidth=1.3 * (what not in LOOK), label=text) for what, text in legend.items()]
+        drawn.legend(handles=marks, loc="lower center", ncols=len(legend), columnspacing=1.5)
         save(drawn, path)
 
 
@@ -306,10 +309,3 @@ def _legend(groups: Any, empty: Ints) -> dict[str, str]:
     if len(empty):
         meaning["empty"] = "no task"
     return meaning
-
-
-def _mark(what: str, text: str, looks: dict[str, tuple[str, str, float]]) -> Any:
-    from matplotlib.lines import Line2D
-
-    colour, marker, _ = looks[what]
-    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.3 * (what not in LOOK), label=text)

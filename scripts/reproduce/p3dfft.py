@@ -13,7 +13,6 @@ Source: R. Schulz, "3D FFT with 2D decomposition" (2008), sec. 5: MPI_Alltoall b
 cores a node; the nodes of a job were not contiguous. Assumed here: processes fill nodes, on tori as cubic as possible.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import ceil, exp, log, log2, prod
@@ -328,7 +327,9 @@ FLAT_NODES, FLAT_EXTENT, THIN = (32, 32, 16), 4096, (32, 64, 128, 256)  # 16 rac
 
 def flat_meshes() -> Found:
     """Return the gain of placements on flat and cubic meshes, as in the study of Chan that the paper cites."""
-    rows = [_flat(tasks, size, grid) for tasks, size, grid in _flat_cases()]
+    cases = [(tasks, f"{FLAT_EXTENT}x{FLAT_EXTENT}x{thin}", f"{prod(FLAT_NODES) * tasks // thin}x{thin}")
+             for tasks in (1, 2) for thin in THIN]
+    rows = [_flat(*case) for case in (*cases, (1, "1024", "128x128"), (2, "1024", "128x256"))]
     largest = max(row[-1] for row in rows[:-2])
     columns = [">tasks on a node", "transform", "grid", ">default ms", ">best ms", ">gain of exchanges %", ">gain %"]
     return Found(columns, rows,
@@ -339,14 +340,6 @@ def flat_meshes() -> Found:
                   "extent is much smaller"],
                  [Compared("largest gain on a flat mesh, %", 100 * p3dfft_2012()["flat_gain"], largest, "modelled",
                            "Chan's sizes are not in the paper; 4096x4096 by 32 to 256 are assumed.")])
-
-
-def _flat_cases() -> Iterator[tuple[int, str, str]]:
-    for tasks in (1, 2):
-        for thin in THIN:
-            yield tasks, f"{FLAT_EXTENT}x{FLAT_EXTENT}x{thin}", f"{prod(FLAT_NODES) * tasks // thin}x{thin}"
-    yield 1, "1024", "128x128"
-    yield 2, "1024", "128x256"
 
 
 def _flat(tasks: int, size: str, text: str) -> list[float | str]:

@@ -73,7 +73,11 @@ def command(output: str, as_json: bool) -> None:
     gain = _side_by_side(rows, where)
     _together(at_once, part)
     echo()
-    say(*_verdict(rows, predicted, gain))
+    order, cubes = (sum(row.measured_s for row in rows if row.placement == text) for text in PLACEMENTS)
+    say(f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
+        f"{milliseconds(order)}.",
+        f"Predicted {_ratio(rows, 't_s'):.2f}x. On Blue Gene/L {gain:.2f}x was measured, and "
+        f"{(predicted[0].time_s or 0.0) / (predicted[1].time_s or 1.0):.2f}x is predicted.")
 
 
 def _write(where: Any, grid: ProcessGrid, text: str, folder: Path) -> Path:
@@ -97,15 +101,6 @@ def _side_by_side(rows: list[Comparison], where: Question) -> float:
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
     return both[PLACEMENTS[0]] / both[PLACEMENTS[1]]
-
-
-def _verdict(rows: list[Comparison], predicted: Any, published: float) -> list[str]:
-    """Return the gain of the cubes: simulated and predicted by the links, measured and predicted on the real machine."""
-    order, cubes = (sum(r.measured_s for r in rows if r.placement == text) for text in PLACEMENTS)
-    return [f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
-            f"{milliseconds(order)}.",
-            f"Predicted {_ratio(rows, 't_s'):.2f}x. On Blue Gene/L {published:.2f}x was measured, and "
-            f"{predicted[0].time_s / predicted[1].time_s:.2f}x is predicted."]
 
 
 def _ratio(rows: list[Comparison], attribute: str) -> float:

@@ -147,22 +147,19 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
                    top=1 if study else top, grids=grids, grid=chosen, decomposition=kind)
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
-        _plot(show, study, plot)
+        if points[0].best.t_s is None:
+            raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth "
+                                 "'2 GB/s'")
+        if study:
+            draw_scaling(points, show.kind, plot, show.title())
+        else:
+            draw_shapes(show.listed, plot, show.title())
     if as_json:
         print_json(show.study() if study else show.ranking())
     else:
         (show.study_table if study else show.ranking_table)(wide)
         if plot:
             say(f"wrote {plot}")
-
-
-def _plot(show: "_Shown", study: bool, path: str) -> None:
-    if show.points[0].best.t_s is None:
-        raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
-    if study:
-        draw_scaling(show.points, show.kind, path, show.title())
-    else:
-        draw_shapes(show.listed, path, show.title())
 
 
 @dataclass(frozen=True)

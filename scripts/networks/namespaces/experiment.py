@@ -227,7 +227,10 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
     program = ensure_built().program("fft_runner")
     runs = [launch_of(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
-    checks = [_verified(experiment, program)] if experiment.verify else []
+    small = experiment.cube(VERIFIED_BYTES)
+    verified = {"name": f"{small}, verified", "hosts": hosts(experiment.mapping(experiment.placements[0])), "program": [
+        str(program), *_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]}
+    checks = [verified] if experiment.verify else []
     job = experiment.network.job([*checks, *runs], timeout_s)
     found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
@@ -245,13 +248,6 @@ def launch_of(experiment: Experiment, program: Path, placement: str, transform: 
         options += ["--label", f"{key}={value}"]
     name = ", ".join([f"{transform} on {experiment.network.network}", str(experiment.grid), placement, *more[1:2]])
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
-
-
-def _verified(experiment: Experiment, program: Path) -> dict[str, Any]:
-    small = experiment.cube(VERIFIED_BYTES)
-    options = [*_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]
-    mapping = experiment.mapping(experiment.placements[0])
-    return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
 
 
 def _options(experiment: Experiment, transform: Transform) -> list[str]:
