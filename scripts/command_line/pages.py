@@ -416,7 +416,6 @@ def _option(option: click.Option, ctx: click.Context, is_whole: bool) -> str:
 
 
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
 
 
 class Folder(click.Group):
@@ -443,10 +442,8 @@ class Folder(click.Group):
         return [name for names in self.groups.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == HIDDEN and not self.package.__name__.endswith("studies"):
-            return show_topic
-        if cmd_name not in self.list_commands(ctx):
-            return None
+        if cmd_name in self.commands or cmd_name not in self.list_commands(ctx):
+            return self.commands.get(cmd_name)
         with _one_blas_thread():
             return import_module(f"{self.package.__name__}.{cmd_name}").command
 
@@ -462,6 +459,8 @@ class Folder(click.Group):
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of a command, without loading the command."""
+        if name in self.commands:
+            return str(self.commands[name].help).split("\n", 1)[0]
         tree = ast.parse((Path(self.package.__path__[0]) / f"{name}.py").read_text("utf-8"))
         found = (ast.get_docstring(part) for part in tree.body
                  if isinstance(part, ast.FunctionDef) and part.name == "command")
