@@ -28,7 +28,7 @@ from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.kinds.fat_tree import FatTree
-from pencilmap.model.network.graph import Level, SwitchedNetwork
+from pencilmap.model.network.graph import Level
 from pencilmap.model.network.network import Network
 from pencilmap.scripts.command_line.pages import spelled
 from pencilmap.scripts.command_line.predictions import listed
@@ -69,7 +69,7 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...
         units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
                  counted(network.n_nodes, word)]
         return f"The network is {kind} of {', '.join(units)}{each}."
-    parts = [f"{len(_held(network, level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
+    parts = [f"{len(_held(level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
     inside = f", on {' in '.join(parts)}" if parts else ""
     return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{each}."
 
@@ -208,7 +208,7 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
       others    2 leaves with 1 host, 2 leaves without hosts of the job
     """
     level = _level_drawn(network, nodes, most)
-    held, sizes = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
+    held, sizes = _held(level, nodes), np.bincount(level.unit[:network.n_nodes])
     ranks = None if node_of_rank is None else np.bincount(level.unit[node_of_rank], minlength=len(sizes))
     facts = {unit: (count, int(sizes[unit]), 0 if ranks is None else int(ranks[unit])) for unit, count in held.items()}
     units: list[list[int]] = [[unit] for unit in facts]
@@ -237,11 +237,11 @@ def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
     """Return the groups, or the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
     if network.has_groups:
         return network.levels[-1]
-    levels = [level for level in network.levels if 1 < len(_held(network, level, nodes)) <= most]
+    levels = [level for level in network.levels if 1 < len(_held(level, nodes)) <= most]
     return levels[0] if levels else network.levels[0]
 
 
-def _held(network: SwitchedNetwork | Network, level: Level, nodes: Ints) -> dict[int, int]:
+def _held(level: Level, nodes: Ints) -> dict[int, int]:
     """Return the number of nodes of the job in each unit that has any: dict from unit."""
     units, counts = np.unique(level.unit[nodes], return_counts=True)
     return dict(zip(units.tolist(), counts.tolist()))

@@ -194,7 +194,7 @@ def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) ->
             axes.tick_params(axis="x", length=0)
         for axes in panels[::columns]:
             axes.set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
-        _legend_of_bars(drawn, panels[0], predictions[0].network)
+        _legend_of_bars(drawn, predictions[0].network)
         save(drawn, path)
 
 
@@ -230,7 +230,7 @@ def _bars(axes: Any, exchanges: tuple[ExchangePrediction, ...], network: Torus |
     axes.set_ylim(bottom=0)
 
 
-def _legend_of_bars(drawn: "Figure", axes: Any, network: Torus | Network) -> None:
+def _legend_of_bars(drawn: "Figure", network: Torus | Network) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
