@@ -21,20 +21,9 @@ from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line import answers, options
+from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import by_routing
 from pencilmap.scripts.command_line.pages import JSON, NOTES, WIDE, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    SAME,
-    Row,
-    factor,
-    gain,
-    gains,
-    prediction_table,
-    show_notes,
-    table_notes,
-    title,
-)
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 from pencilmap.scripts.pictures.text import before_and_after
@@ -133,8 +122,8 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     else:
         say(*_sentences(said, file, better))
     echo()
-    prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
-                     title(where), wide)
+    rows = [predictions.Row(p, launch.first, name) for name, p in (*((file, p) for p in found), *launch.orders)]
+    predictions.prediction_table(rows, predictions.title(where), wide)
     if draw:
         named_rule = None if routing == ALL_ROUTINGS else routing
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
@@ -152,28 +141,29 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     say_lines(verdicts)
     product = best.product
     shape = f"the product {product}" if product and wide else named(mapping) or ""
-    show_notes([*table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
-                f"{f', {shape}' if shape else ''}", *notes, *answers.launch_notes(where, best.grid)], all_notes)
+    predictions.show_notes([*predictions.table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
+                            f"{f', {shape}' if shape else ''}", *notes, *answers.launch_notes(where, best.grid)], all_notes)
 
 
 def _is_order(choice: Choice, launch: answers.Launched) -> bool:
     """Return whether the launch order is as fast as a choice."""
-    ratio = gain(choice.prediction, launch.first)
-    return ratio is not None and ratio < 1 + SAME
+    ratio = predictions.gain(choice.prediction, launch.first)
+    return ratio is not None and ratio < 1 + predictions.SAME
 
 
 def _sentences(said: answers.Answer, file: str, choice: Choice | None) -> Iterator[str]:
     """Yield the verdict about a file, and about its grid; `choice` is a much faster placement."""
-    ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
+    ratio = predictions.gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
     if ratio and choice:
         under = f" under {said.best.routing} routing" if said.has_range else ""
         better = choice.prediction
-        gained = f"{factor(ratio)}{answers.gain_words(better, said.best)}: {answers.taken(better, said.best)}"
+        gained = f"{predictions.factor(ratio)}{answers.gain_words(better, said.best)}: {answers.taken(better, said.best)}"
         yield answers.if_sent(answers.joined(f"{file} is valid, but a better file is {gained}{under} (predicted)."), better)
-        over = gain(said.best, first)
+        over = predictions.gain(said.best, first)
         order = said.launch.name
-        beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
+        beside = "" if over is None else \
+            "as fast as" if abs(over - 1) < predictions.SAME else f"{predictions.factor(over)} than"
         yield f"{said.grid}." + (f" {file} is {beside} {order}." if beside else "")
         return
     joint = "but" if said.is_slower else "and"
@@ -199,9 +189,9 @@ def _turned_lines(question: Question, mapping: Mapping, said: answers.Answer) ->
     except ScheduleError:  # the schedule does not fit the turned grid
         return []
     launch = answers.launched(question, there)
-    most, here = (min(gains(p, order) or (1.0,)) for p, order in (
+    most, here = (min(predictions.gains(p, order) or (1.0,)) for p, order in (
         (there, launch.first), (said.best, said.launch.first)))
     if most < MUCH or most < MUCH * here:
         return []
     typed = words_of(turned, said.library) if turned.decomposition == PENCIL else turned
-    return [("check", f"was it made for {typed}? There it is {factor(most)} than {launch.name}")]
+    return [("check", f"was it made for {typed}? There it is {predictions.factor(most)} than {launch.name}")]

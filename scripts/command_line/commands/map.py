@@ -22,18 +22,9 @@ from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_or
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line import answers, options
+from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    HALO,
-    Row,
-    halo_table,
-    prediction_table,
-    show_notes,
-    table_notes,
-    title,
-)
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 
@@ -87,7 +78,7 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @options.on_machine
 @with_options(options.ANY_GRID, options.placements(multiple=False, default=None), options.ROUTING, options.EXCHANGE,
-              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, HALO, TRAFFICS, *FROM,
+              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, predictions.HALO, TRAFFICS, *FROM,
               options.FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*options.LAUNCHER, WIDE, NOTES, JSON)
@@ -147,9 +138,9 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()
-    rows = [Row(best, launch.first, output), *(Row(p, launch.first, name) for name, p in launch.orders)]
-    prediction_table(rows, title(here), wide)
-    halo_table([row.prediction for row in rows])
+    rows = [predictions.Row(p, launch.first, name) for name, p in ((output, best), *launch.orders)]
+    predictions.prediction_table(rows, predictions.title(here), wide)
+    predictions.halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
         right = faster_choice(question, best, answers.turned_grids(best), least=0.0)
         say_lines(answers.turned_lines(question, best, right, said.library, mapping))
@@ -157,10 +148,10 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
                                   library=said.library) if grid else []
     static = answers.static_lines(question, best, launch if said.has_gain else answers.Launched(), "--robust for both")
     say_lines(faster + said.idle + static + said.search)
-    show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([options.CUT] if within.cut_short else []),
-                _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
-                *answers.launch_notes(here, best.grid)], all_notes)
+    predictions.show_notes([*predictions.table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
+                            *([options.CUT] if within.cut_short else []),
+                            _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
+                            *answers.launch_notes(here, best.grid)], all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:
