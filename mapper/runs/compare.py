@@ -235,8 +235,15 @@ def _row(prediction: Prediction | None, stage: str, exchange: ExchangePrediction
                       time_s=exchange.time_s if exchange else None, measured_s=measured, spread=spread,
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured),
                       busiest=str(exchange.busiest) if exchange and exchange.busiest else None,
-                      time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange and prediction else None,
+                      time_range_s=_range(exchange, prediction),
                       certificate=_certificate(prediction))
+
+
+def _range(exchange: ExchangePrediction | _Together | None, prediction: Prediction | None) -> tuple[float, float] | None:
+    if prediction is None or exchange is None:
+        return None
+    return prediction.move_range_s(exchange) if isinstance(exchange, ExchangePrediction) else \
+        likely_times(exchange.time_s, prediction.likely)
 
 
 def _certificate(prediction: Prediction | None) -> float | None:
@@ -258,15 +265,14 @@ def _all_exchanges(prediction: Prediction) -> _Together:
 
 def _bandwidth(exchange: ExchangePrediction | _Together | None, prediction: Prediction | None, transform: Transform,
                measured: float) -> float | None:
-    """Return B of equation 16 in the dimension that bounds: the nominal bandwidth times bound over measured.
+    """Return B of equation 16 in the class of links that bounds: the nominal bandwidth times bound over measured.
 
     None for several exchanges together, and without a time.
     """
     network = prediction.network if prediction else None
     if not isinstance(exchange, ExchangePrediction) or not (network and network.bandwidth and exchange.t_s and measured > 0):
         return None
-    lengths = [float(m) for m in exchange.m[:network.n_dimensions]]
-    m, _ = max(zip(lengths, network.bandwidth), key=lambda one: one[0] / one[1])
+    m, _ = max(zip(map(float, exchange.m), network.bandwidth), key=lambda one: one[0] / one[1])
     return m * transform.total_bytes / (4 * network.n_nodes * measured)
 
 

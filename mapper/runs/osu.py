@@ -63,20 +63,24 @@ def osu_figures(machine: Machine, files: Mapping[int, str]) -> dict[str, Figure]
     Raises
     ------
     CalibrationError
-        For fewer than two numbers of nodes, or without messages from 1 KiB.
+        For fewer than two numbers of nodes or sizes of messages, or without messages from 1 KiB.
     """
     if len(files) < 2 or min(files) < 2:
         raise CalibrationError("two figures need osu_alltoall on two numbers of nodes, each 2 or more; "
                                "name both, such as --osu 2=two.txt --osu 16=sixteen.txt")
-    samples, tasks = list[Sample](), machine.tasks_per_node
+    samples, sizes, tasks = list[Sample](), set[int](), machine.tasks_per_node
     for nodes, path in files.items():
         text = read_whole(path, CalibrationError).decode("utf-8", "replace")
         times = [(size, time_s) for size, time_s in read_osu(text, path) if size >= SIZES[0]]
         if not times:
             raise CalibrationError(f"{path}: no messages of {SIZES[0]} bytes or more; run osu_alltoall -m 1048576")
+        sizes.update(size for size, _ in times)
         samples += [Sample(path, "exchange", "", exchange_work(MeasuredExchange(
             machine.name, "", inf, "", "alltoall", nodes, tasks, nodes * tasks, 1, size, time_s)), time_s)
             for size, time_s in times]
+    if len(sizes) < 2:
+        raise CalibrationError(f"all messages have {min(sizes)} bytes, so bytes and messages cannot be told apart; "
+                               "run osu_alltoall -m 1048576, which takes many sizes")
     costs = two_figures(samples)
     source = f"{BY} {' '.join(f'--osu {nodes}={path}' for nodes, path in files.items())} ({len(samples)} times fitted)"
     values = {"injection_per_node": text_with_unit(costs.injection_per_node or 0.0, "byte/s"),

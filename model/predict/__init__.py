@@ -139,20 +139,14 @@ class Prediction:
         """Nodes whose tasks take part."""
         return -(-self.grid.n_tasks // self.tasks_per_node)
 
-    def expecting(self, fitted_nodes: int | None) -> "Prediction":
-        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing.
-
-        `fitted_nodes` are the most nodes of the exchanges to which the costs were fitted.
-        """
+    def expecting(self) -> "Prediction":
+        """The prediction with `likely`, if exchanges like its own were measured: in sequence, under the usual routing."""
         works = [(stage.time_s, stage.work.message_bytes) for stage in self.moves
                  if stage.time_s and stage.work and stage.work.messages]
         if not works:
             return self
-        here = self.network
-        network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
-        where = network, self.n_nodes
-        found = [expected_range(*where, size, fitted_nodes) for _, size in works]
-        gain = expected_gain(*where, min(size for _, size in works), fitted_nodes)
+        found = [self._expected(expected_range, size) for _, size in works]
+        gain = self._expected(expected_gain, min(size for _, size in works))
         if unusual := self._unusual():
             found, gain = [Expected(None, unusual)], Expected(None, unusual)
         ranges = [(seconds, each.range) for (seconds, _), each in zip(works, found) if each.range]
@@ -167,6 +161,11 @@ class Prediction:
     def without_range(self, reason: str) -> "Prediction":
         """The prediction without ranges, for a reason."""
         return replace(self, likely=None, likely_gain=None, unmeasured=reason)
+
+    def _expected(self, of: Callable[..., Expected], message_bytes: float) -> Expected:
+        here = self.network
+        network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
+        return of(network, self.n_nodes, message_bytes, self.case and self.case.question.costs.fitted_nodes)
 
     def _unusual(self) -> str:
         """The schedule, exchange or routing that was not measured, "" if there is none."""
@@ -220,6 +219,12 @@ class Prediction:
     def time_range_s(self) -> tuple[float, float] | None:
         """The range in seconds in which nine in ten measured times are expected; or None."""
         return likely_times(self.time_s, self.likely)
+
+    def move_range_s(self, move: ExchangePrediction) -> tuple[float, float] | None:
+        """The range in seconds of one of the `moves`; None if the prediction has no range, or the move no messages."""
+        if self.likely is None or not (move.work and move.work.messages and any(move is each for each in self.moves)):
+            return None
+        return likely_times(move.time_s, self._expected(expected_range, move.work.message_bytes).range)
 
     @property
     def total_s(self) -> float | None:
@@ -413,7 +418,7 @@ def answer(question: Question, placed: Placement, name: str | None = None, close
         notes=(*_notes(case.product, stages, bounds), *placed.notes, *forecast.notes, *question.notes), local=local,
         schedule=forecast, halo=_halo(case), case=case)
     whole = _with_remaps(prediction, case) if case.grid.decomposition.has_bricks else prediction
-    return whole.expecting(question.costs.fitted_nodes)
+    return whole.expecting()
 
 
 def _worst(question: Question, placed: Placement, name: str | None) -> Prediction:

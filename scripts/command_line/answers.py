@@ -418,12 +418,12 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
         words = words_of(grid.grid, library)
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
         p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
-        low, high = adaptive_range(p)
+        time = spent(p) if p.likely or p.t_s is None or p.bracket else about(p)
         is_usual = grid.grid.decomposition == PENCIL and 1 not in grid.grid.shape  # else a slab may come first
         kind = [] if is_usual else ["--decomposition", grid.grid.decomposition.name]
         schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
-        lines.append(("faster", f"{low if low == high else between(low, high)} on grid {title}, "
-                                f"{_with_file(question, p)}: {' '.join(['pencilmap plan', *kind, *schedule])}"))
+        lines.append(("faster", f"{time} on grid {title}, {_with_file(question, p)}: "
+                                f"{' '.join(['pencilmap plan', *kind, *schedule])}"))
     scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
     return lines + schedule_line(scheduled or None)
 

@@ -130,6 +130,7 @@ def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[
         asked = problem.algorithm
         other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
+    say("no range: distributed lines not measured")
 
 
 def _print_algorithms(text: str, times: Any, evens: Any) -> None:

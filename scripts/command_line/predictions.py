@@ -12,7 +12,7 @@ from pencilmap.mapper.studies.threads import Shared
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.base.units import could, counted, expected_milliseconds, milliseconds
 from pencilmap.model.predict import Prediction, under
-from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TimeTerms
@@ -29,7 +29,7 @@ LINKS = {  # word of a note: the page that explains it
 ONLY_WIDE = ("not a product of digit patterns", "ring maps, not digit patterns", "the paper's m", "no certificate",
              "placement chosen by its cost")
 DECIDING = ("cables up as down are assumed", "assumed to be the first", "cut the search short", "are taken as sent at once",
-            "levels above a leaf")  # in notes that are printed
+            "levels above a leaf", "programs not measured")  # in notes that are printed
 MOST_SHORT = 72  # characters of a note that stands on a line
 MESSAGE, FFT = FIGURES["message_cost_s"], FIGURES["fft_rate_per_task"]
 USUAL = ("best", "default")  # placements that are one line if they are alike
@@ -467,10 +467,18 @@ def _scheduled(predictions: Sequence[Prediction]) -> Cells:
 def _messages(predictions: Sequence[Prediction]) -> Cells:
     """Columns and cells: a row for each exchange of each prediction."""
     columns, key = _key(predictions)
-    return _table([*columns, "exchange", ">links", ">time", ">messages", ">bytes\neach", "busiest link"], [
-        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), "-" if stage.work is None else stage.work.messages,
-         f"{stage.work.message_bytes:.0f}" if stage.work and stage.work.messages else "-", str(stage.busiest or "-")]
-        for p in predictions for stage in p.moves])
+    ranged = any(p.likely for p in predictions)
+    return _table([*columns, "exchange", ">links", ">time", *[">range"] * ranged, ">messages", ">bytes\neach",
+                   "busiest link"], [
+        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *[_move_range(p, stage)] * ranged,
+         "-" if stage.work is None else stage.work.messages,
+         f"{stage.work.message_bytes:.0f}" if stage.work and stage.work.messages else "-",
+         str(stage.busiest or "-")] for p in predictions for stage in p.moves])
+
+
+def _move_range(p: Prediction, move: ExchangePrediction) -> str:
+    found = p.move_range_s(move)
+    return expected_milliseconds(found) if found else "-"
 
 
 def _lengths_title(predictions: Sequence[Prediction]) -> str:
@@ -555,6 +563,8 @@ def terms_table(rows_of: Sequence[Row]) -> None:
                      for name, value in zip(local, p.local.as_dict().values())]
         rows.append(["time", *(milliseconds(stage.time_s) for stage in p.moves),
                      *([milliseconds(p.local.time_s)] if p.local else [])])
+        if p.likely:
+            rows.append(["range", *(_move_range(p, stage) for stage in p.moves), *(["-"] if p.local else [])])
         total = f": {milliseconds(p.total_s)} in total" if p.total_s else ""
         routing = f" under {p.routing}" if several else ""
         print_table(f"{p.grid} {row.title}{routing}{total}", ["term", *(f">{name}" for name in columns)], rows)

@@ -310,6 +310,8 @@ def _notes(where: Question, found: PlacedProgram) -> list[str]:
     phases = sum(bool(phase.bytes.nnz) for phase in found.traffic.phases)
     notes = [f"busiest link: bytes of a cable, the sum over {phases} phases" if phases > 1 else
              "busiest link: bytes of a cable"]
+    if found.predictions[0].link_s is not None:
+        notes.append("no range: programs not measured; time of the links alone")
     if found.is_one_message:
         notes.append("the bound divides each message among all links of a node; here no link carries more than the largest "
                      "message")

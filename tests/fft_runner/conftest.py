@@ -31,6 +31,7 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
                "OMPI_MCA_btl": "self,vader",  # all ranks are on one machine; TCP costs a tenth of a start
                "NAP_US": "200", "NAP_AFTER": "100"}
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+AT_ONCE = "OMPI_MCA_odls_base_sigkill_timeout=0"  # else half of the failing runs end a second later
 
 # Eight hosts on one switch, with names like the nodes of the simulated torus.
 PLATFORM = """<?xml version='1.0'?>
@@ -155,7 +156,7 @@ def launcher(programs, folder):
     """Return the launcher of a build. Ranks that wait long for others sleep: yielding took half of the processors' time."""
     version = subprocess.run([programs / "fft_runner", "--version"], capture_output=True, text=True, timeout=patience(RUN_S),
                              env=ENVIRONMENT).stdout
-    napping = ("env", f"LD_PRELOAD={build_nap(folder)}")
+    napping = ("env", f"LD_PRELOAD={build_nap(folder)}", AT_ONCE)
     if "Open MPI" in version:
         return Launcher(programs, (*napping, shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS))
     return Launcher(programs, (*napping, shutil.which("mpiexec.mpich") or "mpiexec"))

@@ -1,6 +1,7 @@
 /* What the C tests of the library share: the ranks and their grid, plans, refusals that all ranks must hear alike. */
 #pragma once
 
+#include <math.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -100,4 +101,24 @@ static inline void no_plan(pencilfft_desc desc, int status, const char *words)
     pencilfft_plan plan = (pencilfft_plan)&desc;
     REFUSED_ON_ALL(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), status, words);
     CHECK(plan == NULL && *pencilfft_error_message());
+}
+
+/* Of the last transform: no time is negative, and all that are neither waiting nor hidden add up to the total, which is
+ * returned. */
+static inline double check_phase_times(pencilfft_plan plan)
+{
+    double seconds[PENCILFFT_MAX_PHASES], sum = 0, total = 0;
+    int phases = 0;
+    OK(pencilfft_phases(plan, &phases));
+    OK(pencilfft_phase_seconds(plan, seconds));
+    for (int phase = 0; phase < phases; phase++) {
+        int kind = pencilfft_phase_kind(plan, phase);
+        CHECK(seconds[phase] >= 0 && pencilfft_phase_name(plan, phase));
+        if (kind == PENCILFFT_TOTAL)
+            total = seconds[phase];
+        else if (kind != PENCILFFT_WAIT && kind != PENCILFFT_HIDDEN)
+            sum += seconds[phase];
+    }
+    CHECK(fabs(sum - total) < 1e-9);
+    return total;
 }

@@ -1,6 +1,6 @@
 !> Module pencilfft from a Fortran program: every argument reaches its function of C, and every array has its place; C tests
 !! the numbers, and a program writes the plain interfaces from the headers of C. Run under mpirun with the grid and a file
-!! that does not exist yet: fortran_test R C FILE; fortran_test layout prints the layout of the structures shared with C.
+!! that does not exist yet: fortran_test R C FILE.
 program fortran_test
     use, intrinsic :: iso_c_binding
     use mpi
@@ -30,10 +30,6 @@ program fortran_test
     real(c_double) :: seconds(100), scaling
 
     call get_command_argument(1, word)
-    if (word == "layout") then
-        call print_layout()
-        stop
-    end if
     read (word, *) R
     call get_command_argument(2, word)
     read (word, *) C
@@ -114,43 +110,6 @@ contains
                                        torus, node, input_box, output_box, threads, destroy_input, padded, nonblocking, &
                                        exchange_precision, order, caller_work, interleaved)
     end function
-
-    subroutine print_layout()
-        call row("pencilfft_box", c_sizeof(box), [c_loc(box), c_loc(box%offset), c_loc(box%extent), c_loc(box%stride)])
-        call row("pencilfft_part", c_sizeof(part), [c_loc(part), c_loc(part%box), c_loc(part%start), &
-                                                    c_loc(part%first_field), c_loc(part%fields), c_loc(part%field_stride)])
-        call row("pencilfft_grid_trial", c_sizeof(trial), [c_loc(trial), c_loc(trial%R), c_loc(trial%C), c_loc(trial%runs), &
-                                                           c_loc(trial%least), c_loc(trial%median), c_loc(trial%spread)])
-        call row("pencilfft_format", c_sizeof(form), [c_loc(form), c_loc(form%element_bytes), c_loc(form%real_bytes), &
-                                                      c_loc(form%is_complex), c_loc(form%fields), c_loc(form%field_stride), &
-                                                      c_loc(form%n)])
-        call row("pencilfft_line", c_sizeof(axis), [c_loc(axis), c_loc(axis%kind), c_loc(axis%number), c_loc(axis%n), &
-                                                    c_loc(axis%points)])
-        call row("pencilfft_walk", c_sizeof(walk), [c_loc(walk), c_loc(walk%at), c_loc(walk%index), c_loc(walk%waves), &
-                                                    c_loc(walk%field)])
-        print '(a,*(1x,i0))', "kind", pencilfft_kind_fft, pencilfft_kind_pack, pencilfft_kind_exchange, &
-            pencilfft_kind_unpack, pencilfft_kind_total, pencilfft_kind_wait, pencilfft_kind_hidden
-        print '(a,*(1x,i0))', "line_kind", pencilfft_line_none, pencilfft_line_dft, pencilfft_line_r2c, &
-            pencilfft_line_cosine, pencilfft_line_sine
-        print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
-            pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
-            pencilfft_mpi_error, pencilfft_not_possible
-        print '(a,*(1x,i0))', "norm", pencilfft_norm_none, pencilfft_norm_n, pencilfft_norm_sqrt_n
-        print '(a,*(1x,i0))', "direction", forth, back
-        print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
-            pencilfft_output, pencilfft_inner_input, pencilfft_inner_output, pencilfft_before
-        print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column, pencilfft_remap_in, pencilfft_remap_out
-        print '(a,*(1x,i0))', "most", pencilfft_max_exchanges, pencilfft_max_phases
-    end subroutine
-
-    subroutine row(name, size_of, at)
-        character(*), intent(in) :: name
-        integer(c_size_t), intent(in) :: size_of
-        type(c_ptr), intent(in) :: at(:) ! of the structure and of its members
-        integer(c_intptr_t) :: address(size(at))
-        address = [(transfer(at(i), address(1)), i=1, size(at))]
-        print '(a,*(1x,i0))', name, size_of, address(2:) - address(1)
-    end subroutine
 
     !> Global number of each element of a box, in an array whose axes have this order, nearest first (1 is x); periodic.
     pure function numbers(of, order) result(number)

@@ -1,7 +1,7 @@
 /* Plans at random, each with the checks of plan_check.h.
  *
  *     mpirun -n 6 fuzz_test [--seed S] [--plans N] [--first I] [--pairs] [--only WORD]... [--without EXCHANGE] [--list]
- *     mpirun -n 6 fuzz_test [--without EXCHANGE] WORDS
+ *     mpirun -n 6 fuzz_test [--without EXCHANGE] WORDS [/ WORDS]...
  *
  * Idea:   plans I to I + N - 1 of seed S, which are always the same. A failure prints a command that checks this plan again:
  *         its members as words; change the words to find the relevant members. --list prints each plan before its run,
@@ -140,19 +140,36 @@ static void run_seed(void)
             printf("verified %s: %d\n", words[i], transforms[i]);
 }
 
+/* A plan, or several with a word "/" between them. */
+static void run_words(void)
+{
+    for (char **word = check.words; *word;) {
+        struct drawn_plan drawn;
+        check.words = word;
+        while (*word && strcmp(*word, "/") != 0)
+            word++;
+        if (*word)
+            *word++ = NULL;
+        bool is_plan = plan_from_words(check.words, check.rank, &drawn);
+        if (is_plan)
+            run(&drawn);
+        else if (check.rank == 0)
+            printf(
+                "FAILED: these words are not a plan; give member=value of pencilfft_desc, pieces=tiny, forward, in-place\n");
+        check_failures += !is_plan;
+    }
+}
+
 int main(int argc, char **argv)
 {
-    struct drawn_plan drawn;
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     take_options(argc, argv);
     plan_check_begin(&check);
-    if (!*check.words)
+    if (*check.words)
+        run_words();
+    else
         run_seed();
-    else if (plan_from_words(check.words, check.rank, &drawn))
-        run(&drawn);
-    else if (check.rank == 0)
-        printf("FAILED: these words are not a plan; give member=value of pencilfft_desc, pieces=tiny, forward, in-place\n");
     int status = plan_check_end(&check);
     MPI_Finalize();
     return status;

@@ -276,6 +276,7 @@ static void init(struct drawn_plan *drawn)
     *drawn = (struct drawn_plan){.plan.pieces = 0};
     pencilfft_desc_init(&drawn->plan.desc);
     drawn->plan.desc.auto_budget_s = 0.002;
+    drawn->plan.desc.exchange = "alltoallv";
 }
 
 bool plan_from_words(char **words, int rank, struct drawn_plan *drawn)

@@ -1,6 +1,5 @@
 /* A plan as a caller sees it: its answers, its walks, and every wrong call. Run under mpirun with the grid as arguments:
  * plan_test R C. The matrix and the fuzzer check transforms. */
-#include <math.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,22 +30,11 @@ static void phases_add_up_to_the_total(void)
     pencilfft_desc desc = description();
     desc.sync = "clock";
     pencilfft_plan plan = made(&desc);
-    double seconds[PENCILFFT_MAX_PHASES], sum = 0;
-    int phases = 0, total = 0;
+    int phases = 0;
     OK(pencilfft_forward(plan, buffer_of(plan), buffer_of(plan)));
-    OK(pencilfft_phase_seconds(plan, seconds));
+    check_phase_times(plan);
     OK(pencilfft_phases(plan, &phases));
     CHECK_INT(phases, 14);
-    for (int phase = 0; phase < phases; phase++) {
-        int kind = pencilfft_phase_kind(plan, phase);
-        CHECK(seconds[phase] >= 0);
-        CHECK(pencilfft_phase_name(plan, phase) != NULL);
-        if (kind == PENCILFFT_TOTAL)
-            total = phase;
-        else if (kind != PENCILFFT_WAIT && kind != PENCILFFT_HIDDEN)
-            sum += seconds[phase];
-    }
-    CHECK(fabs(sum - seconds[total]) < 1e-9);
     CHECK(!pencilfft_phase_name(plan, phases) && !pencilfft_phase_name(plan, -1) && !pencilfft_phase_name(NULL, 0));
     CHECK_INT(pencilfft_phase_kind(plan, phases), -1);
     pencilfft_plan_destroy(plan);

@@ -1,15 +1,12 @@
 """Fortran and Python have every function of the C headers, or say what takes its place, and C's structures and numbers."""
 
 import re
-import subprocess
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from operator import attrgetter
-from pathlib import Path
 
 import pytest
 
 from tests.fft_runner.tables import SOURCE, fortran_module
-from tests.patience import patience
 
 HEADERS = "\n".join((SOURCE.parent / "include" / f"{name}.h").read_text("utf-8") for name in ("pencilfft", "pencilfft_line"))
 FUNCTIONS = sorted({name.removeprefix("pencilfft_") for name in re.findall(
@@ -82,26 +79,59 @@ def test_arguments_in_python_are_those_of_the_headers():
             assert argument in kinds if kinds else pointer, (name, argument)
 
 
-def parsed(text):
-    """Parse {structure: (size, offset of the first member, ...)} and {kind of names: numbers} from a program's output."""
-    return {name: tuple(map(int, numbers)) for name, *numbers in (line.split() for line in text.split("\n") if line)}
+CODE = re.sub(r"/\*.*?\*/", "", HEADERS, flags=re.DOTALL)
+FORTRAN_TYPES = {"integer(c_int)": "int", "integer(c_int64_t)": "int64_t", "integer(c_size_t)": "size_t",
+                 "real(c_double)": "double", "type(pencilfft_box)": "box", "type(pencilfft_part)": "part",
+                 "type(pencilfft_plan)": "plan"}
 
 
-def layouts(program):
-    return parsed(subprocess.run([program, "layout"], capture_output=True, text=True, timeout=patience(60),
-                                 check=True).stdout)
+def members(declarations):
+    """Return (name, type, length) of the members in pairs of a type and names such as ``n(3), start``."""
+    return [(name, kind, int(length or 1)) for kind, names in declarations
+            for name, length in re.findall(r"(\w+)(?:[\[(](\d+)[\])])?", names)]
 
 
-@pytest.mark.parametrize("mpi", ["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
-def test_structures_and_numbers_are_those_of_c_in_fortran(request, mpi):
-    programs = request.getfixturevalue(mpi).programs
-    if not (programs / "fortran_test").exists():
-        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler or MPI of Fortran was found (Debian: gfortran)")
-    assert layouts(programs / "fortran_test") == layouts(programs / "ask_test")
+def structures_of_c():
+    found = re.findall(r"typedef struct \{(.*?)\} pencilfft_(\w+);", CODE, re.DOTALL)
+    return {name: [(member, "int" if kind == "line_kind" else kind, length) for member, kind, length in members(
+        re.findall(r"(?:pencilfft_)?(\w+) ([^;]+);", body))] for body, name in found if "*" not in body}
 
 
-def test_structures_and_numbers_are_those_of_c_in_python(programs, run_python):
-    """Run in a separate process, because a process that has started MPI passes its job on to every program it starts."""
-    in_c = layouts(programs / "ask_test")
-    in_python = parsed(run_python(1, Path(__file__).with_name("python_checks.py"), "layouts"))
-    assert in_python == {name: in_c[name] for name in in_python} and len(in_python) == 7 and len(in_c["pencil"]) == 8
+def enumerated():
+    """Return {name: number} of the enumerators of C."""
+    numbers = {}
+    for body in re.findall(r"enum \{(.*?)\}", CODE, re.DOTALL):
+        number = -1
+        for name, _, expression in (one.strip().partition(" = ") for one in body.split(",") if one.strip()):
+            numbers[name] = number = eval(expression, {}, numbers) if expression else number + 1
+    return {name.removeprefix("PENCILFFT_").lower(): number for name, number in numbers.items()}
+
+
+def test_structures_and_numbers_are_those_of_c_in_fortran():
+    module, in_c = fortran_module(), structures_of_c()
+    types = re.findall(r"type, bind\(C\), public :: pencilfft_(\w+).*?\n(.*?)end type", module, re.DOTALL)
+    in_fortran = {name: members([(FORTRAN_TYPES[kind], names) for kind, names in re.findall(
+        r"^ *(\w+\(\w+\)).* :: (.*)$", body, re.MULTILINE)]) for name, body in types if "handle" not in body}
+    assert in_fortran == {name: in_c[name] for name in in_fortran} and len(in_fortran) == 6
+    parameters = "".join(re.findall(r"parameter, public ::((?:.*&\n)*.*\n)", module))
+    numbers = {re.sub("^(kind|direction)_", "", name): int(number)
+               for name, number in re.findall(r"pencilfft_(\w+) = (-?\d+)", parameters)}
+    assert numbers == {name: number for name, number in enumerated().items() if name in numbers} and len(numbers) > 40
+
+
+def test_structures_and_numbers_are_those_of_c_in_python():
+    python = pytest.importorskip("pencilfft", reason="NOT TESTED: the structures of the Python binding")
+    in_c, numbers = structures_of_c(), enumerated()
+    names = {c_int: "int", c_int64: "int64_t", c_size_t: "size_t", c_double: "double", python.library._Box: "box"}
+    for name, structure in (("box", "_Box"), ("part", "_Part"), ("grid_trial", "_GridTrial"), ("format", "_Format"),
+                            ("line", "_Line")):
+        fields = getattr(python.library, structure)._fields_
+        assert [(member, names[getattr(kind, "_type_", None) if hasattr(kind, "_length_") else kind],
+                 getattr(kind, "_length_", 1)) for member, kind in fields] == in_c[name], name
+    queries = python.queries
+    told = {"forward": python.FORWARD, "backward": python.BACKWARD, "before": python.BEFORE, **python.boxes.ENDS,
+            **queries.REMAPS, **{f"norm_{name}": number for name, number in zip(
+                ("none", "n", "sqrt_n"), python.library.NORMS.values(), strict=True)},
+            **{f"line_{name}": number for number, name in enumerate(queries.LINE_KINDS)},
+            **{name: number for number, name in enumerate(queries.PHASE_KINDS)}, "omp_threads": python.plan.OMP_THREADS}
+    assert told == {name: numbers[name.replace(" ", "_")] for name in told}

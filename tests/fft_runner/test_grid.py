@@ -22,7 +22,7 @@ def all_chosen(mpirun, tmp_path):
     def ask(cases, ranks=P, ranks_of_a_node=0):
         path = tmp_path / "cases"
         path.write_text("".join(f"{' '.join(map(str, words))}\n" for words in cases))
-        done = mpirun(ranks, "grid", path, ranks_of_a_node, program="ask_test")
+        done = mpirun(ranks, path, ranks_of_a_node, program="grid_test")
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

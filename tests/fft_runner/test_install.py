@@ -31,63 +31,16 @@ int main(int argc, char **argv)
 """
 OUTSIDE = """
 cmake_minimum_required(VERSION 3.18)
-project(outside LANGUAGES C)
+project(outside LANGUAGES C CXX)
 include(FetchContent)
 FetchContent_Declare(pencilfft SOURCE_DIR ${PENCILFFT_CHECKOUT} SOURCE_SUBDIR fft_runner)
 FetchContent_MakeAvailable(pencilfft)
 add_executable(poisson ${PENCILFFT_CHECKOUT}/fft_runner/examples/poisson.c)
 target_link_libraries(poisson PRIVATE pencilfft::pencilfft m)
+add_executable(poisson_cpp ${PENCILFFT_CHECKOUT}/fft_runner/examples/poisson.cpp)
+target_compile_features(poisson_cpp PRIVATE cxx_std_17)
+target_link_libraries(poisson_cpp PRIVATE pencilfft::pencilfft pencilfft::pencilmap_reorder)
 """
-
-
-CXX_PROGRAM = """
-#include <pencilfft.h>
-#include <pencilfft_line.h>
-#include <pm_reorder.h>
-#include <cstdio>
-#include <vector>
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    int ranks;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    char grid[32];
-    std::snprintf(grid, sizeof grid, "%dx1", ranks);
-    MPI_Comm placed;
-    if (pm_comm_reorder(MPI_COMM_WORLD, "2 where=assumed", grid, &placed))
-        return std::printf("%s\\n", pm_reorder_message()), 1;
-    pencilfft_desc desc;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = 8;
-    desc.R = ranks;
-    desc.C = 1;
-    pencilfft_plan plan;
-    void *in, *out;
-    if (pencilfft_plan_create(&desc, placed, &plan) || pencilfft_alloc(plan, &in) || pencilfft_alloc(plan, &out))
-        return std::printf("%s\\n", pencilfft_error_message()), 1;
-    std::vector<double> kept(16, 1.0);
-    int status = pencilfft_forward(plan, in, out);
-    pencilfft_plan_destroy(plan);
-    MPI_Comm_free(&placed);
-    std::printf("C++: %d of %zu\\n", status, kept.size());
-    MPI_Finalize();
-    return status;
-}
-"""
-CXX_LINKS = """
-cmake_minimum_required(VERSION 3.18)
-project(outside LANGUAGES C CXX)
-{get}
-add_executable(program program.cpp)
-target_link_libraries(program PRIVATE pencilfft::pencilfft pencilfft::pencilmap_reorder)
-"""
-CXX_WAYS = {
-    "find_package": "find_package(pencilfft 0.3 REQUIRED)",
-    "add_subdirectory": "add_subdirectory({checkout}/fft_runner pencilfft)",
-    "FetchContent": """include(FetchContent)
-FetchContent_Declare(pencilfft SOURCE_DIR {checkout} SOURCE_SUBDIR fft_runner)
-FetchContent_MakeAvailable(pencilfft)""",
-}
 
 
 def execute(*command):
@@ -203,38 +156,20 @@ def test_reordering_fortran_program_by_pkg_config(prefix, start, tmp_path):
     assert done.returncode == 0 and "rank 1 is grid rank 1" in done.stdout, done.stdout + done.stderr
 
 
-def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
-    source = tmp_path / "reordered.c"
+@pytest.mark.parametrize("suffix", ["c", "cpp"])
+def test_reordering_program_by_pkg_config(prefix, start, tmp_path, suffix):
+    """C++ programs use the C wrapper, which links no C++ bindings."""
+    source = tmp_path / f"reordered.{suffix}"
     source.write_text(REORDERED)
     by_pkg_config(library_directory(prefix), "pencilmap_reorder", "mpicc", tmp_path / "reordered", source)
     done = replace(start, programs=tmp_path)(2, program="reordered")
     assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("way", ["find_package", *(pytest.param(way, marks=pytest.mark.slow) for way in CXX_WAYS
-                                                   if way != "find_package")])  # the others build the library
-def test_cxx_program_by_cmake(prefix, start, tmp_path, way):
-    """Find the MPI of the library by name: only the C compiler is given, and C++ programs need no wrapper."""
-    get = CXX_WAYS[way].format(checkout=EXAMPLES.parents[1])
-    (tmp_path / "CMakeLists.txt").write_text(CXX_LINKS.format(get=get))
-    (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
-    [mpicc] = re.findall(r"^MPI_C_COMPILER:\w+=(.+)$", (start.programs.parent / "CMakeCache.txt").read_text(), re.MULTILINE)
-    execute("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI_C_COMPILER={mpicc}")
-    execute("cmake", "--build", tmp_path / "build", "--target", "program")
-    done = replace(start, programs=tmp_path / "build")(2, program="program")
-    assert done.returncode == 0 and "C++: 0 of 16" in done.stdout, done.stdout + done.stderr
-
-
 def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
-    """Use the C wrapper, which links no C++ bindings."""
-    (tmp_path / "program.cpp").write_text(CXX_PROGRAM)
-    directory = library_directory(prefix)
-    ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft")
-    execute(ask("--variable=mpicc").strip(), tmp_path / "program.cpp",
-            *ask("pencilmap_reorder", "--cflags", "--libs").split(), "-lstdc++", f"-Wl,-rpath,{directory}",
-            "-o", tmp_path / "program")
-    done = replace(start, programs=tmp_path)(2, program="program")
-    assert done.returncode == 0 and "C++: 0 of 16" in done.stdout, done.stdout + done.stderr
+    by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", "-std=c++17",
+                  EXAMPLES / "poisson.cpp", "-lstdc++")
+    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_cpp")
 
 
 #: Structures that programs hold; descriptors, which begin with their size, may grow.
@@ -309,11 +244,12 @@ def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind)
     (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)
     build = tmp_path / "build"
     execute("cmake", "-S", tmp_path, "-B", build, f"-DPENCILFFT_CHECKOUT={EXAMPLES.parents[1]}", *options)
-    execute("cmake", "--build", build, "--target", "poisson")
+    execute("cmake", "--build", build, "--target", "poisson", "poisson_cpp")
     assert not {"fft_runner", "plan_test", "pencilfft_fortran", "install"} & {
         line.removeprefix("... ") for line in execute("cmake", "--build", build, "--target", "help").splitlines()}
     assert ("libpencilfft.so" in execute("ldd", build / "poisson")) == (kind == "shared")
-    checked(replace(mpirun, programs=build)(2, program="poisson"), "poisson_c")
+    for name, said in (("poisson", "poisson_c"), ("poisson_cpp", "poisson_cpp")):
+        checked(replace(mpirun, programs=build)(2, program=name), said)
 
 
 @pytest.mark.slow

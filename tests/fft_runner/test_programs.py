@@ -3,10 +3,8 @@
 Other files have the programs whose output tells what they have checked.
 """
 
-import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +12,6 @@ from pencilmap.model.lines.line_plan import line_stages
 from pencilmap.model.lines.line_problem import brick_line_stages
 from tests.fft_runner.conftest import check_clean, of_ranks
 from tests.patience import patience
-
-PLANS = Path(__file__).parent / "plans"
 
 
 def rows(program, quick, slow=(), mpich=(), sanitized=()):
@@ -84,25 +80,3 @@ def test_lines_and_bricks_of_lines_send_what_the_model_counts(mpirun):
         else:
             sent = [(stage.name, stage.sent()) for stage in brick_line_stages(extents, bricks, algorithm, order)]
         assert stages == [(name, *of_ranks(numbers)) for name, numbers in sent], (kind, size, grid, algorithm, order)
-
-
-@pytest.mark.parametrize("ranks, arguments", [
-    (4, "slab 1 4 12 10 9 dct node"),
-    (4, "pencil 2 2 12 10 9 c2c alltoallv overlap:1,2,3:x"), (4, "pencil 1 4 12 10 9 c2c alltoallw"),
-    (1, "pencil 1 1 12 10 9 r2c alltoallv"), (4, "brick:1x4x1 2 2 12 10 9 r2c alltoallv"),
-    (2, "pencil 2 1 12 10 9 c2c alltoallv sequence stride1")])
-def test_a_plan_is_printed(mpirun, ranks, arguments):
-    """Compare with the files in plans/: pencils, real input, slabs, grids of a single row or column, bricks.
-
-    ``PENCILMAP_STORE_PLANS=1 pytest tests/fft_runner/test_programs.py`` rewrites the files.
-    """
-    members = ("decomposition", "R", "C", "nx", "ny", "nz", "type", "exchange", "schedule", "layout")
-    words = [f"{member}={value}" for member, value in zip(members, arguments.split(), strict=False)]
-    done = mpirun(ranks, "plan", *words, program="ask_test")
-    assert done.returncode == 0, done.stderr
-    *lines, length = done.stdout.splitlines(keepends=True)
-    assert int(length) == len("".join(lines)), "the text is what is printed"
-    path = PLANS / f"{arguments.replace(' ', '-').replace(':', '-')}.txt"
-    if os.environ.get("PENCILMAP_STORE_PLANS"):
-        path.write_text("".join(lines))
-    assert "".join(lines) == path.read_text()

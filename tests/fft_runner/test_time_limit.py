@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fft_runner.conftest import ENVIRONMENT, RUN_S
+from tests.fft_runner.conftest import AT_ONCE, ENVIRONMENT, RUN_S
 from tests.patience import patience
 
 LIMIT_S = 6
@@ -51,7 +51,8 @@ def rank_of(process):
 
 def signalled(start, what, phase, after_s, limit_s):
     """Return status, output, and the rank whose process got the signal, some seconds after all ranks had begun."""
-    command = [*start.mpirun, "-n", "2", start.programs / "fft_runner", "--grid", "2x1", *MOMENTS[phase], "--time-limit",
+    launcher = [word for word in start.mpirun if word != AT_ONCE]  # the watchers need the time between the signals
+    command = [*launcher, "-n", "2", start.programs / "fft_runner", "--grid", "2x1", *MOMENTS[phase], "--time-limit",
                limit_s]
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=ENVIRONMENT, start_new_session=True) as job:

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -65,28 +66,81 @@ def placed(kind, ranks, slots, extents):
     return np.random.default_rng(slots).integers(0, np.prod(extents), ranks) if kind == "any" else node
 
 
-@pytest.mark.parametrize("torus, slots, R, C, kind", [
-    ("4x4x4", 1, 8, 8, "in order"), ("7x5", 1, 5, 7, "in order"), ("8wx4", 2, 4, 16, "in order"),
-    ("6x6:mesh", 1, 4, 9, "in order"), ("8x8", 1, 8, 8, "reversed"), ("7x4", 2, 14, 4, "reversed"),
-    ("8x6", 1, 24, 2, "in order"), ("5x2x3", 1, 10, 3, "in order"), ("6:mesh", 2, 4, 3, "reversed"),
-    ("16", 1, 16, 1, "in order"), ("6x6", 1, 6, 6, "shuffled"),
-    ("4x4", 2, 4, 8, "shuffled"), ("3x3", 1, 4, 4, "any"), ("5x5:mesh", 1, 3, 7, "any"), ("2x2x2", 4, 8, 4, "in order"),
-    ("12", 1, 4, 3, "in order"), ("9", 1, 3, 3, "in order"), ("8x4", 4, 32, 4, "in order"),
-    ("3x3x3x3", 1, 81, 1, "in order")])  # phases with the largest number of messages
-def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs):
-    """Compare every phase of every member of every group; the sources of a member are the members that send to it."""
+def partners(programs, torus, R, C, nodes=()):
+    """Return the targets and the sources of each member of each group, phase by phase, as the library orders them."""
+    done = subprocess.run([programs / "partners_test", torus, str(R), str(C)], input=" ".join(map(str, nodes)),
+                          capture_output=True, text=True, timeout=patience(60), check=True)
+    return [[np.array(phase.split(), int).reshape(-1, 2) for phase in filter(None, line.split("|"))]
+            for line in done.stdout.splitlines()]
+
+
+def check_pairs(of_members):
+    """Each two members are partners once, in the same phase on both sides."""
+    sent = {(me, to): (i, one) for me, phases in enumerate(of_members) for i, phase in enumerate(phases)
+            for one, to in enumerate(phase[:, 0].tolist())}
+    assert len(sent) == len(of_members) * (len(of_members) - 1) and all(me != to for me, to in sent)
+    for me, phases in enumerate(of_members):
+        assert all(sent[source, me][0] == i for i, phase in enumerate(phases) for source in phase[:, 1].tolist())
+
+
+def hops(network, start, end):
+    """Yield links and their share of a message, dimension by dimension, half of it each way if both are equally long."""
+    here = list(start)
+    for axis, (n, wrapped) in enumerate(zip(network.shape, network.wrap, strict=True)):
+        up = (end[axis] - here[axis]) % n
+        ways = [(1, up), (-1, n - up)] if wrapped and n > 2 else [(np.sign(end[axis] - here[axis]),
+                                                                   abs(end[axis] - here[axis]))]
+        shortest = min(length for _, length in ways) if up else 0
+        taken = [step for step, length in ways if length == shortest]
+        for step in taken:
+            for i in range(shortest):
+                yield (*here[:axis], (here[axis] + step * i) % n, *here[axis + 1:], axis, step), 1 / len(taken)
+        here[axis] = end[axis]
+
+
+EVEN = [  # torus, slots of a node, R, C: every link carries its share in each phase
+    ("8", 1, 8, 1), ("5", 1, 5, 1), ("7:mesh", 1, 7, 1), ("2", 1, 2, 1), ("1", 1, 1, 1), ("8x8", 1, 8, 8), ("8x8", 1, 4, 16),
+    ("5x5", 1, 5, 5), ("5x5", 1, 25, 1), ("4x8", 1, 4, 8), ("4x8", 1, 8, 4), ("8x4:mesh", 1, 4, 8), ("8x4:mesh", 1, 8, 4),
+    ("4x4x4", 1, 4, 16), ("4x4x4", 1, 8, 8), ("3x3x3", 1, 3, 9), ("3x3x3", 1, 9, 3), ("4x4x8", 1, 8, 16), ("8wx4", 1, 8, 4),
+    ("3x4x5", 1, 3, 20), ("4x4", 2, 8, 4), ("4x4", 2, 2, 16), ("4x4", 4, 8, 8), ("2x2x2x2", 1, 4, 4), ("8x8x8", 1, 8, 64),
+    ("5x7:mesh", 1, 5, 7), ("1x6x1", 1, 1, 6), ("4x4x4x2", 1, 16, 8), ("12x12", 1, 12, 12)]
+ANY = [  # the same, and the order of the ranks; 3x3x3x3 has phases with the largest number of messages
+    *((*case, "in order") for case in (
+        ("7x5", 1, 5, 7), ("8wx4", 2, 4, 16), ("6x6:mesh", 1, 4, 9), ("8x6", 1, 24, 2), ("5x2x3", 1, 10, 3),
+        ("16", 1, 16, 1), ("2x2x2", 4, 8, 4), ("12", 1, 4, 3), ("9", 1, 3, 3), ("8x4", 4, 32, 4),
+        ("3x3x3x3", 1, 81, 1), ("6x6", 1, 4, 9), ("4x3", 1, 6, 2), ("3x3", 3, 9, 3))),
+    ("8x8", 1, 8, 8, "reversed"), ("7x4", 2, 14, 4, "reversed"), ("6:mesh", 2, 4, 3, "reversed"),
+    ("6x6", 1, 6, 6, "shuffled"), ("8x8", 1, 32, 2, "shuffled"), ("4x4", 2, 4, 8, "shuffled"), ("3x3", 1, 4, 4, "any"),
+    ("5x5:mesh", 1, 3, 7, "any")]
+
+
+@pytest.mark.parametrize("torus, slots, R, C, kind, over", [*((*case, "in order", 1.05) for case in EVEN),
+                                                            *((*case, 4) for case in ANY)])
+def test_the_order_of_partners_is_that_of_the_model_and_uses_links_alike(programs, torus, slots, R, C, kind, over):
+    """All phases together may take `over` times as long as the busiest link of the whole exchange."""
     network, rank = parse_torus(torus), np.arange(R * C)
     node = placed(kind, R * C, slots, network.shape)
-    done = subprocess.run([programs / "partners_test", torus, str(R), str(C)], input=" ".join(map(str, node.tolist())),
-                          capture_output=True, text=True, timeout=patience(60), check=True)
-    lines = iter(done.stdout.splitlines())
+    at, lines = network.coordinates(node), iter(partners(programs, torus, R, C, node.tolist()))
     for group in (rank // R, rank % R):
+        carried = defaultdict(Counter)  # by phase
         for number in range(group.max() + 1):
-            found = algorithms.phases(network, network.coordinates(node), group, number)
-            for me in range(np.count_nonzero(group == number)):
-                theirs = [np.array(phase.split(), int).reshape(-1, 2) for phase in filter(None, next(lines).split("|"))]
-                targets = [sorted(phase[:, me].tolist()) for phase in found]
-                assert [sorted(phase[:, 0].tolist()) for phase in theirs] == targets, (number, me)
-                sources = [sorted(np.flatnonzero(one == me).item() for one in phase) for phase in found]
-                assert [sorted(phase[:, 1].tolist()) for phase in theirs] == sources, (number, me)
+            members, found = np.flatnonzero(group == number), algorithms.phases(network, at, group, number)
+            orders = [next(lines) for _ in members]
+            check_pairs(orders)
+            for me, theirs in enumerate(orders):
+                assert [sorted(phase[:, 0].tolist()) for phase in theirs] == [sorted(phase[:, me].tolist())
+                                                                              for phase in found], (number, me)
+                for i, phase in enumerate(theirs):
+                    for to in phase[:, 0]:
+                        for link, share in hops(network, at[members[me]].tolist(), at[members[to]].tolist()):
+                            carried[i][link] += share
+        in_turn = sum(max(phase.values(), default=0) for phase in carried.values())
+        assert in_turn <= over * max(sum(carried.values(), Counter()).values(), default=0) + 1e-9
     assert next(lines, None) is None
+
+
+@pytest.mark.parametrize("p", range(1, 10))
+def test_partners_meet_in_pairs_where_their_places_are_not_known(programs, p):
+    orders = partners(programs, "-", p, 1)
+    check_pairs(orders)
+    assert [len(phases) for phases in orders] == [p - 1] * p

@@ -47,7 +47,8 @@ def test_each_bad_line_is_named():
 
 @pytest.mark.parametrize("files, text, words", [
     ({2: "a"}, HEAD + "1024 1.0\n", "two numbers of nodes"),
-    ({2: "a", 4: "a"}, HEAD + "8 1.0\n", "no messages of 1024 bytes")])
+    ({2: "a", 4: "a"}, HEAD + "8 1.0\n", "no messages of 1024 bytes"),
+    ({2: "a", 4: "a"}, HEAD + "512 2.0\n65536 900.0\n", "all messages have 65536 bytes")])
 def test_what_cannot_be_fitted_is_refused(files, text, words, tmp_path):
     (tmp_path / "a").write_text(text)
     with pytest.raises(CalibrationError, match=words):

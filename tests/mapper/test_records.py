@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import compare_records
+from pencilmap.mapper.runs.compare import _bandwidth, compare_records
 from pencilmap.mapper.runs.records import SCHEMA, read_records
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
+from pencilmap.model.kinds import network_named
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record, written
 
@@ -27,6 +29,15 @@ def slab_record(placement="default"):
     grid = ProcessGrid(16, decomposition=SLAB)
     mapping = as_mapping(place(placement, Site(TORUS), grid), placement)
     return record(mapping, Transform(64, 64, 64), COSTS, LABELS)
+
+
+def test_the_achieved_bandwidth_is_that_of_the_class_of_links_that_bounds():
+    """Four tasks of a leaf send half of their data over two cables up, which bound the exchange."""
+    network = network_named("fat-tree:leaves=2,hosts=4,up=2", bandwidth="host=10 GB/s,up=4 GB/s")
+    transform = Transform(64, 64, 64)
+    found = predict(place("default", Site(network), ProcessGrid(1, 8)), transform)
+    stage = found.stage("column")
+    assert _bandwidth(stage, found, transform, 2 * stage.bound_s) == pytest.approx(2e9)
 
 
 def test_version_1_is_read_as_version_2():

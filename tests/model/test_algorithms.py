@@ -178,7 +178,7 @@ def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
     ("4x4x4", 1, 8, 8, [[1, 3, 5, 7], [2, 4], [6]], [[2, 3, 6, 7], [1, 4], [5]]),
     ("7x5", 1, 5, 7, [[2, 3], [1, 4]], [[1, 2, 3, 4, 5, 6]])])
 def test_partners_of_rank_0_are_those_that_the_library_prints(torus, slots, R, C, rows, columns):
-    """Data that stays on a node ends in its own phase; partners_test.c prints the same."""
+    """Data that stays on a node ends in its own phase; partners_test.c does so, too."""
     network, rank = parse_torus(torus), np.arange(R * C)
     for group, expected in ((rank // R, rows), (rank % R, columns)):
         found = algorithms.phases(network, network.coordinates(rank // slots), group, 0)

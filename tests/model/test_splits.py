@@ -76,6 +76,9 @@ def test_the_range_of_a_transform_is_that_of_its_exchanges():
         ranges = [expected_range("torus", 512, work.message_bytes, fitted).range for work in sizes]
         assert ranges[0] != ranges[1]
         assert found.time_range_s == pytest.approx([sum(t * ends[k] for t, ends in zip(times, ranges)) for k in (0, 1)])
+        assert [found.move_range_s(stage) for stage in found.stages] == [
+            (t * low, t * high) for t, (low, high) in zip(times, ranges)]
+        assert found.move_range_s(replace(found.stages[0])) is None  # a halo, for example, is no exchange of the transform
         assert found.as_dict()["time_range_s"] == list(found.time_range_s)
         assert found.likely_gain == expected_gain("torus", 512, 1024, fitted).range
 

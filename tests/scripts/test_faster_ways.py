@@ -4,6 +4,8 @@ import shlex
 
 import pytest
 
+from pencilmap.model.base.units import expected_milliseconds
+
 MESH = ("--network", "4x4:mesh", "--fft", "64", "--bandwidth", "1 GB/s")  # 4x4: lines 4/3 of the best; 1x16: 2/3 of it
 MAP = ("--schedule", "sequence", "-f", "hostfile", "--effort", "quick")
 
@@ -22,11 +24,24 @@ def told(pencilmap):
 
 def test_map_and_check_say_that_another_grid_is_faster(told, pencilmap_json, tmp_path):
     mapped = told("map", *MESH, *MAP, "--grid", "4x4", "-o", tmp_path / "hosts")
-    mine, other = (pencilmap_json("predict", *MESH, "--grid", grid)[0]["t_s"] for grid in ("4x4", "1x16"))
-    assert mine == pytest.approx(1.5 * other)
-    sentence = f"faster {1000 * other:.4g} ms on grid 1x16 (p_row=16, p_col=1), no file needed: pencilmap plan"
+    mine, other = (pencilmap_json("predict", *MESH, "--grid", grid)[0] for grid in ("4x4", "1x16"))
+    assert mine["t_s"] == pytest.approx(1.5 * other["t_s"])
+    time = f"{1000 * other['t_s']:.4g} ms ({expected_milliseconds(other['time_range_s'])})"
+    sentence = f"faster {time} on grid 1x16 (p_row=16, p_col=1), no file needed: pencilmap plan"
     assert sentence in mapped
     assert sentence in told("check", tmp_path / "hosts", *MESH, "--grid", "4x4")
+
+
+@pytest.mark.parametrize("words, reason", [
+    (("predict", "--decomposition", "line", "--size", "4096"), "distributed lines"),
+    (("predict", "--traffic", "TRAFFIC"), "programs"), (("map", "--traffic", "TRAFFIC", "-f", "hostfile"), "programs")])
+def test_an_answer_of_what_was_not_measured_says_so_once(words, reason, told, tmp_path):
+    traffic = tmp_path / "traffic.txt"
+    traffic.write_text("".join(f"{rank} {(rank + 5) % 16} 1000\n" for rank in range(16)))
+    places = ("-o", tmp_path / "hosts") if words[0] == "map" else ("-p", "default")
+    asked = (traffic if word == "TRAFFIC" else word for word in words)
+    said = told(*asked, "--network", "4x4", "--bandwidth", "1 GB/s", *places)
+    assert said.count(f"no range: {reason} not measured") == 1 == said.count("no range") and " ms" in said
 
 
 def test_the_fastest_grid_and_the_choice_of_a_plan_get_no_such_sentence(told, tmp_path):

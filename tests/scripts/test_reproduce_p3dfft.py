@@ -5,6 +5,7 @@ from math import log2
 import pytest
 
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.scripts.reproduce import p3dfft
@@ -48,9 +49,9 @@ def test_other_shapes_of_fig_3_are_not_as_published(times):
 
 
 def test_4096_is_near_the_curve_that_was_fitted_to_it():
-    """The numbers of docs/results/publications/p3dfft.md: 0.86 to 1.27 of the curve."""
+    """The numbers of docs/results/publications/p3dfft.md: 0.68 to 0.98 of the curve."""
     rows = p3dfft.strong_scaling(4096).rows
-    assert all(0.85 < row[4] < 1.28 for row in rows) and rows[-1][7] > p3dfft_2012()["communication_share"]
+    assert all(0.68 < row[4] < 0.99 for row in rows) and rows[-1][7] > p3dfft_2012()["communication_share"]
 
 
 def test_weak_scaling_tells_the_plain_ratio_and_the_efficiency_with_log_n():
@@ -58,4 +59,21 @@ def test_weak_scaling_tells_the_plain_ratio_and_the_efficiency_with_log_n():
     for size, _, _, here, plain, _, efficiency, _ in rows:
         n = int(size.removesuffix("^3"))
         assert plain == pytest.approx(rows[1][3] / here) and efficiency == pytest.approx(plain * log2(n) / 10)
-    assert rows[-1][5] == pytest.approx(0.45) and 0.15 < rows[-1][6] < 0.45  # no longer above 1, as with exchanges alone
+    assert rows[-1][5] == pytest.approx(0.45) and 0.25 < rows[-1][6] < 0.45  # no longer above 1, as with exchanges alone
+
+
+def test_the_rates_are_used_on_the_tori_that_they_were_fitted_on():
+    """A job of the machine is a mesh of its nodes; a fit of its hops would have another rate."""
+    assert str(p3dfft.on_torus(32, fft="64").network) == str(parse_torus(p3dfft.shape_for(32)))
+
+
+def test_only_slower_computing_brings_efficiency_and_share_to_the_published_ones():
+    fact, (modelled, slower, slowest, *network) = p3dfft_2012(), p3dfft.changes().rows
+    (efficiency, share), wanted = modelled[3:], fact["weak_efficiency"]
+    assert slower[4] == pytest.approx(fact["communication_share"], abs=0.02)
+    assert slowest[3] == pytest.approx(wanted, abs=0.02)
+    assert all(row[3] - efficiency < 0.15 * (wanted - efficiency) and row[4] > share - 0.02 for row in network)
+
+
+def test_transforms_on_another_cray_take_half_to_one_times_the_predicted_time():
+    assert all(0.45 < row[4] < 1.1 for row in p3dfft.hector().rows)
