@@ -15,7 +15,7 @@ from pencilmap.mapper.base.progress import by_signal
 from pencilmap.model.base import errors
 from pencilmap.model.base.errors import PencilmapError, reason, shortened
 from pencilmap.model.base.reading import in_a_line, noting_inputs
-from pencilmap.scripts.command_line import commands, studies
+from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.interrupts import asked, running, said
 from pencilmap.scripts.command_line.pages import Folder, show_topic, spelled
 from pencilmap.scripts.command_line.tables import echo, say
@@ -132,7 +132,7 @@ Help:        pencilmap COMMAND --help
 Exit status: 0; 1 if the question is refused; 2 if the command line is wrong"""
 
 
-@click.group("study", cls=Folder, package=studies, invoke_without_command=True, groups={
+@click.group("study", cls=Folder, package=commands, invoke_without_command=True, groups={
     "Studies": ("calibrate", "judge", "scaling", "shapes", "transposes", "reproduce", "demo")})
 @click.pass_context
 def study(ctx: click.Context) -> None:

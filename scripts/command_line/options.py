@@ -350,6 +350,10 @@ SEARCH = pages.with_options(
                          help="Random numbers of the search; the same seed gives the same answer."),
     click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="Cut the search short; the answer says so."))
+HALO = pages.with_options(
+    click.option("--halo", type=click.IntRange(1), metavar="W", help="Also count a halo of W planes around the input."),
+    click.option("--weight", type=click.FloatRange(0, min_open=True), metavar="N",
+                 help="Number of these halos for each transform [1]."))
 CUT = "the time limit cut the search short; without it, the answer may be better"
 
 

@@ -23,8 +23,8 @@ from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
 from pencilmap.model.schedules import SCHEDULES
+from pencilmap.scripts.command_line.commands.judge import expected_ranges
 from pencilmap.scripts.command_line.documents import END, between, fill, markdown_table, marker, result_file, write_result
-from pencilmap.scripts.command_line.studies.judge import expected_ranges
 from pencilmap.scripts.reproduce import SOURCES, title_of
 from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES, Compared, Figure
 

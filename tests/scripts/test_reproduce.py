@@ -14,7 +14,7 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.scripts.command_line.studies import reproduce
+from pencilmap.scripts.command_line.commands import reproduce
 from pencilmap.scripts.maintenance.write_tables import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz

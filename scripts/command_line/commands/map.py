@@ -78,7 +78,7 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @options.on_machine
 @with_options(options.ANY_GRID, options.placements(multiple=False, default=None), options.ROUTING, options.EXCHANGE,
-              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, predictions.HALO, TRAFFICS, *FROM,
+              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, options.HALO, TRAFFICS, *FROM,
               options.FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*options.LAUNCHER, WIDE, NOTES, JSON)

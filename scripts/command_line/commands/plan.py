@@ -52,7 +52,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
               options.DIRECTION, options.ROUTING, options.ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
-@with_options(options.SEARCH, predictions.HALO, TRAFFICS)
+@with_options(options.SEARCH, options.HALO, TRAFFICS)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")

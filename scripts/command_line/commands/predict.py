@@ -21,7 +21,6 @@ from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import by_routing, wrapped
 from pencilmap.scripts.command_line.pages import JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.predictions import (
-    HALO,
     Row,
     halo_table,
     prediction_table,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:  # few questions have lines, whose modules load late
 @options.on_machine
 @with_options(options.WRAP, options.ONE_GRID, options.placements(), options.EVERY_ROUTING, options.ROBUST,
               options.EXCHANGE, options.SCHEDULE, options.DIRECTION, options.SEARCH)
-@with_options(HALO, TRAFFIC)
+@with_options(options.HALO, TRAFFIC)
 @options.LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="Time to start a message, e.g. '2 us' [machine's].")
 @click.option("--ports", type=click.IntRange(1), metavar="K",

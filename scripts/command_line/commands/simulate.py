@@ -21,7 +21,7 @@ from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.scripts.command_line import options
 from pencilmap.scripts.command_line.comparisons import agreement
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page, completed, with_options
-from pencilmap.scripts.command_line.predictions import HALO, show_deciding
+from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.tables import comparison_table, hearing, paste, print_json, say, shown
 from pencilmap.scripts.networks.measured import simulate_probe
 from pencilmap.scripts.networks.routes import SIMULATED
@@ -83,7 +83,7 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None, arra
 @click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")
 @options.on_machine
 @with_options(options.GRID, options.placements(), options.EXCHANGE, options.SCHEDULE, options.DIRECTION)
-@with_options(HALO)
+@with_options(options.HALO)
 @options.LINE_OPTIONS
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
