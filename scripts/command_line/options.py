@@ -4,10 +4,8 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from math import inf, isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,6 @@ from pencilmap.mapper.launchers import Choice, choose, expected
 from pencilmap.mapper.placements import BEST, PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError
-from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
@@ -36,10 +33,9 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
 from pencilmap.scripts.command_line import pages
-from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import labelled
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
-    from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
     from pencilmap.model.lines.line_problem import LineProblem
 
 LINE = "line"
@@ -98,68 +94,6 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
         raise GridError(f"lines transform complex numbers: --fft {fft[:40]} is not c2c; leave :{transform.type} out")
     return LineProblem((transform.nx, transform.ny, transform.nz), bricks_named(decomposition).bricks, *how,
                        transform.fields, transform.precision)
-
-
-def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
-                  message_cost: str | None, ports: int, as_json: bool) -> None:
-    """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
-    from pencilmap.mapper.studies.lines import placed_lines
-    from pencilmap.model.lines.line_plan import break_evens, line_time
-
-    costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
-    found, ranks = [], where.n_slots
-    problem.stages(ranks)  # raises an error if the lines are impossible
-    for text in placements:
-        mapping = placed_lines(where, problem, text)
-        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name))
-                 for name in problem.algorithms(ranks)}
-        stages = problem.forecast(mapping, costs, ports, routing)
-        evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
-        found.append((text, stages, times, evens))
-    if as_json:
-        print_json(*[_as_dict(problem, ranks, *each) for each in found])
-        return
-    rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
-            for text, stages, _, _ in found for stage in stages]
-    points = prod(problem.size) * problem.fields / ranks
-    print_table(f"{where.site}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
-                ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
-    for text, _, times, evens in found:
-        _print_algorithms(text, times, evens)
-        fastest = min(times, key=lambda name: times[name])
-        asked = problem.algorithm
-        other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
-        say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
-    say("no range: distributed lines not measured")
-
-
-def _print_algorithms(text: str, times: Any, evens: Any) -> None:
-    columns = ["algorithm", ">predicted"]
-    rows = [[name, milliseconds(times[name]) if name in times else "-"] for name in LINE_ALGORITHMS]
-    if not evens:
-        print_table(f"placement {text}: all algorithms", columns, rows)
-        return
-    routed, closed = ({e.algorithm: getattr(e, name) for e in evens} for name in ("routed", "crossbar"))
-    print_table(f"placement {text}: all algorithms; n* points a rank below which they are faster than the transposes",
-                [*columns, ">n* routed", ">n* crossbar"],
-                [[*row, _points(routed.get(row[0])), _points(closed.get(row[0]))] for row in rows])
-
-
-def _points(value: float | None) -> str:
-    if value is None or value != value:
-        return "-"
-    return "always" if value == inf else f"{value:.0f}"
-
-
-def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[LineStageTime]", times: dict[str, float],
-             evens: "tuple[BreakEven, ...]") -> dict[str, Any]:
-    what = {"n": problem.size[0]} if problem.bricks is None else {
-        "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
-    return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
-            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm], "times_s": times,
-            "break_evens": [{"algorithm": e.algorithm, "routed": e.routed if isfinite(e.routed) else None,
-                             "always": e.routed == inf, "crossbar": e.crossbar if isfinite(e.crossbar) else None}
-                            for e in evens]}
 
 
 AS_BEFORE = "as before, without the file"
