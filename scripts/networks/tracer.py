@@ -404,7 +404,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str], printed: IO[str
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a launcher, which often has got the same signal: Open MPI's loses the ranks at the second one."""
-    for end, seconds in ((lambda: None, _SAME_SIGNAL_S), (process.terminate, _END_S), (process.kill, _END_S)):
+    for end, seconds in ((process.poll, _SAME_SIGNAL_S), (process.terminate, _END_S), (process.kill, _END_S)):
         end()
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)

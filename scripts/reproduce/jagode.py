@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.runs.compare import Comparison, compare_published, prediction_of_cell
+from pencilmap.mapper.runs.compare import compare_published, prediction_of_cell
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.machines.machine import load_machine
@@ -30,7 +30,7 @@ LIMIT_MB_S = 148  # of a link, sec. 5.2
 UNEXPLAINED = 1.15  # of the columns beside 4x4x4 boxes in CO mode: faster here
 
 
-def _cells() -> list[tuple[Cell, Comparison]]:
+def _cells() -> list[tuple[Cell, Any]]:  # a comparison with predictions
     return list(zip(bluegene_l_512(), compare_published()))
 
 
