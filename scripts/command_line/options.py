@@ -356,9 +356,7 @@ def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS
             raise GridError("distributed lines are for predict and simulate: --decomposition line, and bricks with "
                             "--algorithm or --order; this command takes pencil, slab, brick")
         if knows_lines:
-            context = click.get_current_context()
-            named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-            given["line"] = lines_of(given, decomposition, asked.get("fft"), named)
+            given["line"] = lines_of(given, decomposition, asked.get("fft"), named())
         else:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
@@ -372,7 +370,7 @@ def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS
                                    "a prediction",
                                    click.get_current_context())
         if given.get("traffic"):
-            _refuse_transform(click.get_current_context())
+            _refuse_transform()
         elif given.get("code"):
             raise click.UsageError("--code predicts the grids of a trace; name the trace with --traffic",
                                    click.get_current_context())
@@ -384,6 +382,12 @@ def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
     return pages.with_options(pages.MACHINE, pages.NETWORK, pages.NODES, tasks, *ON_NETWORK, pages.FFT, *hidden)(resolved)
+
+
+def named() -> list[str]:
+    """Return the names of the options that the user gave."""
+    context = click.get_current_context()
+    return [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
 
 
 def _placement_file(given: dict[str, Any]) -> str | None:
@@ -398,8 +402,8 @@ def _placement_file(given: dict[str, Any]) -> str | None:
 def _refuse_question(records: Any) -> None:
     """Refuse options of a question beside run records, which name their own network, grid and placement."""
     context = click.get_current_context()
-    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(ask).parameters, *QUESTION)
-             and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
+    asked = [o.opts[0] for o in context.command.params if o.name in named()
+             and o.name in (*signature(ask).parameters, *QUESTION)]
     if asked:
         raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out",
                                context)
@@ -420,9 +424,9 @@ def refuse_whole(where: Question, asked: dict[str, Any]) -> None:
 
 def _given() -> Iterator[tuple[click.Parameter, list[str]]]:
     """Yield each given option or argument of the running command, as often as it is given, with its words."""
-    context = click.get_current_context()
+    context, asked = click.get_current_context(), named()
     for option in context.command.params:
-        if option.name and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
+        if option.name in asked:
             value = context.params[option.name]
             for each in value if isinstance(value, tuple) else [value]:
                 yield option, [option.opts[0], *([] if each is True else [str(each)])]
@@ -447,7 +451,7 @@ def given_options(other: str, without: Collection[str] = ()) -> list[str]:
             for word in (name, *map(shell.word, values))]
 
 
-def _refuse_transform(ctx: click.Context) -> None:
+def _refuse_transform() -> None:
     """Refuse the options of a transform beside --traffic.
 
     Raises
@@ -455,9 +459,9 @@ def _refuse_transform(ctx: click.Context) -> None:
     click.UsageError
         Naming the first such option.
     """
-    source = ParameterSource.COMMANDLINE
+    ctx, asked = click.get_current_context(), named()
     for name in OF_TRANSFORM:
-        if name in ctx.params and ctx.get_parameter_source(name) == source:
+        if name in asked:
             raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
     if ctx.params.get("time_limit"):
         raise click.UsageError("--time-limit cuts the search for a transform; with --traffic, --effort says how long to "

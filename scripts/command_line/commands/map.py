@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from pencilmap.mapper import formats
 from pencilmap.mapper.ask import job_of, named_grid
@@ -93,8 +92,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     Grid and placement, unless named, are those of `pencilmap plan`. --from converts a file. Of several traces (--traffic),
     the fastest is placed.
     """
-    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    if from_file is not None and (foreign := [name for name in PLACING if name in named]):
+    if from_file is not None and (foreign := [name for name in PLACING if name in options.named()]):
         raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
     if from_format and from_file is None:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
