@@ -32,7 +32,7 @@ LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwis
     "fft_runner/test_traffic", "fft_runner/test_time_limit", "simulated_torus/test_networks",
     "fft_runner/test_python_binding", "fft_runner/test_mpi_failures", "fft_runner/test_install",
     "fft_runner/test_out_of_memory", "fuzz/test_fuzz", "scripts/test_interrupts", "test_package",
-    "test_readme", "test_walks", "fft_runner/test_known_plans", "fft_runner/test_programs", "fft_runner/test_lines")]
+    "test_readme", "fft_runner/test_known_plans", "fft_runner/test_programs", "fft_runner/test_lines")]
 
 
 def pytest_configure(config):
@@ -81,13 +81,15 @@ def left_out(item, quick, cases):
     return None
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Print what was skipped by reason; a reason of the machine names its files."""
+def pytest_terminal_summary(terminalreporter, config):
+    """Print what was not run: the skipped tests by their reasons, and the parts of other commands."""
     skipped = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ()))
-    if skipped:
-        terminalreporter.section("not run")
-        for reason, number in skipped.most_common():
-            terminalreporter.line(f"{number:6}  {reason}")
+    terminalreporter.section("not run")
+    for reason, number in skipped.most_common():
+        terminalreporter.line(f"{number:6}  {reason}")
+    if config.getoption("--quick"):
+        terminalreporter.line("        commands, launchers, documents and most of the library; run them with scripts/test")
+    terminalreporter.line("        parts of hours, among them clang-tidy and cppcheck; run them with scripts/test-nightly")
 
 
 @pytest.fixture(scope="module", autouse=True)

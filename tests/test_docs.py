@@ -36,7 +36,7 @@ from tests.scripts.browser import browser, missing, window
 pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page depends on the commands before it
 
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
-WALKED = "howto/before-a-job.md"  # test_walks.py runs the commands of this page from a wheel
+WALKED = "howto/before-a-job.md"  # test_package.py runs the commands of this page from a wheel
 CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow or str(page) == WALKED else [],
                       id=f"{page}-{number}-{command.text[:40]}")
          for page in PAGES for number, command in enumerate(commands((ROOT / "docs" / page).read_text("utf-8")))]

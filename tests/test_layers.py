@@ -34,9 +34,27 @@ def modules():
     return {".".join(name).removesuffix(".__init__"): path for name, path in (own | layers).items()}
 
 
+@cache
+def tree(path):
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def nodes(path):
+    return list(ast.walk(tree(path)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_are_forgotten():
+    """They take as much memory as a worker."""
+    yield
+    tree.cache_clear()
+    nodes.cache_clear()
+
+
 def imports(path):
     """Return the full names that a module imports at any place: modules, and names from modules."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -55,21 +73,21 @@ OWN_KINDS = ("model/kinds/", "model/network/", "mapper/seeds/")
 CLASSES = {"CoordinateNetwork", "SwitchedNetwork", *(kind.type.__name__ for kind in KINDS.values())} - {"Torus"}
 
 
-def asks_for_a_class(tree):
+def asks_for_a_class(path):
     """Return whether a module asks for the class of a network, or names a class other than that of tori without twists.
 
     Many modules are about tori alone: products and their searches, shapes, partitions. They may name `Torus`.
     """
-    asked = {getattr(part, "id", None) for node in ast.walk(tree) if isinstance(node, ast.Call)
+    asked = {getattr(part, "id", None) for node in nodes(path) if isinstance(node, ast.Call)
              and ast.unparse(node.func) in ("isinstance", "issubclass") for part in ast.walk(node.args[1])}
-    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    named = {alias.name for node in nodes(path) if isinstance(node, ast.ImportFrom) for alias in node.names}
     return bool(asked & {*CLASSES, "Torus"} or named & {*CLASSES, "singledispatch"})
 
 
 def test_only_kinds_and_seeds_know_the_kind_of_a_network():
     found = {name for layer in ("model", "mapper") for path in (ROOT / layer).rglob("*.py")
              if not (name := str(path.relative_to(ROOT))).startswith(OWN_KINDS)
-             and asks_for_a_class(ast.parse(path.read_text("utf-8")))}
+             and asks_for_a_class(path)}
     assert found == set()
 
 
@@ -93,7 +111,7 @@ def test_whatever_is_read_from_elsewhere_has_a_budget():
     for layer in ("model", "mapper", "scripts/command_line", "scripts/pictures", "scripts/networks"):
         for path in (ROOT / layer).rglob("*.py"):
             name = str(path.relative_to(ROOT))
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node in nodes(path):
                 called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
                 called = next((m for m in ("read_text", "read_bytes") if called.endswith(f".{m}")), called)
                 if called in (*PARSERS, "read_text", "read_bytes") and (name, called) not in OWN_CALLS:
@@ -152,15 +170,15 @@ def own_room(name):
 
 def private_names(name, path, known):
     """Yield the private names of other rooms that a module imports or takes from an imported module."""
-    tree, taken = ast.parse(path.read_text("utf-8")), {}
-    for node in ast.walk(tree):
+    taken = {}
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("pencilmap"):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 taken |= {alias.asname or alias.name: full} if full in known else {}
                 if alias.name.startswith("_") and own_room(full) != own_room(name):
                     yield full
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in taken \
                 and re.match("_[^_]", node.attr) and own_room(taken[node.value.id]) != own_room(name):
             yield f"{taken[node.value.id]}.{node.attr}"
@@ -174,7 +192,7 @@ def test_no_private_name_is_used_in_another_room():
 def test_no_result_is_known_by_the_identity_of_its_question():
     """An address may belong to another object later. A chain of errors is walked by identity within one call."""
     found = {str(path.relative_to(ROOT)) for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")
-             for node in ast.walk(ast.parse(path.read_text("utf-8")))
+             for node in nodes(path)
              if isinstance(node, ast.Call) and ast.unparse(node.func) == "id"}
     assert found == {"mapper/base/progress.py"}
 
@@ -195,7 +213,7 @@ def parameters(function):
 
 def test_no_function_has_many_parameters():
     found = [f"{name}: {node.name}" for name, path in modules().items()
-             for node in ast.walk(ast.parse(path.read_text("utf-8")))
+             for node in nodes(path)
              if isinstance(node, ast.FunctionDef) and parameters(node) > MOST_PARAMETERS]
     assert found == []
 
@@ -362,7 +380,7 @@ def test_a_circle_is_named():
 
 def errors(path):
     """Return the texts of the errors that a module raises, without the inserted values."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Raise):
             yield "".join(c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str))
 
@@ -403,7 +421,7 @@ def public_functions(body):
 
 def test_every_public_function_is_annotated():
     bare = [f"{name}: {function.name}" for name, path in modules().items()
-            for function in public_functions(ast.parse(path.read_text("utf-8")).body)
+            for function in public_functions(tree(path).body)
             if function.returns is None or any(argument.annotation is None and argument.arg not in ("self", "cls")
                                                for argument in ast.walk(function.args) if isinstance(argument, ast.arg))]
     assert bare == []
@@ -412,7 +430,7 @@ def test_every_public_function_is_annotated():
 def test_docstrings_describe_no_parameter_that_a_function_lacks():
     wrong = []
     for module, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", ast.get_docstring(node) or "", re.DOTALL)
                 names = re.findall(r"(?m)^\**(\w[^:\n]*)", section[1]) if section else []
@@ -424,7 +442,7 @@ def test_docstrings_describe_no_parameter_that_a_function_lacks():
 
 def test_every_module_says_what_it_is_for():
     bare = [str(path.relative_to(ROOT)) for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")
-            if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+            if path.stat().st_size and not ast.get_docstring(tree(path))]
     assert bare == []
 
 

@@ -1,5 +1,5 @@
 """Files that `pip install .` and `pip install ./fft_runner` install: all layers, types and C sources, no build product, no
-maintainer's program; and the installed binding runs."""
+maintainer's program; the walks of users in the docs need no more than a wheel; and the installed binding runs."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pencilmap
-from tests.documents import ROOT
+from tests.documents import ROOT, commands
 from tests.modules import needs_module
 from tests.patience import patience
 
@@ -82,14 +82,51 @@ def test_a_source_distribution_builds_the_same_wheel(checkout, tmp_path):
     assert built(tmp_path / archive.name.removesuffix(".tar.gz")) == found
 
 
-def test_pip_installs_nothing_that_cmake_built(checkout, tmp_path):
-    """As pip installs, without `setup.py build`."""
-    copy, found = checkout
-    execute(*PIP, "wheel", *OFFLINE, "--wheel-dir", tmp_path, copy, seconds=300)
-    [wheel] = tmp_path.glob("*.whl")
+@pytest.fixture(scope="module")
+def wheel(checkout, tmp_path_factory):
+    """The wheel of pip, which does not call `setup.py build`."""
+    folder = tmp_path_factory.mktemp("wheel")
+    execute(*PIP, "wheel", *OFFLINE, "--wheel-dir", folder, checkout[0], seconds=300)
+    [found] = folder.glob("*.whl")
+    return found
+
+
+def test_pip_installs_nothing_that_cmake_built(checkout, wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert {name for name in names if ".dist-info/" not in name} == found
+    assert {name for name in names if ".dist-info/" not in name} == checkout[1]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"pencilmap"}
+
+
+@pytest.fixture(scope="module")
+def installed(wheel):
+    """An environment with the wheel and its requirements: no checkout, an empty home."""
+    site, home = wheel.with_name("site"), wheel.with_name("home")
+    home.mkdir()
+    execute(*PIP, "install", "--no-deps", "--target", site, wheel)
+    kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+    return kept | {"PATH": f"{site}/bin:{os.path.dirname(sys.executable)}:/usr/local/bin:/usr/bin:/bin",
+                   "PYTHONPATH": str(site), "HOME": str(home), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+WALKS = ["before-a-job", *(pytest.param(page, marks=pytest.mark.slow) for page in ("own-code", "check-a-network"))]
+
+
+@pytest.mark.parametrize("page", WALKS)
+def test_the_walk_of_a_user_prints_what_its_page_shows(page, installed, tmp_path):
+    where = "import pencilmap, shutil; print(pencilmap.__file__, shutil.which('pencilmap'))"
+    assert execute(sys.executable, "-c", where, env=installed, cwd=tmp_path).count(installed["PYTHONPATH"]) == 2
+    text = (ROOT / "docs" / "howto" / f"{page}.md").read_text("utf-8")
+    assert len(commands(text)) >= 2
+    for command in commands(text):
+        out = execute("bash", "-c", command.text, seconds=900, cwd=tmp_path, env=installed)
+        printed = "\n".join(line.rstrip() for line in out.splitlines()).rstrip("\n")
+        assert not command.shown or command.agrees(printed), printed
+    if ">>>" in text:
+        (tmp_path / "examples.md").write_text(text, "utf-8")
+        run = (f"import sys; sys.path.append({str(ROOT)!r}); from tests.documents import wrong_examples\n"
+               "from pathlib import Path\nprint(wrong_examples(Path('examples.md').read_text('utf-8'), '.'), end='')")
+        assert execute(sys.executable, "-c", run, env=installed, cwd=tmp_path) == ""
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +209,6 @@ def test_only_pictures_need_matplotlib(tmp_path):
 def test_the_description_for_an_index_has_commands_of_the_readme_and_no_link_into_the_tree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     text = (ROOT / project["readme"]).read_text("utf-8")
-    commands = re.findall(r"^    (pencilmap .*)$", text, re.MULTILINE)
-    assert "](" not in text and len(commands) == 2
-    assert [c for c in commands if f"$ {c}" not in (ROOT / "README.md").read_text("utf-8")] == []
+    shown = re.findall(r"^    (pencilmap .*)$", text, re.MULTILINE)
+    assert "](" not in text and len(shown) == 2
+    assert [c for c in shown if f"$ {c}" not in (ROOT / "README.md").read_text("utf-8")] == []

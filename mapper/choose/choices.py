@@ -123,8 +123,8 @@ class Choice:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Shape, tasks per node and grid."""
-        return self.network, self.where.tasks_per_node, self.decomposition.name, self.grid.shape
+        """Shape or nodes, tasks per node and grid."""
+        return *site_key(self.where), self.where.tasks_per_node, self.decomposition.name, self.grid.shape
 
 
 @dataclass(frozen=True)
@@ -394,6 +394,10 @@ class Wanted:
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
+    def searched_again(self, leader: Choice, within: Search) -> Choice:
+        """Return the choice that a search finds for a grid with as much budget as the first grid has in its last round."""
+        return self._searched(leader, within.part(ROUNDS_ON_SWITCHES[-1][1]), False)
+
     def _searched(self, leader: Choice, within: Search, brief: bool) -> Choice:
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
@@ -441,7 +445,7 @@ def _problem(choice: Choice) -> Any:
     Halos of RxC and CxR differ.
     """
     transform, grid = choice.where.transform, choice.grid
-    here = choice.network, choice.where.tasks_per_node
+    here = *site_key(choice.where), choice.where.tasks_per_node
     if choice.where.halo is not None:
         return *here, choice.decomposition.name, grid.shape
     is_even = transform is None or transform.divides_evenly(grid)
@@ -450,8 +454,15 @@ def _problem(choice: Choice) -> Any:
     return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
+def site_key(here: Question) -> tuple[Network, bytes]:
+    """Return the network of a question, and its nodes if they are not all."""
+    return here.network, b"" if here.site.allocation.is_complete else here.site.allocation.nodes.tobytes()
+
+
 def floor_of(here: Question) -> float | Fraction:
-    """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
+    """Return a bound of the exchanges of any placement on a whole machine: seconds, or lengths without times."""
+    if not here.site.allocation.is_complete:
+        return 0
     bound = machine_bound(here.network)
     seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
     return worst(bound, here.network) if seconds is None else seconds

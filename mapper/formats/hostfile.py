@@ -273,13 +273,13 @@ def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 
 HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write_machinefile, read_hydra, looks_like_machinefile,
                launch_hydra, says_slots=False, launcher="MPICH 4.0",
-               proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py",
+               proof="run here with MPICH 4.0.2: tests/launchers/test_followed.py",
                launch_order=LaunchOrder(("tn",), "Hydra's order",
                                         "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",
                                         reason="format hydra"))
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write_machinefile, read_intel, looks_like_machinefile,
                launch_intel, says_slots=False, launcher="Intel MPI 2021",
-               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py",
+               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_followed.py",
                launch_order=LaunchOrder(("tn",), "Intel MPI's order",
                                         "Intel MPI developer reference, I_MPI_PERHOST=allcores",
                                         reason="format intel"))

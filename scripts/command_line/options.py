@@ -299,6 +299,8 @@ def exchange(default: str | None) -> pages.Decorator:
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
+NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+                          help="With --nodes K: what each other node of a leaf sends, as a part of what yours send.")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=pages.completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")

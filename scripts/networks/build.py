@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.model.base.errors import PencilmapError
 
 BUILD_VARIABLE = "PENCILMAP_BUILD"
+BUILT = ".pencilmap-built"  #: a file in the build directory, as old as the last complete build; scripts/setup makes it, too
 TIMEOUT_S = 900
 SIMULATED = ("fft_runner_smpi", "network_probe_smpi", "pme_smpi")
 PROGRAMS = ("fft_runner: ", "network_probe: ", "transpose_bench: ")  # begin the lines in which these name their failure
@@ -80,7 +82,7 @@ def find_build() -> Build:
 
 
 def ensure_built(simulated: bool = True) -> Build:
-    """Configure and build missing or outdated files; check once per process and directory.
+    """Configure and build missing or outdated files.
 
     Parameters
     ----------
@@ -97,22 +99,42 @@ def ensure_built(simulated: bool = True) -> Build:
     return build
 
 
-@cache  # a check takes two seconds even if all is built; a failed check is repeated
+@cache  # once per process and directory; a failed check is repeated
 def _ensure(build: Build, simulated: bool) -> None:
+    programs = [build.program(name) for name in SIMULATED] if simulated else []
+    products = [build.program("fft_runner"), *programs, *[build.platform] * simulated]
+    if all(product.is_file() for product in products) and _is_newer_than_sources(build):
+        return
     check_tools(simulated)
     try:
         build.directory.mkdir(parents=True, exist_ok=True)
         with _locked(build.directory / ".pencilmap-lock"):
             _configure(build)
+            began = time.time()
             _run(["cmake", "--build", build.directory, "--parallel", str(os.cpu_count() or 1)], "build")
+            (build.directory / BUILT).touch()
+            os.utime(build.directory / BUILT, (began, began))
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    programs = [build.program(name) for name in SIMULATED] if simulated else []
-    for product in (build.program("fft_runner"), *programs, *[build.platform] * simulated):
+    for product in products:
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
+
+
+def _is_newer_than_sources(build: Build) -> bool:
+    """Return whether no source has changed since the last build; cmake takes two seconds to find this out."""
+    built = build.directory / BUILT
+    if not built.is_file():
+        return False
+    latest = built.stat().st_mtime
+    for top in (build.source, build.source.with_name("tests")):  # in a checkout, test programs are built, too
+        for folder, folders, files in os.walk(top):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            if any(os.stat(os.path.join(folder, name), follow_symlinks=False).st_mtime > latest for name in (".", *files)):
+                return False
+    return True
 
 
 @cache

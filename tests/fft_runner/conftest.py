@@ -17,6 +17,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.inside import build_nap
 from tests.modules import needs_module
 from tests.patience import patience
@@ -24,6 +25,7 @@ from tests.patience import patience
 collect_ignore_glob = ["python_*.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
+KEPT = ROOT / "build" / "tests"  # of further builds, which take 20 s each
 GUARDED = Path(__file__).with_name("python_guarded.py")
 BUILD_S, RUN_S, ALONE_S = 600, 300, 20
 SANITIZED_UNITS = "geometry_test", "copy_test", "schedule_test"
@@ -44,12 +46,14 @@ SIMULATION = ["--log=root.thresh:warning", "--cfg=smpi/simulate-computation:no"]
 
 
 def build(directory, *options, targets=("all",)):
-    """Configure if necessary and build; one process at a time."""
+    """Configure if necessary, also with other options than before, and build; one process at a time."""
     directory.mkdir(parents=True, exist_ok=True)
+    before = directory / ".options"
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (directory / "CMakeCache.txt").exists():
+        if not (directory / "CMakeCache.txt").exists() or (before.exists() and before.read_text() != repr(options)):
             execute(["cmake", "-S", SOURCE, "-B", directory, *options], BUILD_S)
+            before.write_text(repr(options))
         execute(["cmake", "--build", directory, "--parallel", "2", "--target", *targets], BUILD_S)
     return directory / "bin"
 
@@ -165,20 +169,12 @@ def launcher(programs, folder):
 @pytest.fixture(scope="session")
 def programs():
     """Directory of the built programs."""
-    directory = Path(os.environ.get("PENCILMAP_BUILD") or ROOT / "build")
-    compiler = shutil.which("mpicc.openmpi")
-    return build(directory.absolute(), *([f"-DMPI_C_COMPILER={compiler}"] if compiler else []))
+    return ensure_built(simulated=False).directory / "bin"
 
 
 @pytest.fixture(scope="session")
 def mpirun(programs, tmp_path_factory):
     return launcher(programs, tmp_path_factory.mktemp("nap"))
-
-
-def of_all_workers(tmp_path_factory):
-    """A temporary folder that the processes of pytest-xdist share."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -188,7 +184,7 @@ def mpich_run(tmp_path_factory, pytestconfig):
     if not compiler or not shutil.which("mpiexec.mpich") or not links(compiler):
         pytest.skip("NOT TESTED: MPICH, its compiler or its headers are not installed (Debian: mpich libmpich-dev)")
     targets = ("all",) if pytestconfig.getoption("--slow") else ("fft_runner", "fuzz_test")
-    programs = build(of_all_workers(tmp_path_factory) / "build-mpich", f"-DMPI_C_COMPILER={compiler}",
+    programs = build(KEPT / "mpich", f"-DMPI_C_COMPILER={compiler}",
                      "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-w",  # builds in half the time
                      "-DCMAKE_C_FLAGS_DEBUG=",  # without -g: a quarter less again
                      targets=targets)
@@ -206,7 +202,7 @@ def of_ranks(sent):
     return np.column_stack((sent.sum(axis=1), (sent > 0).sum(axis=1))).ravel().tolist()
 
 
-def built_with_sanitizers(tmp_path_factory, *targets):
+def built_with_sanitizers(*targets):
     """Return programs built with AddressSanitizer and UBSan, and their launcher; the caller decides about leaks."""
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
@@ -214,23 +210,23 @@ def built_with_sanitizers(tmp_path_factory, *targets):
     flags = "-O0 -w -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"  # other builds warn
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
-        programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
+        programs = build(KEPT / "sanitized", f"-DMPI_C_COMPILER={compiler}",
                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}",
                          f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_C_FLAGS_DEBUG=-g1", targets=targets)
     return programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS)
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory):
+def sanitized():
     """All programs with sanitizers; valgrind checks for leaks, because MPI has some of its own."""
-    programs, start = built_with_sanitizers(tmp_path_factory, "all")
+    programs, start = built_with_sanitizers("all")
     return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", *start))
 
 
 @pytest.fixture(scope="session")
-def sanitized_plans(tmp_path_factory):
+def sanitized_plans():
     """`known_plans_test` and some units with sanitizers; leaks are printed but are no failure."""
-    programs, start = built_with_sanitizers(tmp_path_factory, "known_plans_test", *SANITIZED_UNITS)
+    programs, start = built_with_sanitizers("known_plans_test", *SANITIZED_UNITS)
     return Launcher(programs, ("env", "LSAN_OPTIONS=exitcode=0", *start))
 
 
@@ -285,10 +281,10 @@ def start_binding(mpirun, programs, before, ranks, script, *arguments, more=()):
 
 
 @pytest.fixture(scope="session")
-def sanitized_python(tmp_path_factory):
+def sanitized_python():
     """Run a Python program under AddressSanitizer, which also watches the arrays of NumPy, so guard bytes are not needed."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
-    programs, start = built_with_sanitizers(tmp_path_factory, "pencilfft_shared")
+    programs, start = built_with_sanitizers("pencilfft_shared")
     files = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
              for name in ("libasan.so", "libubsan.so")]
     return partial(start_binding, Launcher(programs, start), programs, (),

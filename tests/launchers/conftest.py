@@ -1,6 +1,5 @@
 """Start real launchers for a limited time, and end all their processes."""
 
-import fcntl
 import os
 import shutil
 import signal
@@ -12,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.scripts.networks.build import find_build
+from tests.fft_runner.conftest import programs  # noqa: F401  (a fixture)
 from tests.launchers.slurm_cluster import NoCluster, cluster
 from tests.modules import needs_module
 from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD_S, RUN_S = 600, 60
+RUN_S = 60
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
 AGENT = Path(__file__).with_name("on_host.sh")
@@ -81,13 +80,15 @@ def hosts_tmp():
             end_all_with(f"HOSTS_TMP={folder}")
 
 
-def open_mpi_5():
-    """The folder of Open MPI 5's programs, and the environment in which they start hosts by the agent."""
+def open_mpi(version):
+    """The launcher of version 4 or 5 of Open MPI, and the environment in which it starts hosts by the agent."""
+    if version == 4:
+        return needs("mpirun.openmpi", "openmpi-bin"), {"OMPI_MCA_plm_rsh_agent": str(AGENT)}
     folder = Path(os.environ.get("PENCILMAP_OPENMPI5", ROOT / "build" / "launchers" / "openmpi5")) / "bin"
     if not shutil.which(folder / "prterun"):
         pytest.skip(f"NOT TESTED: Open MPI 5 is not in {folder} (scripts/setup --everything puts it there)")
-    return folder, {"PATH": f"{folder}:{os.environ['PATH']}", "PRTE_MCA_plm_ssh_agent": str(AGENT),
-                    "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return folder / "mpirun", {"PATH": f"{folder}:{os.environ['PATH']}", "PRTE_MCA_plm_ssh_agent": str(AGENT),
+                               "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def intel_mpi():
@@ -113,20 +114,6 @@ def running_slurm(tmp_path_factory):
 
 
 slurm = pytest.fixture(scope="session")(running_slurm)
-
-
-@pytest.fixture(scope="session")
-def programs():
-    """Directory of the programs of tests/launchers, up to date: `make` has nothing to do."""
-    needs("mpicc", "libopenmpi-dev")
-    directory = find_build().directory
-    if not (directory / "CMakeCache.txt").exists():
-        succeed(["cmake", "-S", ROOT / "fft_runner", "-B", directory])
-    with open(directory / ".pencilmap-lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=patience(BUILD_S))
-    assert done.returncode == 0, done.stdout + done.stderr
-    return directory / "bin"
 
 
 @pytest.fixture

@@ -16,6 +16,12 @@ TORUS = Torus((2, 2))
 TASKS = min(2, len(os.sched_getaffinity(0)))
 N_RANKS = TORUS.n_nodes * TASKS
 REPORT = Path(__file__).with_name("report.sh")
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="node-" suffix="" radical="0-3" speed="1Gf" bw="125MBps" lat="1us"/>
+</platform>
+"""
 
 
 def random_mapping(seed):

@@ -10,7 +10,7 @@ from pencilmap.mapper.launchers import launch_order
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid
-from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi_5, succeed
+from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi, succeed
 from tests.launchers.placed import REPORT, TORUS, reported
 from tests.launchers.slurm_cluster import CPUS
 
@@ -57,42 +57,26 @@ MPI_4 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": ":OVERSUBSCRIBE"},
 MPI_5 += [*FOREIGN, {"OMPI_MCA_rmaps_base_mapping_policy": "node"}]
 
 
-def by_open_mpi_4(hostfile, hosts_tmp, setting):
-    return hosts_of_ranks(succeed(
-        [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", hostfile, "-np", N_RANKS, REPORT],
-        {"OMPI_MCA_plm_rsh_agent": str(AGENT), "HOSTS_TMP": hosts_tmp, **setting}))
-
-
-def by_open_mpi_5(hostfile, hosts_tmp, setting):
-    folder, environment = open_mpi_5()
-    return hosts_of_ranks(succeed([folder / "mpirun", "--hostfile", hostfile, "-np", N_RANKS, REPORT],
-                                  {**environment, "HOSTS_TMP": hosts_tmp, **setting}))
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("setting", MPI_4, ids=str)
-def test_open_mpi_4(tmp_path, hosts_tmp, setting):
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("version, setting", [*((5, each) for each in MPI_5), *((4, each) for each in MPI_4)], ids=str)
+def test_open_mpi(tmp_path, hosts_tmp, version, setting):
+    program, environment = open_mpi(version)
     for nodes in LISTS if not setting else LISTS[1:]:
-        found = by_open_mpi_4(written(tmp_path, f"{{}} slots={SLOTS}\n", nodes), hosts_tmp, setting)
-        assert found == claimed(nodes, "openmpi4", setting)
-
-
-@pytest.mark.parametrize("setting", MPI_5, ids=str)
-def test_open_mpi_5(tmp_path, hosts_tmp, setting):
-    for nodes in LISTS if not setting else LISTS[1:]:
-        found = by_open_mpi_5(written(tmp_path, f"{{}} slots={SLOTS}\n", nodes), hosts_tmp, setting)
-        assert found == claimed(nodes, "openmpi5", setting)
+        found = succeed([program, "--hostfile", written(tmp_path, f"{{}} slots={SLOTS}\n", nodes), "-np", N_RANKS, REPORT],
+                        {**environment, "HOSTS_TMP": hosts_tmp, **setting})
+        assert hosts_of_ranks(found) == claimed(nodes, f"openmpi{version}", setting)
 
 
 def test_the_runner_assumes_what_open_mpi_does(tmp_path, hosts_tmp, programs):
     """Coordinates from the hosts' names and assumed coordinates agree, in launch order."""
-    launch = [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", written(tmp_path, f"{{}} slots={SLOTS}\n", LISTS[0]),
+    program, environment = open_mpi(4)
+    launch = [program, "--hostfile", written(tmp_path, f"{{}} slots={SLOTS}\n", LISTS[0]),
               "-np", N_RANKS, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1"]
     options = ["--size", 8, 8, 8, "--grid", f"{SLOTS}x{TORUS.n_nodes}", "--rigor", "estimate", "--reps", 1, "--warmup", 0,
                "--machine-torus", TORUS, "--json", tmp_path / "runs.jsonl"]
     for source in ("environment", "assumed"):
         succeed([*launch, programs / "fft_runner", *options, "--coordinates", source],
-                {"OMPI_MCA_plm_rsh_agent": str(AGENT), "HOSTS_TMP": hosts_tmp})
+                {**environment, "HOSTS_TMP": hosts_tmp})
     known, assumed = (json.loads(line)["placement"] for line in (tmp_path / "runs.jsonl").read_text().splitlines())
     assert (known["launch_order"], assumed["launch_order"]) == (None, "tn")
     assert [(rank["world_rank"], rank["coordinate"], rank["slot"]) for rank in known["ranks"]] == [

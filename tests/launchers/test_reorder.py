@@ -11,7 +11,6 @@ from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
-from tests.modules import needs_module
 
 CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not given)
     "lines": ("2x2x2", 1, "2x4", "digits:x=r2,y=c2,z=c2", "xyzt"),
@@ -153,14 +152,6 @@ def test_c_does_not_trust_mpi(programs, mpirun, fault, message):
     assert status == 1 and "self-check failed" in lines[0] and message in lines[0]
 
 
-def test_fftw_mpi_runs_unchanged_on_the_new_communicator(programs, mpirun):
-    program = programs / "reorder_fftw"
-    if not program.exists():
-        pytest.skip("NOT TESTED: FFTW-MPI is not installed (Debian: libfftw3-mpi-dev)")
-    done = mpirun(4, program, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", 12)
-    assert done.returncode == 0 and float(done.stdout) < 1e-13, done.stdout + done.stderr
-
-
 PYTHON = """
 import json, sys
 from mpi4py import MPI
@@ -202,37 +193,6 @@ def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
         assert (status, old_of_new(lines)) == (0, expected(*FOUR[name])), name
     for message, (status, lines) in zip(PYTHON_REFUSED, found[len(FOUR):], strict=True):
         assert status == 1 and message in lines[0]
-
-
-MPI4PY_FFT = """
-import numpy as np
-from mpi4py import MPI
-from mpi4py_fft import PFFT, newDistArray
-from pencilmap.mapper.reorder import reorder
-n = 12
-placed = reorder(MPI.COMM_WORLD, "2x2", "2x2", "digits:x=r2,y=c2", where="assumed:yxt")
-fft = PFFT(placed, (n, n, n), axes=(0, 1, 2), dtype=np.complex128, grid=(-1,))
-field = newDistArray(fft, False)
-first = [s.start for s in field.local_slice()]
-x, y, z = np.ogrid[tuple(slice(s.start, s.stop) for s in field.local_slice())]
-field[:] = np.exp(2j * np.pi * (2 * x + 3 * y + 5 * z) / n)
-spectrum = fft.forward(field.copy(), newDistArray(fft, True))
-x, y, z = np.ogrid[tuple(slice(s.start, s.stop) for s in spectrum.local_slice())]
-error = placed.allreduce(float(abs(spectrum - ((x == 2) & (y == 3) & (z == 5))).max()), op=MPI.MAX)
-back = placed.allreduce(float(abs(fft.backward(spectrum) - field).max()), op=MPI.MAX)
-pairs = MPI.COMM_WORLD.gather((placed.rank, MPI.COMM_WORLD.rank))
-if MPI.COMM_WORLD.rank == 0:
-    print(error, back, sorted(pairs))
-"""
-
-
-def test_mpi4py_fft_runs_unchanged_on_the_new_communicator(mpi_python):
-    needs_module("mpi4py_fft", "mpi4py-fft is not installed (pip install mpi4py-fft)")
-    done = mpi_python(4, MPI4PY_FFT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    error, back, pairs = done.stdout.split(None, 2)
-    assert float(error) < 1e-13 and float(back) < 1e-13
-    assert pairs.strip() == "[(0, 0), (1, 2), (2, 1), (3, 3)]"
 
 
 TABLE = """

@@ -1,7 +1,5 @@
 """A launcher and `check` agree on a file: valid, with each rank on the same host, or refused."""
 
-import os
-import shutil
 import tempfile
 
 import pytest
@@ -11,9 +9,8 @@ from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from tests.launchers.conftest import AGENT, ROOT, Stalled, end_all_with, needs, run_bounded, running_slurm, succeed
-from tests.launchers.placed import REPORT, TASKS, TORUS
-from tests.launchers.test_simgrid import PLATFORM
+from tests.launchers.conftest import AGENT, Stalled, end_all_with, needs, open_mpi, run_bounded, running_slurm, succeed
+from tests.launchers.placed import PLATFORM, REPORT, TASKS, TORUS
 from tests.launchers.verdict_files import BROKEN, PASSED_OVER, USER, VALID, random_file
 
 FORMAT = {"Open MPI 4.1": "openmpi4", "Open MPI 5.0": "openmpi5", "MPICH 4.0": "hydra", "Slurm 22.05": "slurm"}
@@ -67,26 +64,20 @@ def run(tmp_path, request):
         if launcher.startswith("MPICH"):
             command = [needs("mpiexec.mpich", "mpich"), "-f", path, "-n", n, REPORT]
             return answered(command, n, {"HYDRA_LAUNCHER": "ssh", "HYDRA_LAUNCHER_EXEC": str(AGENT)})
-        return open_mpi(launcher, path, n)
+        return by_open_mpi(launcher, path, n)
 
     return start
 
 
-def open_mpi(launcher, path, n):
+def by_open_mpi(launcher, path, n):
     """Run Open MPI with four hosts in a hostfile, or in the given file if it lists the hosts of the ranks."""
-    five = launcher.startswith("Open MPI 5")
-    folder = os.environ.get("PENCILMAP_OPENMPI5", str(ROOT / "build" / "launchers" / "openmpi5")) + "/bin"
-    if five and not shutil.which(f"{folder}/prterun"):
-        pytest.skip(f"NOT TESTED: Open MPI 5 is not in {folder} (scripts/setup --everything puts it there)")
-    program = f"{folder}/mpirun" if five else needs("mpirun.openmpi", "openmpi-bin")
+    version = 5 if launcher.startswith("Open MPI 5") else 4
+    program, environment = open_mpi(version)
     allocation = path.with_name("all")
     allocation.write_text("".join(f"{name} slots={TASKS}\n" for name in job_for(launcher).hosts.names(range(TORUS.n_nodes))))
     options = (["--hostfile", path, "--map-by", "seq"] if launcher.endswith("seq") else
-               ["--hostfile", allocation, "--map-by", f"rankfile:file={path}"] if five else
+               ["--hostfile", allocation, "--map-by", f"rankfile:file={path}"] if version == 5 else
                ["--hostfile", allocation, "--rankfile", path])
-    environment = {"PATH": f"{folder}:{os.environ['PATH']}" if five else os.environ["PATH"],
-                   "OMPI_MCA_plm_rsh_agent": str(AGENT), "PRTE_MCA_plm_ssh_agent": str(AGENT),
-                   "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return answered([program, "-np", n, *options, REPORT], n, environment)
 
 

@@ -63,9 +63,3 @@ def test_a_tree_of_four_leaves(namespaces, tmp_path):
         pytest.skip("NOT TESTED: Quantum ESPRESSO is missing (Debian: quantum-espresso quantum-espresso-data)")
     default, best, _ = rows_of(TREE, tmp_path, 900)
     assert default["holds"] and best["holds"] and best["predicted_bytes"] < 0.6 * default["predicted_bytes"]
-
-
-def test_what_the_suite_has_no_use_for_is_refused(pencilmap):
-    for options, words in ((("-p", "best"), "leave --placement out"), (("--grid", "4x4"), "leave --grid out")):
-        status, _, err = pencilmap("validate", "namespaces", "--suite", "programs", *options)
-        assert status == 1 and words in err

@@ -117,13 +117,6 @@ def test_no_placement_has_less_link_time_than_the_boxes(schedule, pencilmap):
     assert boxes == pytest.approx(best, rel=1e-12)
 
 
-def test_the_suite_names_its_placements(pencilmap):
-    for options, words in ((("--suite", "tori"), "known are overlap, programs"),
-                           (("--suite", "overlap", "-p", "best"), "--placement")):
-        status, _, err = pencilmap("validate", "namespaces", *options)
-        assert status in (1, 2) and words in err
-
-
 def test_every_link_carries_what_was_predicted(sixteen):
     found, _ = sixteen
     assert found["holds"] and [p["placement"] for p in found["placements"]] == ["default", "box:2x2"]

@@ -148,14 +148,6 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
     assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
 
 
-def test_a_hyphen_is_no_file_to_write(pencilmap, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for words in (["map", *BGL, "-o"], ["map", "--from", "a", "-o"], ["draw", *BGL, "-o"], ["report", "-o"]):
-        status, out, error = pencilmap(*words, "-")
-        assert status in (1, 2) and out == "" and "- is no file; name one, or write ./- for" in error
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["network", "--machines"]])
 def test_what_needs_no_numbers_loads_no_numpy(arguments):
     """NumPy would take longer to load than the rest of the command."""

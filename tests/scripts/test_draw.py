@@ -301,16 +301,6 @@ def test_a_placement_file_is_judged_on_the_grid_that_the_user_names_or_the_file_
     assert pencilmap_json.one("draw", "mesh.json", *on)["grid"] == [8, 4]
 
 
-@pytest.mark.parametrize("command", ["draw", "check"])
-def test_a_network_file_in_the_place_of_a_placement_is_told_how_it_is_named(command, tmp_path, monkeypatch, pencilmap):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "topology.conf").write_text("SwitchName=leaf0 Nodes=c[0-3]\n")
-    status, out, err = pencilmap(command, "topology.conf")
-    assert status == 1 and out == "" and " ".join(err.split()) == (
-        "error: no network: topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); "
-        "name it with --network topology.conf")
-
-
 # which exchange
 
 

@@ -321,12 +321,6 @@ def test_network_tells_the_launch_order_and_its_reason(pencilmap_json, monkeypat
     assert "Slurm's arbitrary order, which is no order of axes or slots" in told()[0]
 
 
-def test_without_a_launcher_two_formats_are_suggested(pencilmap, monkeypatch, tmp_path):
-    monkeypatch.delenv("SLURM_JOB_NODELIST", raising=False)
-    status, _, err = pencilmap("map", "--network", "4x4", "-n", "32", "-g", "4x4", "-o", tmp_path / "order")
-    assert status == 1 and "give --format, for example slurm or openmpi5; pencilmap help formats" in " ".join(err.split())
-
-
 def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     """Cray's own order on this part is as fast as the best placement."""
     words = ["-m", "cray-xe6", "--network", "4x4x8:torus", "-t", "4", "-g", "16x32"]

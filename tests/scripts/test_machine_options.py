@@ -32,16 +32,6 @@ def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_jso
                                                                                        for f in figures.values())
 
 
-@pytest.mark.parametrize("name, told", [
-    ("v4-2048", "--machine tpu-v4 and --nodes 8x8x16, or another shape of its 1024 chips"),
-    ("tpu-v5p-128", "--machine tpu-v5p and --nodes 4x4x4"), ("v2-512", "--machine tpu-v2 and --nodes 16x16"),
-    ("v4", "--machine tpu-v4 and the shape"), ("v5litepod-16", "known are")])
-def test_the_name_of_a_tpu_slice_leads_to_its_machine(pencilmap, name, told):
-    """v4-2048 counts the two cores of each chip."""
-    status, _, err = pencilmap("plan", "-m", name, "-n", "64")
-    assert status == 1 and told in " ".join(err.split())
-
-
 def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
     found = pencilmap_json("network", "--machine", "bluegene-l", "--nodes", "1024")
     assert [p["torus"] for p in found] == ["8x8x16", "8x16x8", "16x8x8"] and found[0]["wrap"] == [True] * 3

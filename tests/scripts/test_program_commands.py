@@ -179,18 +179,6 @@ def test_a_file_for_the_fastest_option_is_written_only_if_it_is_needed(pencilmap
     assert " ".join(said.split()).startswith("Keep steps 1, no file is needed: no other of 2 options is 1.01x faster")
 
 
-def test_options_need_names_of_their_own_and_no_transform(pencilmap, options):
-    for words, reason in ((("--traffic", "a=near", "--traffic", "a=far"), "same name"),
-                          (("--traffic", "=near"), "no name is in front of near"),
-                          (("--traffic", f"{'n' * 300}=none", "--traffic", "near"), "none cannot be read"),
-                          (("--traffic", "near", "--code", ""), "code '' is not understood"),
-                          ((*options, "--fft", "64"), "--fft describes a transform"),
-                          ((*options, "--threads", "2"), "--threads describes a transform"),
-                          (("--code", "lammps"), "name the trace with --traffic")):
-        status, _, err = pencilmap("plan", "--network", "8", *words)
-        assert status in (1, 2) and reason in " ".join(err.split()), err
-
-
 def test_other_grids_of_a_code_are_ranked_beside_the_traced_one(pencilmap, pencilmap_json, tmp_path):
     trace = Path(__file__).parents[1] / "mapper/traces/lammps-cube-16.txt"
     on = ("--network", "4x4", "--traffic", f"2 2 4={trace}", "--code", "lammps", *QUICK)

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -76,9 +77,11 @@ def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
         assert ("pencilfft_fortran" in targets.stdout) == found
 
 
-def test_parts_of_the_night_are_listed_and_no_other_is_run():
+def test_parts_of_the_night_are_listed_with_tests_that_exist_and_no_other_is_run():
     nightly = SETUP.parent / "test-nightly"
     listed = subprocess.check_output([nightly, "--list"], text=True, timeout=patience(60)).splitlines()
-    assert "matrix" in [line.split()[0] for line in listed] and all(line.split()[1].isdecimal() for line in listed)
+    assert "plans" in [line.split()[0] for line in listed] and all(line.split()[1].isdecimal() for line in listed)
+    files = re.findall(r"tests/\S+\.py", nightly.read_text("utf-8").replace("$runner", "tests/fft_runner"))
+    subprocess.run(["bash", "-c", f"ls {' '.join(files)}"], cwd=SETUP.parents[1], check=True)
     done = subprocess.run([nightly, "matrices"], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr) == (2, "test-nightly: no part matrices; --list prints the parts\n")

@@ -26,39 +26,6 @@ TORUS = ("--network", "4x4", "-g", "4x4")
 COMMANDS = {name: cli.pencilmap.get_command(None, name) for name in cli.pencilmap.list_commands(None)}
 
 
-@pytest.mark.parametrize("words, meant", [
-    (("predict", "-m", "Fugaku"), "fugaku"),
-    (("predict", "-m", "blugene-l"), "bluegene-l"),
-    (("predict", *TORUS, "-p", "bset"), "best"),
-    (("predict", *TORUS, "-p", "defualt:tn"), "default"),
-    (("predict", *TORUS, "--routing", "shortestpath"), "shortest-path"),
-    (("predict", "--network", "16", "-g", "16", "--decomposition", "slap"), "slab"),
-    (("predict", *TORUS, "--exchange", "alltoalv"), "alltoallv"),
-    (("predict", *TORUS, "--fft", "64", "--schedule", "overlop:4"), "overlap"),
-    (("predict", *TORUS, "--fft", "64:r2r"), "r2c"),
-    (("map", *TORUS, "-o", "never", "-f", "hostfil"), "hostfile"),
-    (("map", "--from", "nothing", "--network", "4x4", "-o", "never", "--from-format", "Jax", "-f", "bgl"), "jax"),
-    (("draw", *TORUS, "-o", "never.svg", "--what", "lenghts"), "lengths"),
-    (("study", "shapes", "-N", "64", "-m", "bluegene-l", "--scaling", "storng"), "strong"),
-])
-def test_a_wrong_name_is_answered_with_the_near_one(pencilmap, words, meant):
-    status, out, err = pencilmap(*words)
-    assert status in (1, 2) and out == "" and err.startswith("error: ")
-    assert f"(did you mean {meant}?)" in err and any(words in err for words in ("known are", "types are", "write "))
-
-
-@pytest.mark.parametrize("words, name", [
-    (("predict", "-m", "bluegene-l", "-g", "8x64", "--grid", "64x8"), "--grid"),
-    (("predict", "-m", "bluegene-l", "--machine", "fugaku"), "--machine"),
-    (("map", *TORUS, "-o", "a", "--output=b"), "--output"),
-    (("map", *TORUS, "-o", "a", "-p", "default", "-p", "line"), "--placement"),
-    (("predict", *TORUS, "--json", "--json"), "--json"),
-])
-def test_an_option_given_twice_is_refused(pencilmap, words, name):
-    status, out, err = pencilmap(*words)
-    assert status in (1, 2) and out == "" and err == f"error: {name} is given 2 times; give it once\n"
-
-
 def test_units_are_listed_and_each_is_understood(pencilmap):
     _, _, err = pencilmap("predict", *TORUS, "--bandwidth", "3 furlongs")
     assert all(unit in err for unit in UNITS["byte/s"])
@@ -161,15 +128,6 @@ def test_a_word_in_a_wrong_place_is_answered_with_the_right_one(pencilmap, words
     assert status in (1, 2) and out == "" and said in err
     if "is now pencilmap" in said:
         assert pencilmap(*re.search(r"is now pencilmap ([a-z ]+[a-z])", said)[1].split(), "--help")[0] == 0
-
-
-@pytest.mark.parametrize("rate, meant", [
-    ("1Gbit", "1 Gbit/s"), ("1.5e3 MB", "1.5e3 MB/s"), ("10 GBps", "10 GB/s"), ("4 gib/s", "4 GiB/s"), ("7", None),
-    ("200 Gb/s", "200 Gbit/s"), ("1,2GB/s", None), ("5 gb/s", None), ("1..5 GB", None)])
-def test_a_rate_without_its_time_is_answered_with_the_rate(pencilmap, rate, meant):
-    _, _, err = pencilmap("predict", *TORUS, "--bandwidth", rate)
-    assert f"{rate!r} is not a quantity in byte/s" in err
-    assert (f"(did you mean {meant!r}?)" in err and parse(meant, "byte/s")) if meant else "did you mean" not in err
 
 
 def test_every_argument_that_a_message_of_the_library_names_is_an_option():

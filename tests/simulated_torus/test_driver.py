@@ -134,3 +134,25 @@ def test_a_directory_configured_for_other_sources_is_refused(monkeypatch, tmp_pa
     monkeypatch.setenv("PENCILMAP_BUILD", str(tmp_path))
     with pytest.raises(building.BuildError, match="was configured for other sources"):
         building.ensure_built()
+
+
+def test_cmake_is_asked_only_if_a_source_is_newer_than_the_build(monkeypatch, tmp_path):
+    made, asked = building.Build(tmp_path / "fft_runner", tmp_path / "build"), []
+    monkeypatch.setattr(building, "_run", lambda command, step: asked.append(step))
+    source, test, program = made.source / "a.c", tmp_path / "tests" / "fft_runner" / "b.c", made.program("fft_runner")
+    for path in (source, test, program):
+        path.parent.mkdir(parents=True)
+        path.touch()
+
+    def is_asked(change=lambda: None):
+        time.sleep(0.02)  # clocks of file systems have steps of some milliseconds
+        change()
+        asked.clear()
+        building._ensure.__wrapped__(made, False)
+        return "build" in asked
+
+    assert is_asked() and not is_asked() and is_asked(source.touch) and not is_asked() and is_asked(test.touch)
+    assert is_asked((made.source / "new.h").touch) and is_asked(source.unlink) and not is_asked()
+    with pytest.raises(building.BuildError, match="the build did not produce"):
+        is_asked(program.unlink)
+    assert asked
