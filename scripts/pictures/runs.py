@@ -135,7 +135,7 @@ def _labels(sizes: Sequence[float]) -> list[str]:
 
 def _legend(series: Iterable[str], nominal: list[float]) -> list[Any]:
     return [*(_line(name, color=colour, marker=mark, linestyle="none")
-              for name, (colour, mark) in zip(series, SERIES * len(series))),
+              for name, (colour, mark) in zip(series, cycle(SERIES))),
             _line("time model"), *(_bound(f"bound: the link, {rate_text(rate)}") for rate in nominal)]
 
 
