@@ -1,6 +1,6 @@
 """The choices of a plan: its steps from the first answers of all grids to searched placements of the fastest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -217,9 +217,10 @@ class Wanted:
         for grids in self._parts(where):
             found = found or list(self._of_grids(usual, grids, texts, refusals))
         if narrow:
-            found = self._of_all_rules(found, refusals)
+            found = self._perhaps_first(
+                found, lambda choice: (replace(choice.where, robust=True), choice.prediction.placement), refusals)
         if lazy:
-            found += self._launched(found, refusals)
+            found += self._perhaps_first(found, lambda choice: (choice.where, DEFAULT), refusals)
         found = _none_after_launch_order(found)
         if not found:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
@@ -243,21 +244,17 @@ class Wanted:
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
 
-    def _of_all_rules(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
-        """Return the choices under the worst rule that may be the fastest: none is faster than under the default rule."""
-        some = list[Choice]()
-        for choice in self.ranked(found):
-            if not some or choice.worth < min(each.worth for each in some):
-                here = replace(choice.where, robust=True)
-                some += self._of_grids(here, [choice.grid], [choice.prediction.placement], refusals)
-        return some
+    def _perhaps_first(self, found: Iterable[Choice], asked: Callable[[Choice], tuple[Question, str]],
+                       refusals: list[Any]) -> list[Choice]:
+        """Return the choices of other questions and placements of the grids that may be the fastest.
 
-    def _launched(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
-        """Return the launch orders that may be the fastest: here none is faster than the best placement of its grid."""
+        No such choice is faster than that of its grid in `found`.
+        """
         some = list[Choice]()
         for choice in self.ranked(found):
             if not some or choice.worth < min(each.worth for each in some):
-                some += self._of_grids(choice.where, [choice.grid], [DEFAULT], refusals)
+                here, text = asked(choice)
+                some += self._of_grids(here, [choice.grid], [text], refusals)
         return some
 
     def _grids(self, where: Question) -> list[ProcessGrid]:

@@ -11,7 +11,6 @@ import click
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs import probes
 from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
-from pencilmap.mapper.runs.osu import osu_figures
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import Machine, load_machine
@@ -108,7 +107,7 @@ def _osu(texts: tuple[str, ...], machine: str, output: str | None, as_json: bool
             raise click.UsageError(f"two files are of {int(nodes)} nodes; give one of them")
         files[int(nodes)] = path
     base = load_machine(machine)
-    figures = osu_figures(base, files)
+    figures = probes.osu_figures(base, files)
     fitted = {key: figures[key].value for key in ("injection_per_node", "node_message_cost", "fitted_nodes")}
     if output:
         probes.write_machine(base, figures, output)

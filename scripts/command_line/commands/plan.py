@@ -50,8 +50,8 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @partial(options.on_machine, tasks=SEVERAL_TASKS)
-@with_options(options.WRAP, options.NEIGHBOURS, options.ANY_GRID, options.placements(default=None), options.ANY_EXCHANGE,
-              options.SCHEDULE, options.DIRECTION, options.ROUTING, options.ROBUST)
+@with_options(options.WRAP, options.AMONG, options.NEIGHBOURS, options.ANY_GRID, options.placements(default=None),
+              options.ANY_EXCHANGE, options.SCHEDULE, options.DIRECTION, options.ROUTING, options.ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(options.SEARCH, options.HALO, TRAFFICS)

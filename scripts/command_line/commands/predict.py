@@ -138,7 +138,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
 def _lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
            message_cost: str | None, ports: int, as_json: bool) -> None:
     """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
-    from pencilmap.mapper.studies.lines import placed_lines
+    from pencilmap.mapper.place import placed_lines
     from pencilmap.model.lines.line_plan import break_evens, line_time
 
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
