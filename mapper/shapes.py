@@ -156,7 +156,8 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
 
     Leaf after leaf: the first takes the job if it can and has the fewest free nodes, else the leaf in the fullest unit; then
     a nearer leaf that can take the rest comes first. Each gives its first nodes.
-    Source: `_eval_nodes_topo` in src/plugins/topology/tree/eval_nodes_tree.c of Slurm.
+    Source: `_eval_nodes_topo` in src/plugins/topology/tree/eval_nodes_tree.c of Slurm. Slurm 22.05 is the same on two
+    levels; on more it keeps the chosen nodes in the counts of higher switches, and a nearer leaf need not have room.
 
     Parameters
     ----------

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.runs.compare import Comparison
-    from pencilmap.model.times.calibrate import Errors, Quality
-    from pencilmap.model.times.held_out import Held
+    from pencilmap.model.times.calibrate import Errors, Held, Quality
 
 T = TypeVar("T")
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json

@@ -12,13 +12,14 @@ import numpy as np
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.compare import compare_published, prediction_of_cell
 from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.times.published import Cell, bluegene_l_512, table
+from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.scripts.reproduce.figure import DRAWING, SAME, Compared, Figure, Found, steps
 
 PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}
@@ -37,7 +38,7 @@ def _cells() -> list[tuple[Cell, Any]]:  # a comparison with predictions
 def lengths() -> Found:
     """Return Table 1: m of rows and columns, which must be reproduced exactly."""
     torus, rows = load_machine("bluegene-l").torus, []
-    for line in table("jagode_table1.csv"):
+    for line in own_table("jagode_table1.csv"):
         grid = parse_grid(line["grid"], PENCIL)
         stage = predict(place(PLACEMENTS[line["mapping"]], Site(torus, 1), grid)).stage(line["exchange"])
         computed = " ".join(f"{float(m):g}" for m in stage.m)

@@ -7,9 +7,9 @@ from statistics import fmean, geometric_mean, median, pstdev
 from typing import Any
 
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import BRICK, PENCIL
 from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.times.published import table
 from pencilmap.model.traffic.exchange import remaps
 from pencilmap.scripts.networks.measured import (
     MPICH,
@@ -60,7 +60,7 @@ def step_of_dynamics() -> Found:
 
 def published(name: str) -> dict[tuple[int, int], float]:
     """Return {(bytes, processes): value} of a table."""
-    return {(int(row["bytes"]), int(column.split()[0])): float(value) for row in table("schulz_2008.csv")
+    return {(int(row["bytes"]), int(column.split()[0])): float(value) for row in own_table("schulz_2008.csv")
             if row["table"] == name for column, value in row.items() if column.endswith(" processes") and value}
 
 
