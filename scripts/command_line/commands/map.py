@@ -23,7 +23,7 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.node_choices import job_lines
+from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
@@ -134,8 +134,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
     echo()
     options.show_launch(how, form, output, said.has_gain)
-    for line in job_lines(here) if where.among and not here.among else ():
-        labelled(*line)
+    say_lines([*(job_lines(here) if where.among and not here.among else ()), *idle_lines(here, mapping)])
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()

@@ -33,6 +33,7 @@ from pencilmap.scripts.command_line.node_choices import (
     host_list,
     job_lines,
     nodes_as_dict,
+    program_on_nodes,
     words_of_nodes,
 )
 from pencilmap.scripts.command_line.pages import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, Page, with_options
@@ -81,9 +82,15 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     if traffic:
-        where = replace(where, routing=routing)
+        where, own_nodes = replace(where, routing=routing), ""
+        if where.among is not None:
+            with hearing():
+                where, own_nodes = program_on_nodes(where, traffic[0])
         ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
-        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json)
+        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json,
+                     nodes=host_list(where) if own_nodes else "")
+        if own_nodes and not as_json:
+            say_lines([*job_lines(where, scheduler), ("other", own_nodes)])
         return
     counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
     if threads and len(counts) > 1:
