@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from pencilmap.model.lines import ALGORITHMS
-from pencilmap.scripts.command_line.documents import read_result, result_file
+from pencilmap.scripts.command_line.documents import result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.validation import (
     MOST_RANKS,
@@ -16,7 +16,7 @@ from pencilmap.scripts.networks.validation import (
     validate_bricks,
     validate_lines,
 )
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, read_result, run_by
 
 DOCUMENT = ROOT / "docs" / "distributed-lines.md"
 LINE = ("--network", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
