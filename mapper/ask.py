@@ -7,6 +7,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping as Variables, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from pencilmap.model.placement.grid import (
     parse_grid,
     parse_transform,
 )
-from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.question import FIRST, Question
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import bisection_bandwidth
@@ -120,7 +121,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
         weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
         wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None,
-        placed: str | PathLike[str] | None = None) -> Question:
+        placed: str | PathLike[str] | None = None, neighbours: float = 0.0) -> Question:
     """Return the question described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -142,8 +143,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order, or a list such as ``c[010-023,200]``. By default all nodes, or
         those of the job in `environ` if the network is a file that names its hosts. Or their number, which takes the
-        partition of the machine with the widest bisection, or the first nodes of a machine with switches; or their shape,
-        in place of `network`.
+        partition of the machine with the widest bisection, or the first nodes of a network of switches, in place of which
+        a plan may choose others; or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used, for example ``1-2-3,0-0-4`` or ``c[010-012]``, or a file of them.
     idle : bool
@@ -172,6 +173,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         Names of the nodes, as `hosts` of `job_of`: Slurm's order is that of the names.
     placed : path or str, optional
         File of a placement. If a network file has several parts, the hosts of this file choose one.
+    neighbours : float
+        In a choice of nodes, what each other node of a leaf sends, as a part of what a node of the job sends, 0 to 1.
 
     Raises
     ------
@@ -198,7 +201,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     if machine is None and network is None and placed and (title := network_title(read_document(placed))):
         raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
     described, shape = _network(machine, network, bandwidth, hosts)
-    first = described is not None and not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
+    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
     if listed_by.count not in (None, shape.n_nodes) and not first:
         if (listed_by.count or 0) > shape.n_nodes:
             raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, fewer than the {listed_by.count} of `nodes`; "
@@ -223,8 +226,10 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
             job, notes = list(named.values()), (_named_by_job(network, named),)
         if listed and (guess := listed.guess(network)):
             notes = (*notes, guess)
-        site = Site(network, tasks, _allocation(network, listed, failed, count, job), idle)
-        found = Question(site=site, transform=transform, machine=machine, costs=_costs(described, bandwidth),
+        free = _allocation(network, listed, failed, job)
+        site = Site(network, tasks, Allocation(network, free.nodes[:count]) if count else free, idle)
+        found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
+                        transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
                         hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
@@ -297,7 +302,7 @@ def _notes(network: Network, machine: Machine | None, used: Iterable[str], count
     yield from network.notes
     if count:
         nodes = "the node is" if count == 1 else f"the {count} nodes are"
-        yield f"{nodes} assumed to be the first of the network: a file of the numbers of other nodes gives other places"
+        yield f"{nodes} {FIRST}"
     if machine:
         yield from machine.doubts(network, used)
 
@@ -379,11 +384,9 @@ def _network(machine: str | None, network: str | None, bandwidth: str | None,
     return described, network_on(described, network, bandwidth, hosts)
 
 
-def _allocation(network: Network, listed: NodeTable | None, failed: str | None, count: int | None,
-                job: list[int] | None) -> Allocation:
-    """Return the usable nodes: those of a list, the first `count`, those of the job, or all; without failed ones."""
+def _allocation(network: Network, listed: NodeTable | None, failed: str | None, job: list[int] | None) -> Allocation:
+    """Return the usable nodes: those of a list, those of the job, or all; without failed ones."""
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
-                  Allocation(network, np.arange(count)) if count else
                   Allocation(network, np.array(job)) if job else whole_network(network))
     return allocation.without(_failed(failed, network, listed)) if failed else allocation
 

@@ -1,21 +1,25 @@
 """The placement of a grid: by a text, or the fastest of all families by all terms of the time model."""
 
+from typing import TYPE_CHECKING
 
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements import BEST, check_name, place as place_at, takes_objective
-from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.placements.search import search_of_text, searched
+from pencilmap.mapper.placements.best import candidates, search_of_text, searched
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product_of
+from pencilmap.model.base.errors import PlacementError
 from pencilmap.model.network.torus import as_torus
-from pencilmap.model.placement.allocation import Placement
+from pencilmap.model.placement.allocation import Mapping, Placement
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import BY, worth
 from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, PAIR, SEQUENCE, directed
+
+if TYPE_CHECKING:
+    from pencilmap.model.lines.line_problem import LineProblem
 
 Placed = tuple[Placement, Prediction]
 
@@ -113,3 +117,31 @@ def _is_whole(question: Question, grid: ProcessGrid) -> bool:
     """Return whether the grid takes every slot of a whole torus, so that it has product placements."""
     return (question.network.has_products and question.site.allocation.is_complete
             and grid.n_tasks == question.n_slots)
+
+
+def placed_lines(question: Question, problem: "LineProblem", text: str) -> Mapping:
+    """Return a placement of distributed lines: on the grid of `LineProblem.grids` with the least time of the lines.
+
+    Parameters
+    ----------
+    question : Question
+    problem : LineProblem
+    text : str
+        Name of the placement.
+
+    Raises
+    ------
+    PlacementError
+        If the placement exists on none of these grids.
+    """
+    from pencilmap.model.lines.line_plan import line_time  # few questions are about lines
+
+    found, missing = [], []
+    for grid in problem.grids(question.n_slots):
+        try:
+            found.append(place(question, text, grid).mapping(text))
+        except PlacementError as error:
+            missing.append(error)
+    if not found:
+        raise missing[0]
+    return min(found, key=lambda mapping: line_time(problem.forecast(mapping, question.costs)))

@@ -1,12 +1,18 @@
-"""Shapes of a number of nodes: the partitions that a machine hands out, or every torus."""
+"""Shapes of a number of nodes: the partitions that a machine hands out, or every torus; choices of hosts on switches."""
 
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, product
 from typing import Any
 
-from pencilmap.model.base.arrays import factorisations
+import numpy as np
+
+from pencilmap.model.base.arrays import Ints, factorisations
 from pencilmap.model.base.errors import PartitionError
+from pencilmap.model.base.units import counted, plural
 from pencilmap.model.machines.machine import Machine, machine_partitions
+from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.placement.allocation import Allocation
 
 MAX_SHAPES = 20_000
 
@@ -80,3 +86,138 @@ def alike(torus: Torus) -> tuple[Any, ...]:
     """Return the properties that decide a time: extents, rings, bandwidths, cables, in any order."""
     rates = torus.bandwidth or (None,) * torus.n_dimensions
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
+
+
+def node_choices(free: Allocation, n_nodes: int, port: Ints | None = None) -> list[Ints]:
+    """Return choices of some of the free nodes of a network with levels: over few or many units of each level.
+
+    Parameters
+    ----------
+    free : Allocation
+    n_nodes : int
+    port : int array, shape (N,), optional
+        The cable of a leaf that leads to each node under static routes: nodes of a leaf with different ones come first.
+
+    Returns
+    -------
+    list of int array, shape (n_nodes,)
+        Different choices, each in rising order.
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> [nodes.tolist() for nodes in node_choices(Allocation(parse("leaves=2,hosts=3,up=1")), 3)]
+    [[0, 1, 2], [0, 1, 3]]
+    """
+    levels = [level.unit for level in free.network.levels]
+    units = [len(np.unique(unit[free.nodes])) for unit in levels]
+    most = [sorted({-(-n_nodes // (g + 1)) for g in range(n)}, reverse=True) for n in units]
+    ordered, found = by_port(free, port), dict[bytes, Ints]()
+    for limits in product(*most):
+        nodes = np.sort(_within(levels, ordered, n_nodes, limits))
+        if len(nodes) == n_nodes:
+            found.setdefault(nodes.tobytes(), nodes)
+    return list(found.values())
+
+
+def by_port(free: Allocation, port: Ints | None) -> Ints:
+    """Return the free nodes: of each leaf first one behind each cable, then the second ones, and so on."""
+    nodes = np.sort(free.nodes)
+    if port is None:
+        return nodes
+    leaf = free.network.levels[0].unit[nodes]
+    order = np.lexsort([nodes, port[nodes], leaf])
+    first = np.concatenate([[True], (np.diff(leaf[order]) != 0) | (np.diff(port[nodes][order]) != 0)])
+    turn = np.arange(len(nodes)) - np.maximum.accumulate(np.where(first, np.arange(len(nodes)), 0))
+    return nodes[order][np.lexsort([nodes[order], turn])]
+
+
+def _within(levels: Sequence[Ints], nodes: Ints, count: int, limits: Sequence[int]) -> Ints:
+    """Return up to `count` of some nodes, with at most so many in a unit of each level; units with most room come first."""
+    if not levels:
+        return nodes[:count]
+    unit = levels[-1][nodes]
+    parts = [_within(levels[:-1], nodes[unit == u], limits[-1], limits[:-1]) for u in np.unique(unit)]
+    chosen = list[Ints]()
+    for part in sorted(parts, key=len, reverse=True):
+        chosen.append(part if len(part) <= count else _within(levels[:-1], part, count, limits[:-1]))
+        count -= len(chosen[-1])
+    return np.concatenate(chosen)
+
+
+def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
+    """Return the nodes that Slurm's topology/tree takes, for nodes of one weight.
+
+    Leaf after leaf: the first takes the job if it can and has the fewest free nodes, else the leaf in the fullest unit; then
+    a nearer leaf that can take the rest comes first. Each gives its first nodes.
+    Source: `_eval_nodes_topo` in src/plugins/topology/tree/eval_nodes_tree.c of Slurm.
+
+    Parameters
+    ----------
+    free : Allocation
+        Of a network with levels, whose top switch joins all nodes.
+    n_nodes : int
+
+    Examples
+    --------
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> slurm_tree(Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 5, 6]), 5).tolist()
+    [0, 2, 3, 4, 5]
+    """
+    nodes = np.sort(free.nodes)
+    levels = [level.unit[nodes] for level in free.network.levels] + [np.zeros_like(nodes)]
+    above = {int(u): [int(unit[np.argmax(levels[0] == u)]) for unit in levels] for u in np.unique(levels[0])}  # of each leaf
+    counts = [np.bincount(unit) for unit in levels]
+    far, left, chosen = dict.fromkeys(above, 0), n_nodes, list[Ints]()
+
+    def compared(a: int, b: int) -> tuple[int, bool]:
+        """Return whether leaf a is better (1) or worse (-1) than b, and whether a unit around a that decides has room."""
+        for level, (x, y) in enumerate(zip(above[a], above[b])):
+            mine, other = int(counts[level][x]), int(counts[level][y])
+            fits = mine >= left
+            if fits or other >= left:
+                return (int(np.sign(other - mine)) if fits and other >= left else 1 if fits else -1), fits
+            if above[a][level + 1] == above[b][level + 1]:
+                break
+        return int(np.sign(mine - other)), fits
+
+    while left > 0 and above:
+        best = -1
+        for leaf in above:
+            if counts[0][leaf] and best >= 0:
+                better, fits = compared(leaf, best)
+                best = leaf if (far[leaf] < far[best] and fits) or (far[leaf] == far[best] and better > 0) else best
+            elif counts[0][leaf]:
+                best = leaf
+        if best < 0:
+            break
+        chosen.append(nodes[levels[0] == best][:left])
+        left -= len(chosen[-1])
+        taken = int(counts[0][best])
+        for count, unit in zip(counts, above[best]):
+            count[unit] -= taken
+        for leaf in above:
+            far[leaf] += 2 * sum(x != y for x, y in zip(above[leaf], above[best]))
+    return np.sort(np.concatenate(chosen))
+
+
+def in_words(network: Network, nodes: Ints) -> str:
+    """Return a choice of nodes in words: how many of how many units.
+
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> tree = parse("leaves=4,hosts=4,up=2")
+    >>> in_words(tree, np.array([0, 1, 4, 5])), in_words(tree, np.arange(3)), in_words(tree, np.arange(6))
+    ('2 nodes of each of 2 leaves', '3 nodes of one leaf', '2 to 4 nodes of each of 2 leaves')
+    """
+    words = ""
+    for level in network.levels:
+        unit = level.unit[nodes]
+        count = np.bincount(unit)
+        used = count[count > 0]
+        if not words:
+            number = str(used.min()) if used.min() == used.max() else f"{used.min()} to {used.max()}"
+            words = f"{number} {plural('node', int(used.max()))} " + (
+                f"of one {level.name}" if len(used) == 1 else f"of each of {counted(len(used), level.name)}")
+        elif level.count > 1:
+            words += f", in {counted(len(used), level.name)}"
+    return words or counted(len(nodes), "node")

@@ -7,14 +7,13 @@ cores: then each PU is taken for one.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pencilmap.mapper.allocations.found import Core, Fact, Found
-from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.formats.lines import Document, read_document, xml_root
 from pencilmap.mapper.graphs.hwloc import allowed, allowed_memory, closest, looks_like as looks_like, unit_of_tasks
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.base.reading import parse_xml, reading
+from pencilmap.model.base.reading import reading
 from pencilmap.model.base.units import counted
 
 MAX_CORES = 1 << 16
@@ -29,11 +28,7 @@ def read_cores(path: str | PathLike[str]) -> tuple[Core, ...]:
 
 def find(document: Document) -> Found:
     """Return cores of a node."""
-    try:
-        root = parse_xml(document.text)
-    except (ElementTree.ParseError, ValueError, RecursionError) as error:
-        line, column = getattr(error, "position", (None, -1))
-        raise document.refuse(f"is not XML: {error}", line, column + 1) from error
+    root = xml_root(document)
     cores = tuple(_cores(root))
     if not cores:
         raise document.refuse("has no object of type Core or PU that the job may use")

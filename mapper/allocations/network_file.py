@@ -6,28 +6,22 @@ hwloc no longer has netloc (open-mpi/hwloc #590), but exports remain. An export 
 come from the names, or from a separate table. GraphML: netloc 0.5, ``netloc_topology_export_graphml`` (read by networkx);
 XML: elements ``node`` with ``type`` and ``name`` (hwloc 2, netloc/topology.c).
 
-Scotch target files (``.tgt``): a line with the name of an architecture and its sizes.
-
-``torus2D X Y``, ``torus3D X Y Z``, ``torusXD d ...`` and the same with ``mesh`` are tori and meshes; ``hcub d`` is a mesh
-of two nodes along each of d dimensions. Other targets have no coordinates: complete graphs (``cmplt``, ``cmpltw``), trees
-of switches (``tleaf``, ``ltleaf``), decompositions (``deco``, ``sub``, ``dist``) and targets of variable size.
-Source: Scotch 7.0 user's guide, "Target architecture files", and the names in libscotch/arch.c.
+Scotch target files (``.tgt``): those of tori and meshes give coordinates.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import ParseError
 
 from pencilmap.mapper.allocations.found import NO_TORUS, Fact, Found, shortened
-from pencilmap.mapper.formats.foreign import TARGETS
-from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named
+from pencilmap.mapper.formats.lines import Document, xml_root
+from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_named, scotch
 from pencilmap.mapper.graphs.parts import PartsError
 from pencilmap.model.base.errors import PencilmapError
-from pencilmap.model.base.reading import check_xml, parse_xml
+from pencilmap.model.base.reading import check_xml
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import kind_of
 
@@ -127,18 +121,13 @@ def _graphml(document: Document) -> Any:
     try:
         check_xml(document.text)
         graph = nx.read_graphml(BytesIO(document.text.encode("utf-8")))
-    except (nx.NetworkXError, ElementTree.ParseError, ValueError, KeyError, RecursionError) as error:
+    except (nx.NetworkXError, ParseError, ValueError, KeyError, RecursionError) as error:
         raise document.refuse(f"is not GraphML: {str(error)[:120]}") from error
     return _sorted_out((str(name), data) for name, data in graph.nodes(data=True))
 
 
 def _xml(document: Document) -> tuple[tuple[Any, ...], int]:
-    try:
-        root = parse_xml(document.text)
-    except (ElementTree.ParseError, ValueError, RecursionError) as error:
-        line, column = getattr(error, "position", (None, -1))
-        raise document.refuse(f"is not XML: {error}", line, column + 1) from error
-    return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))
+    return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in xml_root(document).iter("node"))
 
 
 def _sorted_out(nodes: Iterable[Any]) -> tuple[tuple[Any, ...], int]:
@@ -155,40 +144,10 @@ def _sorted_out(nodes: Iterable[Any]) -> tuple[tuple[Any, ...], int]:
     return tuple(hosts), others
 
 
-MOST_DIMENSIONS = 16
-
-
-def looks_like_scotch(document: Document) -> bool:
-    return re.match(rf"\s*({'|'.join(TARGETS)})\s+[0-9]", document.text[:100]) is not None
-
-
 def find_scotch(document: Document) -> Found:
-    """Return the shape of the target."""
-    text = " ".join(document.text.split())[:60]
-    name, *words = document.text.split()
-    shape = _shape(name, [int(word) if re.fullmatch("[0-9]{1,6}", word) else 0 for word in words[:MOST_DIMENSIONS + 2]])
-    number = document.lines("\n")[0][0]
-    if shape is None:
-        raise document.refuse(f"{name} is a Scotch target without coordinates; give a torus or mesh, e.g. torus3D 4 4 2, or "
-                              "for `network` write one edge in each line", number)
-    if not shape or min(shape) < 1:
-        raise document.refuse(f"{text!r} is not a target and its sizes, e.g. torus3D 4 4 2, meshXD 4 2 2 2 2 or hcub 4, "
-                              f"with at most {MOST_DIMENSIONS} dimensions", number)
-    wraps = name.startswith("torus")
-    torus = "x".join(map(str, shape)) + ("" if wraps else ":mesh")
-    return Found((Fact("torus" if wraps else "mesh", torus, f"{document.label} ({name})"),), torus)
-
-
-def _shape(name: str, sizes: Sequence[int]) -> list[int] | Sequence[int] | None:
-    """Return extents of a target; [] if the sizes do not fit its name, None for a target without coordinates.
-
-    >>> _shape("torus3D", [4, 4, 2]), _shape("meshXD", [2, 5, 6]), _shape("hcub", [3]), _shape("mesh2D", [4])
-    ([4, 4, 2], [5, 6], [2, 2, 2], [])
-    >>> _shape("cmplt", [8])
-    """
-    if name == "hcub":
-        return [2] * sizes[0] if len(sizes) == 1 and sizes[0] <= MOST_DIMENSIONS else []
-    if not name.startswith(("torus", "mesh")):
-        return None
-    count, shape = (sizes[0], sizes[1:]) if name.endswith("XD") else (int(name[-2]), sizes)
-    return shape if len(shape) == count <= MOST_DIMENSIONS else []
+    """Return the shape of a target that is a torus or a mesh, and the network of any other target."""
+    torus = scotch.read(document)
+    if not isinstance(torus, str):
+        return find(document)
+    what = "mesh" if torus.endswith(":mesh") else "torus"
+    return Found((Fact(what, torus, f"{document.label} ({document.text.split()[0]})"),), torus)

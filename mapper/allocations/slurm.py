@@ -24,8 +24,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs.slurm import (
     UNITS,
     Configuration,
-    all_hosts,
-    children_of,
+    configuration_of_topology,
     hosts_of,
     line_of,
     looks_like_yaml,
@@ -135,19 +134,22 @@ def find(document: Document) -> Found:
     found = read_configuration(document)
     if not found.all_hosts:
         raise document.refuse("names no hosts; lines NodeName=, SwitchName=, BlockName= or RingName= with hosts are needed")
-    facts = (*_network(document, found), Fact("hosts", f"{len(found.all_hosts)}: {shortened(found.all_hosts)}",
-                                              document.label), *_partitions(document, found))
+    facts = (*_network(document, found), *_named_hosts(document, found.all_hosts), *_partitions(document, found))
     if found.settings.get("topologyplugin", "").lower() == "topology/3d_torus":
         return _names_with_coordinates(document, found, facts)
     if found.places:
         box = box_facts("hosts", found.places.values(), document.label)
         return Found((*facts, *box), mesh_box(found.places.values()), found.all_hosts, found.places)
-    rings = found.units.get("ringname", {})
+    told = _of_units(found, facts)
+    return with_network(told, document) if found.units and "ringname" not in found.units else told
+
+
+def _of_units(found: Configuration, facts: tuple[Fact, ...]) -> Found:
+    """Return the hosts of a configuration; of a single ring also their places. Several rings are no network."""
+    rings = [ring.hosts for ring in found.units.get("ringname", {}).values()]
     if len(rings) == 1:
-        hosts = next(iter(rings.values())).hosts
-        return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
-    told = Found(facts, found.torus, found.all_hosts)
-    return with_network(told, document) if found.units and not rings else told
+        return Found(facts, str(len(rings[0])), rings[0], {host: (i,) for i, host in enumerate(rings[0])})
+    return Found(facts, found.torus, found.all_hosts)
 
 
 def _network(document: Document, found: Configuration) -> list[Fact]:
@@ -157,8 +159,9 @@ def _network(document: Document, found: Configuration) -> list[Fact]:
     for kind, units in found.units.items():
         levels = max(unit.level for unit in units.values()) + 1
         switches = f"{len(units)} switch{'es' * (len(units) > 1)}"
+        sizes = found.settings.get("blocksizes", "").replace(",", ", ") if kind == "blockname" else ""
         what = (f"a tree of {switches} in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
-                else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)} and")
+                else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)}{f' of sizes {sizes}' * bool(sizes)} and")
         facts.append(Fact("network", f"{what} {counted(hosts, 'host')}", document.label))
     if found.torus:
         facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
@@ -186,41 +189,18 @@ def find_yaml(document: Document) -> Found:
     """Return all plugins as facts, and a torus3d with its places, else the hosts of the default topology."""
     facts, founds = [], []
     for entry, plugin in topologies(document):
-        reader: Any = READERS.get(plugin)
-        told = reader(document, entry[plugin]) if reader else Found()  # flat has none
+        if plugin == "torus3d":
+            told = _toruses(document, entry[plugin])
+        elif plugin == "flat":
+            told = Found()
+        else:
+            found = configuration_of_topology(document, entry[plugin], plugin)
+            told = _of_units(found, (*_network(document, found), *_named_hosts(document, found.all_hosts)))
         name = short_name(str(entry.get("topology", "unnamed")))
         facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
         founds.append(told)
     best = next((told for told in founds if told.torus), founds[0])
     return Found(tuple(facts), best.torus, best.hosts, best.places, missing=best.missing)
-
-
-def _tree(document: Document, inside: dict[str, list[dict[str, str]]]) -> Found:
-    switches = units_of(document, inside, "tree")
-    for name in switches:
-        children_of(document, switches, name)
-    hosts = all_hosts(document, switches)
-    return Found((Fact("network", f"a tree of {counted(len(switches), 'switch')} and {counted(len(hosts), 'host')}",
-                       document.label), *_named_hosts(document, hosts)), hosts=hosts)
-
-
-def _blocks(document: Document, inside: dict[str, Any]) -> Found:
-    blocks = units_of(document, inside, "block")
-    hosts = all_hosts(document, blocks)
-    sizes = inside.get("block_sizes")
-    sizes = f" of sizes {', '.join(map(str, sizes))}"[:60] if isinstance(sizes, list) else ""
-    return Found((Fact("network", f"{counted(len(blocks), 'block')}{sizes}, {counted(len(hosts), 'host')}", document.label),
-                  *_named_hosts(document, hosts)), hosts=hosts)
-
-
-def _rings(document: Document, inside: dict[str, list[dict[str, str]]]) -> Found:
-    rings = units_of(document, inside, "ring")
-    hosts = all_hosts(document, rings)
-    facts = (Fact("network", f"{counted(len(rings), 'ring')}, {counted(len(hosts), 'host')}", document.label),
-             *_named_hosts(document, hosts))
-    if len(rings) > 1:
-        return Found(facts, hosts=hosts)
-    return Found(facts, str(len(hosts)), hosts, {host: (i,) for i, host in enumerate(hosts)})
 
 
 def _toruses(document: Document, inside: dict[str, list[dict[str, Any]]]) -> Found:
@@ -267,6 +247,3 @@ def _triple(document: Document, owner: dict[str, Any], key: str) -> tuple[int, .
     if not numbers or not all(n.isdecimal() and n.isascii() and len(n) < 6 and int(n) < 1 << 16 for n in numbers):
         raise document.refuse(f"{key} needs x, y and z", line_of(document, f"{key}:"))
     return tuple(int(n) for n in numbers)
-
-
-READERS = {"tree": _tree, "block": _blocks, "ring": _rings, "torus3d": _toruses}

@@ -129,3 +129,20 @@ def copy_into(target: np.ndarray, source: np.ndarray) -> None:
     """Copy a row of numbers. For ``target[:] = source`` numba would compile messages about shapes, which takes seconds."""
     for k in range(len(source)):
         target[k] = source[k]
+
+
+@compiled
+def random_bits(state: np.ndarray) -> Any:
+    """Return the next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016)); state has shape (1,)."""
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    return x * np.uint64(2685821657736338717)
+
+
+@compiled
+def random_below(state: np.ndarray, n: int) -> Any:
+    """Return a random number below n, 0 for n = 0."""
+    return np.int64((random_bits(state) >> np.uint64(33)) % np.uint64(max(n, 1)))

@@ -24,6 +24,9 @@ seeds each |
 100 hosts with 20x20 falls from 7.8 to 7.0 |
 | PATIENCE | rounds without a better tiling | 1 to 8 find the same on 6x6, 7x7, 10x10 and 5x5x5, three seeds; \
 of these 4 and 8 take twice the time of 1 |
+| ROUNDS_OF_TILINGS | rounds: lattices, annealings of each, steps; the last round repeats | a second or a few on 8x8x8 |
+| ROUNDS_OF_BASES | rounds: starts that are climbed from, the best first, and divisor of the evaluations for each | some \
+seconds on a twisted torus |
 | ROUNDS_OF_RINGS | rounds from the best start on whole rings: temperatures in units of the energy for each link, doublings \
 of the exponent of the guide | one long round: 7x5x3 with 4 tasks 5.26 to 5.31, four short ones 5.45 to 5.6 |
 | ROUNDS_OF_MESHES | the same on other tori and meshes | exponents up to 64 in place of 16: 1.7 % less in the mean of ten \
@@ -61,6 +64,8 @@ MOST_SWAPS = 2500
 OF_TILING, AFTER_TILING = 0.5, 1 / 3
 OF_ROUNDS = 0.5
 PATIENCE = 4
+ROUNDS_OF_TILINGS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))
+ROUNDS_OF_BASES = ((8, 24), (3, 6), (1, 6))
 ROUNDS_OF_RINGS = (((0.8, 0.002), 4),)
 ROUNDS_OF_MESHES = ((0.8, 0.05), 4), ((0.8, 0.05), 5), ((0.8, 0.05), 5), ((0.4, 0.002), 6)
 ROUNDS_OF_SWITCHES = ((0, 0.004, True), (0, 0.02, False), (1, 0.004, True), (2, 0.004, False), (0, 0.004, False),

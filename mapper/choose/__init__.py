@@ -15,12 +15,13 @@ from typing import Any
 
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
-from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of
+from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of, site_key
+from pencilmap.mapper.choose.nodes import beside, own_choice, sites
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.base.errors import GridError, PartitionError, PencilmapError
-from pencilmap.model.decompositions import Decomposition
+from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.kinds import all_variants, routing as routing_rule
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import Torus
@@ -57,6 +58,8 @@ class Plan:
         Whether a time limit ended the search.
     left_out : tuple of Torus
         Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
+    own : Choice, optional
+        The best choice of the same grid on the nodes that the scheduler takes by itself, if the plan chose nodes.
     """
 
     where: Question
@@ -65,6 +68,7 @@ class Plan:
     effort: str = "normal"
     cut_short: bool = False
     left_out: tuple[Network, ...] = ()
+    own: Choice | None = None
 
     @property
     def best(self) -> Choice:
@@ -166,6 +170,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     wanted = Wanted(first, by=by, effort=effort, decompositions=decompositions, grids=grids,
                      placements=placements, exchanges=exchanges, schedules=schedules)
     within = within or search_of(effort, seed, seconds)
+    if any(here.among for here in others or (where,)):
+        others = [site for here in others or (where,) for site in sites(here, _typical(here, grids))]
     with part(0, BEFORE_SEARCH if wanted.searches else 1):
         found, left_out = _of_shapes(wanted, [_on_shape(first, shape) for shape in others], top or TOP[effort]) \
             if others else (wanted.first(first), ())
@@ -176,13 +182,17 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
     if wanted.searches:
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, within)
-    ranking = wanted.without_file(wanted.or_launched(found, top or TOP[effort]))
-    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out)
+    own = _on_own_nodes(wanted, where, found, within)
+    ranking = wanted.without_file(wanted.or_launched([*found, *own], top or TOP[effort]))
+    if where.neighbours:
+        ranking.sort(key=lambda choice: beside(choice.where, choice.placed, where.neighbours) or choice.prediction.cost)
+    own = [choice for choice in ranking if own and choice.kind == own[0].kind]
+    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out, next(iter(own), None))
 
 
 def best_grid(question: Question) -> ProcessGrid:
     """Return the grid of the first choice of `plan`, under the schedule of the question."""
-    return plan(replace(question, shapes=()), schedules=(question.schedule,)).best.grid
+    return plan(question.alone, schedules=(question.schedule,)).best.grid
 
 
 def predictions(question: Question, grid: ProcessGrid | None = None, placements: Sequence[str] = (BEST,),
@@ -217,7 +227,7 @@ def predictions(question: Question, grid: ProcessGrid | None = None, placements:
         if is_all:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` "
                             f"{question.decomposition.usage}")
-        return plan(replace(question, shapes=()), placements=placements, exchanges=exchange and (exchange,),
+        return plan(question.alone, placements=placements, exchanges=exchange and (exchange,),
                     schedules=(question.schedule,)).predictions
     found = list[Prediction]()
     searched = replace(question, routing=None) if is_all else question
@@ -241,6 +251,21 @@ def under_every_rule(question: Question, placed: Placement, name: str | None = N
     return interval(question, placed, name, lambda rule: heard(f"routing {rule}", next(done) / len(rules)))
 
 
+def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGrid:
+    """Return the grid for which choices of nodes are compared first: the only one, or the squarest."""
+    return min(grids or all_grids(where.n_slots, PENCIL), key=lambda grid: max(grid.shape))
+
+
+def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: Search) -> list[Choice]:
+    """Return the best choice of the best grid on the nodes that the scheduler takes by itself, searched if others are."""
+    own, best = own_choice(where), wanted.ranked(found)[0]
+    same = [choice for choice in found
+            if own and site_key(choice.where) == site_key(own) and choice.kind[2:] == best.kind[2:]]
+    if same and wanted.searches and site_key(best.where) != site_key(same[0].where):
+        same.append(wanted.searched_again(wanted.ranked(same)[0], within))
+    return wanted.ranked(same)[:1] if same else []
+
+
 def _on_shape(question: Question, shape: Question) -> Question:
     """Return the rules of a question on another shape."""
     return replace(shape, routing=question.routing, exchange=question.exchange, schedule=question.schedule)
@@ -249,7 +274,7 @@ def _on_shape(question: Question, shape: Question) -> Question:
 def _on(where: Question, torus: Torus) -> Question:
     """Return the same question on another torus."""
     site = Site(torus, where.tasks_per_node, idle=where.site.idle, launch=where.site.launch)
-    return replace(where, site=site, shapes=())
+    return replace(where.alone, site=site)
 
 
 def _of_shapes(wanted: Wanted, shapes: list[Question], top: int) -> tuple[list[Choice], tuple[Network, ...]]:
@@ -358,7 +383,7 @@ def faster_choice(question: Question, found: Prediction, grids: Sequence[Process
     if not grids or (found.grid.n_tasks > LARGE and not question.network.has_products):
         return None
     try:
-        best = plan(replace(question, shapes=(), schedule=schedule), grids=grids, placements=(BEST,),
+        best = plan(replace(question.alone, schedule=schedule), grids=grids, placements=(BEST,),
                     exchanges=(found.stages[0].algorithm,), schedules=(schedule,), effort="quick").best
     except PencilmapError:
         return None

@@ -1,6 +1,6 @@
 """The choices of a plan: its steps from the first answers of all grids to searched placements of the fastest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -123,8 +123,8 @@ class Choice:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Shape, tasks per node and grid."""
-        return self.network, self.where.tasks_per_node, self.decomposition.name, self.grid.shape
+        """Shape or nodes, tasks per node and grid."""
+        return *site_key(self.where), self.where.tasks_per_node, self.decomposition.name, self.grid.shape
 
 
 @dataclass(frozen=True)
@@ -217,9 +217,10 @@ class Wanted:
         for grids in self._parts(where):
             found = found or list(self._of_grids(usual, grids, texts, refusals))
         if narrow:
-            found = self._of_all_rules(found, refusals)
+            found = self._perhaps_first(
+                found, lambda choice: (replace(choice.where, robust=True), choice.prediction.placement), refusals)
         if lazy:
-            found += self._launched(found, refusals)
+            found += self._perhaps_first(found, lambda choice: (choice.where, DEFAULT), refusals)
         found = _none_after_launch_order(found)
         if not found:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
@@ -243,21 +244,17 @@ class Wanted:
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
 
-    def _of_all_rules(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
-        """Return the choices under the worst rule that may be the fastest: none is faster than under the default rule."""
-        some = list[Choice]()
-        for choice in self.ranked(found):
-            if not some or choice.worth < min(each.worth for each in some):
-                here = replace(choice.where, robust=True)
-                some += self._of_grids(here, [choice.grid], [choice.prediction.placement], refusals)
-        return some
+    def _perhaps_first(self, found: Iterable[Choice], asked: Callable[[Choice], tuple[Question, str]],
+                       refusals: list[Any]) -> list[Choice]:
+        """Return the choices of other questions and placements of the grids that may be the fastest.
 
-    def _launched(self, found: Iterable[Choice], refusals: list[Any]) -> list[Choice]:
-        """Return the launch orders that may be the fastest: here none is faster than the best placement of its grid."""
+        No such choice is faster than that of its grid in `found`.
+        """
         some = list[Choice]()
         for choice in self.ranked(found):
             if not some or choice.worth < min(each.worth for each in some):
-                some += self._of_grids(choice.where, [choice.grid], [DEFAULT], refusals)
+                here, text = asked(choice)
+                some += self._of_grids(here, [choice.grid], [text], refusals)
         return some
 
     def _grids(self, where: Question) -> list[ProcessGrid]:
@@ -394,6 +391,10 @@ class Wanted:
                     found += [replace(choice, is_brief=not last) for choice in some]
         return found
 
+    def searched_again(self, leader: Choice, within: Search) -> Choice:
+        """Return the choice that a search finds for a grid with as much budget as the first grid has in its last round."""
+        return self._searched(leader, within.part(ROUNDS_ON_SWITCHES[-1][1]), False)
+
     def _searched(self, leader: Choice, within: Search, brief: bool) -> Choice:
         """Return the choice that a search finds for a grid."""
         schedule = self._schedule(leader)
@@ -441,7 +442,7 @@ def _problem(choice: Choice) -> Any:
     Halos of RxC and CxR differ.
     """
     transform, grid = choice.where.transform, choice.grid
-    here = choice.network, choice.where.tasks_per_node
+    here = *site_key(choice.where), choice.where.tasks_per_node
     if choice.where.halo is not None:
         return *here, choice.decomposition.name, grid.shape
     is_even = transform is None or transform.divides_evenly(grid)
@@ -450,8 +451,15 @@ def _problem(choice: Choice) -> Any:
     return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
+def site_key(here: Question) -> tuple[Network, bytes]:
+    """Return the network of a question, and its nodes if they are not all."""
+    return here.network, b"" if here.site.allocation.is_complete else here.site.allocation.nodes.tobytes()
+
+
 def floor_of(here: Question) -> float | Fraction:
-    """Return a bound of the exchanges of any placement on a torus: seconds, or lengths without times."""
+    """Return a bound of the exchanges of any placement on a whole machine: seconds, or lengths without times."""
+    if not here.site.allocation.is_complete:
+        return 0
     bound = machine_bound(here.network)
     seconds = None if here.transform is None else m_time(bound, here.network, here.transform.total_bytes)
     return worst(bound, here.network) if seconds is None else seconds

@@ -17,14 +17,13 @@ from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.flux import PMI_LIMIT, pmi_process_mapping
 from pencilmap.mapper.formats.foreign import names_hosts
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, span
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
 _WORD = re.compile(r"[^,\s]+")
 _BESIDE = re.compile(r"[0-9]\s+[0-9]")
-_RANKS = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -63,14 +62,13 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _ranks(document: Document, number: int, word: re.Match[str], most: int) -> range:
-    found = _RANKS.fullmatch(word[0])
-    if not found:
+    found = span(word[0])
+    if found is None:
         raise document.refuse(f"{word[0][:20]!r} is not a rank; ranks a or ranges a-b separated by commas are allowed",
                               number, word.start() + 1)
-    first, last = int(found[1]), int(found[2] or found[1])
-    if not 0 <= last - first < most:
+    if not 0 < len(found) <= most:
         raise document.refuse(f"range {word[0][:40]} does not hold 1 to {most} ranks", number, word.start() + 1)
-    return range(first, last + 1)
+    return found
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank
-from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves
+from pencilmap.mapper.formats.lines import Document, Leaf, check_json, leaves, places_of, span
 from pencilmap.model.base.errors import MapfileError
 from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 
@@ -91,11 +91,9 @@ def expand(blocks: Iterable[Sequence[int]], limit: int) -> list[int]:
     return found
 
 
-_BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
 _VECTOR = re.compile(r"\s*\(\s*vector(?=,\s*\()")
 _BLOCK = r"\(\s*[0-9]{1,12},\s*[0-9]{1,12},\s*[0-9]{1,12}\)"
 _BLOCKS = re.compile(rf",\s*{_BLOCK}(?:\s*,\s*{_BLOCK})*\s*\)\s*")
-_IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -117,10 +115,12 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _read_blocks(document: Document, job: Job) -> Places:
-    found = leaves(document, *_unwrapped(document.text))
-    whole = check_json(document)
-    if isinstance(whole, dict) and (whole.get("version") != 1 or len(whole) != 2):
-        raise document.refuse('is not {"version": 1, "map": [...]}')
+    lists = check_json(document)
+    if isinstance(lists, dict):
+        if lists.get("version") != 1 or len(lists) != 2:
+            raise document.refuse('is not {"version": 1, "map": [...]}')
+        lists = lists.get("map")
+    found = leaves(document, lists)
     for leaf in found:
         if leaf.depth != 2 or len(leaf.values) != 4:
             raise document.refuse("a block of a task map is [nodeid,nnodes,ppn,repeat]", leaf.line, leaf.column)
@@ -134,9 +134,10 @@ def _read_vector(document: Document, job: Job) -> Places:
     if not head or not _BLOCKS.fullmatch(document.text, head.end()):
         raise document.refuse(f"{document.text.strip()[:40]!r} is not a vector of PMI; write "
                               "(vector,(nodeid,nnodes,ppn),...)", 1)
-    inside = document.text[head.end():].rstrip().removeprefix(",").removesuffix(")")
-    found = leaves(document, f"({inside})", head.end())
-    return _expanded(document, job, [leaf._replace(values=(*leaf.values, 1)) for leaf in found])
+    found = list(re.finditer(_BLOCK, document.text))
+    places = places_of(document.text, [block.start() for block in found])
+    return _expanded(document, job, [Leaf((*map(int, re.findall("[0-9]+", block[0])), 1), 2, *place)
+                                     for block, place in zip(found, places)])
 
 
 def _expanded(document: Document, job: Job, found: list[Leaf]) -> Places:
@@ -151,15 +152,6 @@ def _expanded(document: Document, job: Job, found: list[Leaf]) -> Places:
             raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}; {MORE_SLOTS}", leaf.line,
                                   leaf.column)
     return Places(job.site.allocation.nodes[np.array(index, dtype=np.int64)], None, numbers)
-
-
-def _unwrapped(text: str) -> tuple[str, int]:
-    """Return the array inside an object, and its offset."""
-    before = _BEFORE_MAP.match(text)
-    after = text.rpartition("]")[2].strip()
-    if before and after.endswith("}"):
-        return text[before.end():text.rindex("]") + 1], before.end()
-    return text, 0
 
 
 def _check_block(document: Document, leaf: Leaf, job: Job) -> None:
@@ -185,11 +177,10 @@ def _read_raw(document: Document, job: Job) -> Places:
         if node >= nodes.size:
             raise document.refuse(f"more than the {nodes.size} nodes of {job.site}", 1, column)
         for part in idset.split(","):
-            found = _IDSET.fullmatch(part)
-            first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-            if not 0 <= last - first < most - len(entries):
+            ranks = span(part) or ()
+            if not 0 < len(ranks) <= most - len(entries):
                 raise document.refuse(f"{part[:20]!r} is not a set of at most {most} ranks such as 0-3,8", 1, column)
-            entries += [(rank, int(nodes[node]), None, 1) for rank in range(first, last + 1)]
+            entries += [(rank, int(nodes[node]), None, 1) for rank in ranks]
             column += len(part) + 1
     return by_rank(document, entries)
 

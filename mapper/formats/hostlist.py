@@ -8,9 +8,9 @@ comment of ``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cmp_to_key
-from itertools import product
+from itertools import groupby, product
 from math import prod
 from os import PathLike
 from pathlib import Path
@@ -85,6 +85,33 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
         spelled = [[number for run in choice for number in _spelled(run)] for choice in choices]
         names += ["".join(a + b for a, b in zip(fixed, (*chosen, ""))) for chosen in product(*spelled)]
     return names
+
+
+def folded_hosts(names: Sequence[str]) -> str:
+    """Return the list that stands for names in this order.
+
+    >>> folded_hosts(["n08", "n09", "n10", "n12", "login"]), folded_hosts(["r1-2", "r1-3"])
+    ('n[08-10,12],login', 'r1-[2-3]')
+    """
+    parts = list[str]()
+    for (before, after, width), some in groupby(names, key=_around_last):
+        numbers = [int(name[len(before):len(name) - len(after)]) for name in some] if width else []
+        first = [n for i, n in enumerate(numbers) if not i or n != numbers[i - 1] + 1]
+        last = [n for i, n in enumerate(numbers) if i + 1 == len(numbers) or numbers[i + 1] != n + 1]
+        spans = [f"{a:0{width}d}" + (f"-{b:0{width}d}" if b > a else "") for a, b in zip(first, last)]
+        inside = ",".join(spans)
+        parts.append(before + (f"[{inside}]" if len(numbers) > 1 else inside) + after)
+    return ",".join(parts)
+
+
+def _around_last(name: str) -> tuple[str, str, int]:
+    """Return the text before and after the last number of a name, and its digits; names with equal results are a range.
+
+    >>> _around_last("n07"), _around_last("login")
+    (('n', '', 2), ('login', '', 0))
+    """
+    found = re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", name)
+    return (found[1], found[3], len(found[2])) if found else (name, "", 0)
 
 
 def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:

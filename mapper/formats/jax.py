@@ -9,6 +9,7 @@ TpuDevice in public logs.
 
 import re
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -38,8 +39,8 @@ def write(mapping: Mapping, job: Job) -> str:
 
 def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
-    found = leaves(document)
-    row = _row_of_mesh(document)
+    mesh = check_json(document)
+    found, row = leaves(document, mesh), _row_of_mesh(document, mesh)
     if found[0].depth < 3:
         return _read_ids(document, found, job)._replace(row=row)
     d, rows = job.network.n_dimensions, []
@@ -55,9 +56,8 @@ def read(document: Document, job: Job) -> Places:
     return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found], row)
 
 
-def _row_of_mesh(document: Document) -> int:
+def _row_of_mesh(document: Document, rows: list[Any]) -> int:
     """Return the number of devices in each row; NumPy requires rows of equal length."""
-    rows = check_json(document)
     lengths = [len(row) for row in rows]
     for i, n in enumerate(lengths):
         if n != lengths[0]:

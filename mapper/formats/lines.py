@@ -1,33 +1,30 @@
 """Text of files: garbage is refused, comments and blank lines are skipped, and errors have positions.
 
-Nested lists of integers with their places in the file: the part of JSON that task maps and device lists need.
-
-A general JSON parser does not serve, because errors must name line and column, and input of any depth or size must be
-safe. This reader makes one pass and has no recursion.
+Nested lists of integers in JSON, as task maps and device lists are, with their places in the file.
 """
 
 import codecs
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from io import StringIO
 from json import JSONDecodeError
 from os import PathLike
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, ParseError
 
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError, PencilmapError
-from pencilmap.model.base.reading import MOST_BYTES, parse_json, read_whole
+from pencilmap.model.base.reading import MOST_BYTES, parse_json, parse_xml, read_whole
 
 MAX_LINE = 4096
 MAX_PLACES = 1 << 23  # lines or list entries; the values made from them take about a hundred times the memory
 MAX_DIGITS = 12
 HEAD = 1 << 16  # characters that are divided into lines to see the first ones
-_PLAIN = frozenset("0123456789+- \t\n")  # characters of a file that has only integers, which is read as a whole
-_LONG_WORD = re.compile(rf"[^\s]{{{MAX_DIGITS + 1}}}")
+_PLAIN = frozenset("0123456789- \t")  # characters of lines that have only integers, which are read as a whole
+_NOT_PLAIN = re.compile(r"[0-9]-|-(?![0-9])|[0-9]{19}")  # a sign at another place, or more digits than 64 bits hold
 
 
 class Document:
@@ -124,25 +121,27 @@ class Document:
     def _too_many(self, number: int) -> MapfileError:
         return self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
 
-    @cached_property
-    def _is_plain(self) -> bool:
-        """Return whether the text has only integers of a reasonable length, and not too many lines."""
-        if not self.text or self.text.isspace() or self.text.count("\n") > MAX_PLACES or "\r" in self.text:
-            return False
-        return set(self.text) <= _PLAIN and not _LONG_WORD.search(self.text)
-
     def integers(self, count: int, meaning: str) -> tuple[Ints, Sequence[int]]:
         """Return `count` integers of every line that is not blank, shape (lines, count), and the numbers of the lines."""
-        if self._is_plain and self._longest <= MAX_LINE:
-            try:
-                table = np.loadtxt(StringIO(self.text), dtype=np.int64, ndmin=2, comments=None)
-                if table.shape == (self.text.rstrip().count("\n") + 1, count):  # otherwise there are blank lines
-                    return table, range(1, len(table) + 1)
-            except ValueError:
-                pass                                              # the loop below finds the fault and its line
         lines = self.lines()
-        numbers = [number for number, _ in lines]
-        return columns([integers(line, number, self.label, count, meaning) for number, line in lines], count), numbers
+        table = plain_integers(lines, count)
+        if table is None or np.abs(table).max(initial=0) >= 10**MAX_DIGITS:  # then the loop finds the fault and its line
+            table = columns([integers(line, number, self.label, count, meaning) for number, line in lines], count)
+        return table, [number for number, _ in lines]
+
+
+def plain_integers(lines: Sequence[tuple[int, str]], width: int) -> Ints | None:
+    """Return lines of `width` integers of up to 18 digits: int array, shape (lines, width). None if there is anything else.
+
+    Examples
+    --------
+    >>> plain_integers([(1, "1 -2"), (2, "3 4")], 2).tolist(), plain_integers([(1, "1 2-3")], 2)
+    ([[1, -2], [3, 4]], None)
+    """
+    text = " ".join(line for _, line in lines)
+    if not set(text) <= _PLAIN or _NOT_PLAIN.search(text) or any(len(line.split()) != width for _, line in lines):
+        return None
+    return np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, width)
 
 
 def _split(text: str) -> list[str]:
@@ -190,8 +189,30 @@ def columns(rows: Sequence[Sequence[int]], width: int) -> Ints:
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
 
 
-_TOKEN = re.compile(r"\s*(?:([\[\](),])|([+-]?[0-9]+)|(.))", re.DOTALL)
-MAX_DEPTH = 8
+_SPAN = re.compile(r"\s*([0-9]{1,12})(?:\s*-\s*([0-9]{1,12}))?\s*")
+
+
+def span(text: str) -> range | None:
+    """Return the numbers of ``3`` or ``0-3``, none if the range runs backwards; None for any other text.
+
+    >>> span("2"), span("0-3"), list(span("3-0")), span("a")
+    (range(2, 3), range(0, 4), [], None)
+    """
+    found = _SPAN.fullmatch(text)
+    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else None
+
+
+def xml_root(document: Document, error: type[PencilmapError] = MapfileError) -> Element:
+    """Return the root of an XML document. Raises MapfileError or `error` if the text is not XML."""
+    try:
+        root: Element = parse_xml(document.text.lstrip())
+    except (ParseError, LookupError, ValueError, RecursionError) as problem:
+        line, column = getattr(problem, "position", (None, -1))
+        raise error(str(document.refuse(f"is not XML: {problem}", line, column + 1))) from problem
+    return root
+
+
+_INNERMOST = re.compile(r"\[[^][]*\]")
 
 
 class Leaf(NamedTuple):
@@ -206,58 +227,44 @@ class Leaf(NamedTuple):
 def check_json(document: Document) -> Any:
     """Return the value of a JSON document. Raises MapfileError if the text is not JSON."""
     document.refuse_marks("a parser of JSON", returns=False)
+    if document.text.count(",") > 4 * MAX_PLACES:
+        raise document.refuse(f"more than {4 * MAX_PLACES} numbers")
     try:
         return parse_json(document.text)
-    except JSONDecodeError as error:
-        raise document.refuse(f"is not JSON: {error.msg}", error.lineno, error.colno) from error
+    except (ValueError, RecursionError) as error:
+        place = (error.lineno, error.colno) if isinstance(error, JSONDecodeError) else ()
+        raise document.refuse(f"is not JSON: {getattr(error, 'msg', error)}", *place) from error
 
 
-def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:
-    """Return the innermost lists of a nested list, in order.
+def leaves(document: Document, lists: Any) -> list[Leaf]:
+    """Return the innermost lists, in order, of nested lists of integers in a JSON document.
 
-    Raises MapfileError with line and column for anything except brackets, commas and integers.
+    `lists` is the value of the document, or a part of it that has all its lists. Raises MapfileError for anything else.
     """
-    text = document.text if text is None else text
-    found, depth, start, count = list[Leaf](), 0, (0, 0), 0
-    values: list[int] | None = None
-    place = _places(document.text)
-    for token in _TOKEN.finditer(text.rstrip()):
-        bracket, number, other = token.groups()
-        at = place(offset + token.end() - len(token[0].lstrip()))
-        if number:
-            if values is None or len(number) > MAX_DIGITS:
-                raise document.refuse(f"{number[:20]} is not expected here; lists of integers in brackets are needed", *at)
-            values.append(int(number))
-            count += 1
-            if count > 4 * MAX_PLACES:
-                raise document.refuse(f"more than {4 * MAX_PLACES} numbers", *at)
-        elif bracket and bracket in "[(":
-            if depth == MAX_DEPTH or values:
-                raise document.refuse("a list is not expected here", *at)
-            depth, values, start = depth + 1, [], at
-        elif bracket and bracket in "])":
-            if depth == 0:
-                raise document.refuse("closes a list that was never opened", *at)
-            if values is not None and values:
-                found.append(Leaf(tuple(values), depth, *start))
-            depth, values = depth - 1, None
-        elif other:
-            raise document.refuse(f"{other!r} is not expected; lists of integers in brackets are needed", *at)
-    if depth or not found:
-        raise document.refuse("ends inside a list" if depth else "holds no list of integers")
-    return found
+    found = list[tuple[list[int], int]]()
+
+    def walk(value: Any, depth: int) -> None:
+        if value and all(isinstance(inner, list) for inner in value):
+            for inner in value:
+                walk(inner, depth + 1)
+        elif all(type(number) is int and abs(number) < 10**MAX_DIGITS for number in value):
+            found.append((value, depth))
+        else:
+            raise document.refuse(f"{str(value)[:40]} is not a list of integers of up to {MAX_DIGITS} digits")
+
+    walk(lists if isinstance(lists, list) else [lists], 1)
+    places = places_of(document.text, [match.start() for match in _INNERMOST.finditer(document.text)])
+    if not any(values for values, _ in found):
+        raise document.refuse("holds no list of integers")
+    return [Leaf(tuple(values), depth, *place) for (values, depth), place in zip(found, places) if values]
 
 
-def _places(text: str) -> Callable[[int], tuple[int, int]]:
-    """Return a function from an offset to (line, column); offsets must not decrease."""
-    state = {"offset": 0, "line": 1, "start": 0}
+def places_of(text: str, offsets: Sequence[int]) -> list[tuple[int, int]]:
+    """Return line and column of each offset.
 
-    def place(offset: int) -> tuple[int, int]:
-        newlines = text.count("\n", state["offset"], offset)
-        if newlines:
-            state["line"] += newlines
-            state["start"] = text.rfind("\n", 0, offset) + 1
-        state["offset"] = offset
-        return state["line"], offset - state["start"] + 1
-
-    return place
+    >>> places_of("ab\\ncd", [1, 3])
+    [(1, 2), (2, 1)]
+    """
+    ends = np.array([-1, *(newline.start() for newline in re.finditer("\n", text))])
+    line = np.searchsorted(ends, offsets)
+    return list(zip(line.tolist(), (np.array(offsets, dtype=np.int64) - ends[line - 1]).tolist()))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pencilmap.mapper.formats.format import Format, HostNames, Job, Places, by_rank
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, span
 
 _HOST = r"([A-Za-z0-9_][\w.-]*)"
 _RANK = r"([0-9]{1,9})"
@@ -37,7 +37,6 @@ _ERF_SETTING = re.compile(r"\s*(app [0-9]+|[a-z_-]+)\s*:.*")
 _ERF_RANKS = re.compile(r"\s*rank\s*:([^{]*|\s*\{[^{}]*\}\s*):\s*\{(.*)\}\s*(?::\s*app\s+[0-9]+\s*)?")
 _ERF_HOST = re.compile(rf"(?:^|;)\s*(?:host\s*:\s*\{{?\s*([0-9]{{1,9}})\s*\}}?|hostname\s*:\s*\{{?\s*{_HOST}\s*\}}?)"
                        r"\s*(?:;|$)", re.ASCII)
-_ERF_RANGE = re.compile(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*")
 MOST_RANKS = 1 << 23
 
 
@@ -154,11 +153,10 @@ def _ranks(document: Document, number: int, text: str) -> list[int]:
     """Return the ranks of ``3``, ``0-3`` or ``{0,2-3}``."""
     ranks = list[int]()
     for part in text.strip().removeprefix("{").removesuffix("}").split(","):
-        found = _ERF_RANGE.fullmatch(part)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if last < first or last - first > MOST_RANKS:
+        found = span(part) or ()
+        if not 0 < len(found) <= MOST_RANKS:
             raise document.refuse(f"{part.strip()[:20]!r} is not a rank or a range of ranks such as 0-3", number)
-        ranks += range(first, last + 1)
+        ranks += found
     return ranks
 
 

@@ -16,15 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, xml_root
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GraphError, MapfileError
-from pencilmap.model.base.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:
@@ -52,7 +50,7 @@ def read_packages(document: Document) -> Any:
 def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
     import networkx as nx  # slow to import, and only graphs need networkx
 
-    root = _root(document)
+    root = xml_root(document, GraphError)
     kinds = kinds or (unit_of_tasks(root),)
     hosts = _hosts(root, kinds)
     holding = _holding(root, hosts)
@@ -60,7 +58,7 @@ def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
         raise GraphError(f"{document.label} has no object of type {' or '.join(kinds).replace('PU', 'Core or PU')}")
     notes = [f"{document.label} has no cores: tasks are on its PUs"] if kinds == ("PU",) else []
     graph, number = nx.Graph(notes=notes), Counter[str]()
-    stack: list[tuple[ElementTree.Element, str | None]] = [(root, None)]
+    stack: list[tuple[Element, str | None]] = [(root, None)]
     while stack:
         element, above = stack.pop()
         inner = [] if element in hosts else [child for child in element.findall("object") if child in holding]
@@ -74,14 +72,6 @@ def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
             above = name
         stack += [(child, above) for child in reversed(inner)]
     return graph
-
-
-def _root(document: Document) -> Element:
-    try:
-        return parse_xml(document.text)
-    except (ElementTree.ParseError, LookupError, ValueError, RecursionError) as error:
-        line = getattr(error, "position", (None,))[0]
-        raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
 
 
 def _hosts(root: Element, kinds: tuple[str, ...]) -> set[Element]:

@@ -1,6 +1,7 @@
 """Graphs of Scotch and METIS.
 
-Scotch targets: tori and meshes, hypercubes, complete graphs, and trees of processes (``tleaf``).
+Scotch targets: tori and meshes (``torus3D X Y Z``, ``meshXD d ...``), hypercubes (``hcub d``: a mesh of two nodes along each
+of d dimensions), complete graphs, and trees of processes (``tleaf``).
 
 ``tleaf h n1 w1 ... nh wh`` has h levels, and each unit of level i has n_i parts; the weights w_i of its links are costs of
 Scotch, not bandwidths, and are ignored. Such a tree tells no numbers of cables, see `pencilmap.mapper.graphs.switch_tree`.

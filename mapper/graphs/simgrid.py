@@ -9,13 +9,12 @@ import re
 from collections.abc import Callable
 from math import prod
 from typing import Any
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, xml_root
 from pencilmap.mapper.graphs.simgrid_routes import Link, Platform, Route, Zone, graph_of
 from pencilmap.model.base.errors import GraphError
-from pencilmap.model.base.reading import MOST_DEPTH, parse_xml
+from pencilmap.model.base.reading import MOST_DEPTH
 from pencilmap.model.network.graph import MAX_VERTICES
 
 _RATE = re.compile(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(?:([kMGTPEZY]?|[KMGTPEZY]i)([Bb])(?:ps|/s))?")
@@ -74,11 +73,7 @@ class _Reader:
         self.pairs: dict[Any, Any] = {}  # name of a link with a number for each direction: the two numbers
 
     def root(self) -> Element:
-        try:
-            root = parse_xml(self.document.text.lstrip())
-        except (ElementTree.ParseError, ValueError, RecursionError) as error:
-            line = getattr(error, "position", (None,))[0]
-            raise GraphError(f"{self.document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
+        root = xml_root(self.document, GraphError)
         if root.tag != "platform":
             raise GraphError(f"{self.document.label} is not a platform of SimGrid, but <{root.tag[:40]}>")
         version = root.get("version", "4.1")  # older versions without it have other elements

@@ -10,7 +10,6 @@ their own, can be exchanged for each other, so two of them stand for all.
 Source: get_global_route and get_local_route of the zones in src/kernel/routing of SimGrid 3.32.
 """
 
-import heapq
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -67,8 +66,8 @@ class Platform:
         self.hosts: dict[str, None] = {}
         self.zones: dict[str, Zone] = {}
         self.links: list[Link] = []
-        self._trees: dict[tuple[str, str], tuple[dict[str, str], set[str]]] = {}
-        self._near: dict[str, defaultdict[str, list[tuple[str, int]]]] = {}
+        self._trees: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._near: dict[str, Any] = {}
 
     def refusal(self, message: str) -> GraphError:
         """Return the error for a platform that cannot be read."""
@@ -138,17 +137,17 @@ class Platform:
 
     def _shortest(self, zone: Zone, source: str, target: str) -> Route:
         """Return the route with the fewest links."""
-        before, ties = self._tree(zone, source)
+        before = self._tree(zone, source)
         if target not in before:
             raise self._no_route(zone, source, target)
         legs, at = [], target
         while at != source:
-            if at in ties:
+            if len(before[at]) > 1:
                 raise self.refusal(f"two ways from {source[:40]} to {at[:40]} have the fewest links of zone "
                                    f"{zone.name[:40]}, and SimGrid takes one of them; give the cables as an edge list, "
                                    "which shares such messages over both ways, or leave out links of one way")
-            legs.append(zone.routes[before[at], at])
-            at = before[at]
+            legs.append(zone.routes[before[at][0], at])
+            at = before[at][0]
         legs.reverse()
         links = list(legs[0].links)
         for last, leg in pairwise(legs):
@@ -158,30 +157,19 @@ class Platform:
             links += (*self.route(last.target, leg.source), *leg.links)
         return Route(legs[0].source, legs[-1].target, tuple(links))
 
-    def _tree(self, zone: Zone, source: str) -> tuple[dict[str, str], set[Any]]:
-        """Return the member before each member on the way from a source, and the members with two such ways."""
-        if (zone.name, source) in self._trees:
-            return self._trees[zone.name, source]
+    def _tree(self, zone: Zone, source: str) -> dict[str, list[str]]:
+        """Return the members before each member on the ways with the fewest links from a source."""
+        import networkx as nx  # slow to import, and only graphs need networkx
+
         if zone.name not in self._near:
-            near = self._near.setdefault(zone.name, defaultdict(list))
-            for (a, b), route in zone.routes.items():
-                near[a].append((b, len(route.links)))
-        near, cost, before, ties, queue = self._near[zone.name], {source: 0}, {source: source}, set(), [(0, source)]
-        while queue:
-            reached, at = heapq.heappop(queue)
-            if reached > cost[at]:
-                continue
-            for other, length in near.get(at, ()):
-                if reached + length < cost.get(other, reached + length + 1):
-                    cost[other], before[other] = reached + length, at
-                    ties.discard(other)
-                    heapq.heappush(queue, (reached + length, other))
-                elif reached + length == cost[other]:
-                    ties.add(other)
-        if len(self._trees) > 64:
-            self._trees.clear()
-        self._trees[zone.name, source] = before, ties
-        return before, ties
+            self._near[zone.name] = nx.DiGraph()
+            self._near[zone.name].add_weighted_edges_from((*ends, len(route.links)) for ends, route in zone.routes.items())
+        if (zone.name, source) not in self._trees:
+            if len(self._trees) > 64:
+                self._trees.clear()
+            self._near[zone.name].add_node(source)
+            self._trees[zone.name, source] = nx.dijkstra_predecessor_and_distance(self._near[zone.name], source)[0]
+        return self._trees[zone.name, source]
 
     def chains(self) -> Iterator[Chain]:
         """Return the chains of links of which all routes are made. The centre of a star is a vertex of its own."""
@@ -345,15 +333,16 @@ def _stand_for_all(platform: Platform, chains: list[tuple[str, str, tuple[int, .
 
 def _difference(platform: Platform, arcs: Any, some: set[str]) -> str | None:
     """Return a sentence about a route that is not the only shortest path of the graph, or None."""
-    hosts, near = [host for host in platform.hosts if host in some], defaultdict(list)
-    for (a, b), (_, link) in arcs.items():
-        near[a].append((b, link))
+    import networkx as nx  # slow to import, and only graphs need networkx
+
+    hosts, graph = [host for host in platform.hosts if host in some], nx.DiGraph(list(arcs))
+    graph.add_nodes_from(hosts)
     steps = len(hosts) * len(arcs)
     for source in hosts:
         if steps + 8 * len(hosts) ** 2 > MOST_STEPS:
             raise platform.refusal(f"{len(hosts)} hosts at different places are too many to compare all their routes; give "
                                    "the cables as an edge list")
-        before, double = _paths(near, source)
+        before = nx.predecessor(graph, source)
         for target in hosts:
             if target == source:
                 continue
@@ -364,32 +353,18 @@ def _difference(platform: Platform, arcs: Any, some: set[str]) -> str | None:
             if min((link.rate for link in route if not link.fatpipe), default=float("inf")) > pipes:
                 return (f"{where} is limited by a link with sharing_policy=\"FATPIPE\", which gives each message its whole "
                         "bandwidth; this is not read, unless another link of the route is as slow")
-            path, at = [], target
+            path, at, ways = [], target, 1
             while at != source and at in before:
-                at, link = before[at]
-                path.append(link)
+                ways = max(ways, len(before[at]))
+                path.append(arcs[before[at][0], at][1])
+                at = before[at][0]
             steps += len(path)
             links = [platform.links[i] for i in path[::-1] if i is not None]
-            if target in double or links != [link for link in route if not link.fatpipe]:
+            if ways > 1 or links != [link for link in route if not link.fatpipe]:
                 return (f"{where} is not the only shortest one over the links of the platform, and networks of files are "
                         "routed along shortest paths; leave out links that make a shorter way, or give the cables as an "
                         "edge list")
     return None
-
-
-def _paths(near: Any, source: str) -> Any:
-    """Return the vertex and the arc before each vertex on a shortest path, and the vertices with several such paths."""
-    distance, before, double, queue = {source: 0}, {}, set(), [source]
-    for at in queue:
-        for other, link in near[at]:
-            if other not in distance:
-                distance[other], before[other] = distance[at] + 1, (at, link)
-                if at in double:
-                    double.add(other)
-                queue.append(other)
-            elif distance[other] == distance[at] + 1:
-                double.add(other)
-    return before, double
 
 
 def _names(platform: Platform, arcs: dict[tuple[Any, Any], tuple[float, int | None]]) -> dict[Any, str]:

@@ -123,7 +123,11 @@ class Configuration:
 
 def read_configuration(document: Document) -> Configuration:
     """Return the configuration in a document. Raises MapfileError with the line that cannot be read."""
-    told = list(_records(document) if _RECORD.search(document.text) else statements(document))
+    return configuration_of(list(_records(document) if _RECORD.search(document.text) else statements(document)))
+
+
+def configuration_of(told: list[Statement]) -> Configuration:
+    """Return the configuration of the lines of a file, or of the units of a topology."""
     found, features = Configuration(), dict[str, set[str]]()
     for each in told:
         if each.kind == "nodename":
@@ -328,7 +332,7 @@ def _members(each: Statement, found: Configuration, sets: dict[Any, Any], text: 
 
 
 UNITS_YAML = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": ("rings", "ring"),
-         "torus3d": ("toruses", "name")}  # of a plugin: the key of its list, and the key of a name in this list
+              "torus3d": ("toruses", "name")}  # of a plugin: the key of its list, and the key of a name in this list
 PLUGINS = (*UNITS_YAML, "flat")
 _NAME = re.compile(r"\btopology[ \t]*:[ \t]*[^\s#{\[]")
 _PLUGIN = re.compile(rf"(^|[{{,])[ \t]*(-[ \t]+)?({'|'.join(PLUGINS)})[ \t]*:", re.MULTILINE)
@@ -388,21 +392,18 @@ def units_of(document: Document, inside: Any, plugin: str) -> dict[str, Any]:
     return found
 
 
-def all_hosts(document: Document, units: dict[str, Any]) -> tuple[str, ...]:
-    """Return each host once, in order."""
-    return tuple(dict.fromkeys(host for unit in units.values() if "nodes" in unit
-                               for host in hosts_of(document, unit["nodes"], unit, "nodes")))
-
-
-def children_of(document: Document, switches: dict[str, Any], name: str) -> list[str]:
-    """Return the switches below a switch."""
-    if not (children := switches[name].get("children")):
-        return []
-    below = hosts_of(document, children, switches[name], "children")
-    if strange := next((child for child in below if child not in switches or child == name), None):
-        raise document.refuse(f"switch {short_name(name)} has an invalid child {short_name(strange)}",
-                              line_of(document, name))
-    return below
+def configuration_of_topology(document: Document, inside: Any, plugin: str) -> Configuration:
+    """Return the switches, blocks or rings of a topology, as lines of topology.conf would give them."""
+    told, sizes = [], inside.get("block_sizes") if isinstance(inside, dict) else None
+    for name, unit in units_of(document, inside, plugin).items():
+        keys = {key: unit[own] for key, own in (("nodes", "nodes"), ("switches", "children")) if unit.get(own)}
+        line = next(filter(None, (line_of(document, str(text)) for text in (*keys.values(), name))), 0)
+        if wrong := next((key for key, text in keys.items() if not isinstance(text, str)), None):
+            raise document.refuse(f"{wrong} of {short_name(name)} is not a list of names", line)
+        told.append(Statement(document, line, f"{UNITS_YAML[plugin][1]}name", in_a_line(name), keys))
+    if isinstance(sizes, list):
+        told.append(Statement(document, 0, "blocksizes", ",".join(map(str, sizes))[:60], {}))
+    return configuration_of(told)
 
 
 def hosts_of(document: Document, text: Any, unit: Any, key: str) -> list[str]:
@@ -443,41 +444,36 @@ def looks_like(document: Document) -> bool:
 
 def read(document: Document, **cables: int) -> Any:
     """Return the tree of switches or blocks. Raises MapfileError if the file has none."""
-    switches, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document)
+    found, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document), []
+    if re.search("(switch|block)asnoderank", found.settings.get("topologyparam", "").lower()):
+        notes = [BY_SWITCH]
+    if "switchname" in found.units:
+        switches = [Switch(name, () if unit.children else unit.hosts, unit.children, unit.line)
+                    for name, unit in found.units["switchname"].items()]
+    elif "blockname" in found.units:
+        notes = [BLOCKS, *notes]
+        switches = _blocks({name: (unit.hosts, unit.line) for name, unit in found.units["blockname"].items()})
+    else:
+        raise document.refuse("names no switches and no blocks; lines SwitchName= or BlockName= with Nodes= are needed, as "
+                              "in topology.conf")
     graph = tree(document.label, switches, document.refuse, **cables)
     graph.graph["notes"] += notes
     return graph
 
 
-def _of_conf(document: Document) -> tuple[list[Switch], list[str]]:
-    """Return the switches, and notes."""
+def _of_conf(document: Document) -> Configuration:
     cut = next((n for n, line in enumerate(document.text.split("\n"), 1) if line.rstrip().endswith("...")), None)
     if cut:
-        raise document.refuse("ends in ..., for scontrol has shortened it; unset SLURM_TOPO_LEN and write it again",
-                              cut)
-    found = read_configuration(document)
-    units, ranked = found.units, re.search("(switch|block)asnoderank", found.settings.get("topologyparam", "").lower())
-    notes = [BY_SWITCH] if ranked else []
-    if "switchname" in units:
-        return [Switch(name, () if unit.children else unit.hosts, unit.children, unit.line)
-                for name, unit in units["switchname"].items()], notes
-    if "blockname" in units:
-        return _blocks({name: (unit.hosts, unit.line) for name, unit in units["blockname"].items()}), [BLOCKS, *notes]
-    raise document.refuse("names no switches and no blocks; lines SwitchName= or BlockName= with Nodes= are needed, as in "
-                          "topology.conf")
+        raise document.refuse("ends in ..., for scontrol has shortened it; unset SLURM_TOPO_LEN and write it again", cut)
+    return read_configuration(document)
 
 
-def _of_yaml(document: Document) -> tuple[list[Switch], list[Any]]:
-    found = next((each for each in topologies(document) if each[1] in ("tree", "block")), None)
-    if found is None:
-        raise document.refuse("has no topology of kind tree or block")
-    entry, plugin = found
-    units = units_of(document, entry[plugin], plugin)
-    hosts: dict[str, Any] = {name: hosts_of(document, unit["nodes"], unit, "nodes") if "nodes" in unit else ()
-                             for name, unit in units.items()}
-    if plugin == "block":
-        return _blocks({name: (hosts[name], line_of(document, name) or 0) for name in units}), [BLOCKS]
-    return [Switch(name, hosts[name], children_of(document, units, name), line_of(document, name)) for name in units], []
+def _of_yaml(document: Document) -> Configuration:
+    """Return the first topology of switches or blocks."""
+    for entry, plugin in topologies(document):
+        if plugin in ("tree", "block"):
+            return configuration_of_topology(document, entry[plugin], plugin)
+    raise document.refuse("has no topology of kind tree or block")
 
 
 def _blocks(found: dict[str, tuple[tuple[str, ...], int]]) -> Any:

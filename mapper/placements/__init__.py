@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pencilmap.mapper.placements.best import best
+from pencilmap.mapper.placements.best import best, search
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.model.base.errors import PlacementError, near
 from pencilmap.model.base.late import late
@@ -44,7 +44,7 @@ PLACEMENTS = {
     BEST: Placing(best, BEST, "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
                       "with idle slots also a local search; on twisted tori of digit bases, or a local search; on other "
                       "networks the least cost under all routings", anywhere=True, searches=True, twisted=True),
-    "search": Placing(_in("search:search"), "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
+    "search": Placing(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed "
                         "loads, for holes, idle slots and awkward factors", anywhere=True, searches=True),
     "default": Placing(default, "default[:ORDER]", "the launch order of the job, launcher or machine, or the named one, "
                          "first letter fastest: xyzt, txyz (slots first), ...; nt and tn take the nodes in the order of "

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
-from pencilmap.mapper.formats.lines import text_lines
+from pencilmap.mapper.formats.lines import span, text_lines
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import AllocationError, PlacementError, TorusError
 from pencilmap.model.base.reading import read_whole, reading
@@ -151,11 +151,11 @@ class _Reader:
     def read_slots(self, word: str) -> tuple[int, ...]:
         T, slots = self.site.tasks_per_node, list[int]()
         for part in word.removeprefix("slots=").split(","):
-            match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
-            if not match or not int(match[1]) <= int(match[2] or match[1]) < T:
+            found = span(part)
+            if not found or found[-1] >= T:
                 raise self.refuse(f"{word[:40]!r} is not understood; with {per_node(T)} slots are 0..{T - 1}, "
                                   "written slots=0, slots=0,1 or slots=0-1")
-            slots += range(int(match[1]), int(match[2] or match[1]) + 1)
+            slots += found
         return tuple(slots)
 
     def repeat(self, words: list[str]) -> None:

@@ -60,34 +60,34 @@ def digits(argument: str, site: Site, grid: ProcessGrid) -> Placement:
     >>> digits("x=r2i2c2", Site(Torus((8,)), idle=True), ProcessGrid(2, 2)).node_of_rank.tolist()
     [0, 1, 4, 5]
     """
-    texts = _parse(argument, site.network)
-    return (_with_idle if any(IDLE in text for text in texts.values()) else _whole)(argument, texts, site, grid)
+    texts, letters = _parse("digits", argument, site.network, "PATTERN", "r2c4"), grid.decomposition.letters
+    if any(IDLE in text for text in texts.values()):
+        return _with_idle(argument, texts, site, grid)
+    check_product("digits", site, grid)
+    return _product("digits", argument, {axis: parse_pattern(text, letters) for axis, text in texts.items()}, site, grid)
 
 
-def _parse(argument: str, torus: Torus | Network) -> dict[str, str]:
-    """Return the text of each named pattern, by axis."""
+def _parse(name: str, argument: str, torus: Torus | Network, what: str, example: str) -> dict[str, str]:
+    """Return the text of each named pattern or map, by axis."""
     named = {}
     for part in argument.split(","):
         axis, equals, pattern = part.partition("=")
         if not equals or axis not in (*torus.axes, "t") or axis in named:
-            raise PlacementError(f"digits:{argument}: {part!r} is not understood; write AXIS=PATTERN once for each of "
-                                 f"{', '.join(torus.axes)} and t, e.g. {torus.axes[0]}=r2c4")
+            raise PlacementError(f"{name}:{argument}: {part!r} is not understood; write AXIS={what} once for each of "
+                                 f"{', '.join(torus.axes)} and t, e.g. {torus.axes[0]}={example}")
         named[axis] = pattern
     return named
 
 
-def _whole(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Product:
-    check_product("digits", site, grid)
-    torus, tasks_per_node = as_torus(site.network), site.tasks_per_node
-    letters = grid.decomposition.letters
-    named = {axis: parse_pattern(text, letters) for axis, text in texts.items()}
+def _product(name: str, argument: str, named: dict[str, Any], site: Site, grid: ProcessGrid) -> Product:
+    """Return the product of the named patterns and maps, and of the last dimension of the grid on all other axes."""
+    torus, tasks_per_node, letters = as_torus(site.network), site.tasks_per_node, grid.decomposition.letters
     patterns = tuple(named.get(axis, Pattern(((letters[-1], n),))) for axis, n in zip(torus.axes, torus.shape))
     slots = named.get("t") or slots_that_fill(grid, patterns, tasks_per_node)
     product = Product(torus, patterns, slots, grid.decomposition)
     if slots.n != tasks_per_node:
-        raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {per_node(slots.n)}, not "
-                             f"{tasks_per_node}")
-    _check_grid(argument, product.grid.shape, grid)
+        raise PlacementError(f"{name}:{argument}: the slots t={slots} stand for {per_node(slots.n)}, not {tasks_per_node}")
+    _check_grid(f"{name}:{argument}", product.grid.shape, grid)
     return product
 
 
@@ -98,12 +98,11 @@ def slots_that_fill(grid: ProcessGrid, patterns: Iterable[Pattern | RingMap], ta
     return Pattern(((first, k), (last, tasks_per_node // k if tasks_per_node % k == 0 else 1)))
 
 
-def _check_grid(argument: str, made: tuple[Any, ...], grid: ProcessGrid) -> None:
+def _check_grid(text: str, made: tuple[Any, ...], grid: ProcessGrid) -> None:
     if made != grid.shape:
         wanted = ", ".join(f"of all {letter} digits must multiply to {n}"
                            for letter, n in zip(grid.decomposition.letters, grid.shape))
-        raise PlacementError(f"digits:{argument} makes grid {'x'.join(map(str, made))}, but the grid is {grid}; the radices "
-                             f"{wanted}")
+        raise PlacementError(f"{text} makes grid {'x'.join(map(str, made))}, but the grid is {grid}; the radices {wanted}")
 
 
 def _with_idle(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Mapping:
@@ -112,7 +111,7 @@ def _with_idle(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Mapp
     torus, letters = site.network, grid.decomposition.letters
     extents = dict(zip(torus.axes, torus.shape), t=site.tasks_per_node)
     patterns = [_pattern_of(argument, axis, texts.get(axis, f"{letters[-1]}{n}"), n, letters) for axis, n in extents.items()]
-    _check_grid(argument, tuple(prod(p.extent(letter) for p in patterns) for letter in letters), grid)
+    _check_grid(f"digits:{argument}", tuple(prod(p.extent(letter) for p in patterns) for letter in letters), grid)
     place = np.arange(torus.n_nodes * site.tasks_per_node)
     node, slot = place % torus.n_nodes, place // torus.n_nodes
     coordinates = [*torus.coordinates(node).T, slot]
@@ -288,22 +287,6 @@ def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     if len(grid.shape) != 2:
         raise PlacementError(f"ring:{argument} shares a dimension between rows and columns, and grid {grid} has no columns; "
                              "take digits")
-    named: dict[str, Pattern | RingMap] = {}
-    for part in argument.split(","):
-        axis, equals, text = part.partition("=")
-        if not equals or axis not in (*torus.axes, "t") or axis in named:
-            raise PlacementError(f"ring:{argument}: {part!r} is not understood; write AXIS=MAP once for each of "
-                                 f"{', '.join(torus.axes)} and t, e.g. {torus.axes[0]}=0.1/3.2 or {torus.axes[0]}=r2c2")
-        named[axis] = parse_ring_map(text) if text[:1].isdecimal() and axis != "t" else parse_pattern(text)
-    dimensions = tuple(named.get(axis, Pattern((("c", n),))) for axis, n in zip(torus.axes, torus.shape))
-    slots = named.get("t") or slots_that_fill(grid, dimensions, site.tasks_per_node)
-    assert isinstance(slots, Pattern)
-    product = Product(torus, dimensions, slots)
-    if slots.n != site.tasks_per_node:
-        raise PlacementError(f"ring:{argument}: the slots t={slots} stand for {per_node(slots.n)}, not "
-                             f"{site.tasks_per_node}")
-    made = product.grid.shape
-    if made != grid.shape:
-        raise PlacementError(f"ring:{argument} makes grid {made[0]}x{made[1]}, but the grid is {grid}; the members of a row "
-                             f"in all dimensions must multiply to {grid.shape[0]}")
-    return product
+    texts = _parse("ring", argument, torus, "MAP", f"0.1/3.2 or {torus.axes[0]}=r2c2")
+    return _product("ring", argument, {axis: parse_ring_map(text) if text[:1].isdecimal() and axis != "t" else
+                                       parse_pattern(text) for axis, text in texts.items()}, site, grid)

@@ -1,15 +1,14 @@
 """Run records: this module reads their files and upgrades every record to the present version."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
 from math import prod
 from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from pencilmap.model.schedules.schedule import directed
 from pencilmap.model.traffic.exchange import REMAPS
 
 Record = dict[str, Any]
+T = TypeVar("T")
 SCHEMA = "pencilmap-run-record/2"
 LINE = "line"  # a decomposition of the runner without an array of three axes
 MOST_ERRORS = 100  # the best match among the first errors is reported
@@ -42,35 +42,53 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     """
     import jsonschema  # noqa: F401  # import before the clock of `reading` runs: loading is no cost of the file
 
-    content = read_whole(path, RecordError)
-    try:
-        lines = content.decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
-    with reading(str(path), RecordError, len(content)):
-        records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    records = json_lines(path, _checked)
     if not records:
         raise RecordError(f"{path} contains no run record; fft_runner --json {shell(path)} writes one")
     return records
 
 
-def _parse(line: str, path: str | Path | PathLike[str], number: int) -> dict[str, Any]:
+def json_lines(path: str | PathLike[str], check: Callable[[Any, str], T]) -> list[T]:
+    """Return what a function makes of each value of a JSON lines file; it also gets the place in words, ``FILE line 3``.
+
+    Raises
+    ------
+    RecordError
+        If the file cannot be read or a line is not JSON. The message will name file and line.
+    """
+    content = read_whole(path, RecordError)
+    try:
+        lines = content.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
+    found = []
+    with reading(str(path), RecordError, len(content)):
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    value = parse_json(line)
+                except (ValueError, RecursionError) as error:
+                    raise RecordError(f"{path} line {number} is not JSON: {error}") from error
+                found.append(check(value, f"{path} line {number}"))
+    return found
+
+
+def schema_problem(validator: Any, record: Any) -> str | None:
+    """Return where and why a record does not have its schema; None if it does."""
     import jsonschema
 
-    try:
-        record = parse_json(line)
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} line {number} is not JSON: {error}") from error
+    wrong = jsonschema.exceptions.best_match(islice(validator.iter_errors(record), MOST_ERRORS))
+    if wrong is None:
+        return None
+    return f"{'.'.join(map(str, wrong.absolute_path)) or 'top level'}: {wrong.message[:300]}"
+
+
+def _checked(record: Any, where: str) -> Record:
     schema = FIRST if isinstance(record, dict) and record.get("schema") == FIRST else SCHEMA
     if schema == FIRST:
         record = upgraded(record)
-    wrong = jsonschema.exceptions.best_match(islice(_validator().iter_errors(record), MOST_ERRORS))
-    if wrong is not None:
-        where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
-        raise RecordError(f"{path} line {number} is not a run record of {schema}: {where}: {wrong.message[:300]}")
-    problem = next(_problems(record), None)
-    if problem:
-        raise RecordError(f"{path} line {number} is not a run record of {schema}: {problem}")
+    if problem := schema_problem(_validator(), record) or next(_problems(record), None):
+        raise RecordError(f"{where} is not a run record of {schema}: {problem}")
     return record
 
 

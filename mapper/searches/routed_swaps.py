@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pencilmap.mapper.base.compiling import compiled, copy_into
+from pencilmap.mapper.base.compiling import compiled, copy_into, random_below, random_bits
 from pencilmap.model.base.arrays import Bools, Floats, Ints
 
 Small = NDArray[np.uint32]  # unsigned, so that the compiler knows that no index is negative
@@ -353,24 +353,8 @@ def energy(s: State) -> float:
 
 
 @compiled
-def _random(random: Ints) -> int:
-    """Return the next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
-    x = random[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    random[0] = x
-    return x * np.uint64(2685821657736338717)
-
-
-@compiled
-def _below(random: Ints, n: int) -> Any:
-    return np.int64((_random(random) >> np.uint64(33)) % np.uint64(n))
-
-
-@compiled
 def _uniform(random: Ints) -> float:
-    return np.float64(_random(random) >> np.uint64(11)) / 9007199254740992.0
+    return np.float64(random_bits(random) >> np.uint64(11)) / 9007199254740992.0
 
 
 @compiled
@@ -381,31 +365,31 @@ def _proposal(random: Ints, traffic: Traffic, seats: Any, places: Any) -> tuple[
     and one goes anywhere. The others bring a rank next to a mate of its first group (three) or of its last group (one).
     """
     step, size, slot = traffic.step, traffic.size, seats.slot
-    rank, kind, mate = _below(random, len(slot)), _below(random, 8), 0
+    rank, kind, mate = random_below(random, len(slot)), random_below(random, 8), 0
     wanted = OF_PROPOSAL[kind] % len(step)
     for e in range(len(step)):
-        some = _first(step, size, e, rank) + _below(random, size[e]) * step[e]
+        some = _first(step, size, e, rank) + random_below(random, size[e]) * step[e]
         if e == wanted:
             mate = some
     if kind < INSIDE:
         return rank, slot[mate]
     if kind == ANYWHERE:
-        return rank, _below(random, len(places.slots))
+        return rank, random_below(random, len(places.slots))
     return rank, _beside(random, places, seats.node[mate], slot[rank])
 
 
 @compiled
 def _beside(random: Ints, places: Any, node: int, otherwise: int) -> int:
     """Return a slot of the node itself or of a neighbour, or `otherwise` if there is none."""
-    i = _below(random, len(places.shape))
+    i = random_below(random, len(places.shape))
     x, n = places.coordinates[node, i], places.shape[i]
-    y = x + _below(random, 3) - 1 if places.tasks > 1 else x + 2 * _below(random, 2) - 1
+    y = x + random_below(random, 3) - 1 if places.tasks > 1 else x + 2 * random_below(random, 2) - 1
     if y < 0 or y >= n:
         if not places.ring[i]:
             return otherwise
         y %= n
     first = places.first[node + (y - x) * places.stride[i]]
-    return otherwise if first < 0 else first + _below(random, places.tasks)
+    return otherwise if first < 0 else first + random_below(random, places.tasks)
 
 
 @compiled

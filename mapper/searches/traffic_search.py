@@ -14,11 +14,10 @@ import numpy as np
 
 from pencilmap.mapper.base.search import FRESH_RUNS, MOST_TRAFFIC_MESSAGES, MOST_TRAFFIC_SWAPS, SWAPS_OF_FRESH, Search
 from pencilmap.mapper.searches.boards import Groups, Pairs, Swaps, Term, board_of_places, flow_of, flows_of, pairs_of
-from pencilmap.mapper.searches.hop_bytes import hop_bytes
 from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
 from pencilmap.mapper.seeds.graph import scotch_starts
 from pencilmap.mapper.seeds.torus import slots_of
-from pencilmap.mapper.seeds.traffic import climbed, grid_starts, launch_orders, rank_grid, traffic_starts
+from pencilmap.mapper.seeds.traffic import climbed, grid_starts, hop_bytes, launch_orders, rank_grid, traffic_starts
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.placement.allocation import Mapping, Site

@@ -1,16 +1,60 @@
-"""Seeds of searches for each kind of network: a table from the name of the kind.
+"""Where the search for a placement begins on a kind of network: the interface, and a table from the name of the kind.
 
-A kind with seeds of its own has a file here, whose `SEEDS` is a `Seeds`, and a line below.
+A kind with seeds of its own has a file here, whose `SEEDS` is a `Seeds`, and a line in the table.
 """
 
-from pencilmap.mapper.seeds.seeds import Seeds
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from pencilmap.mapper.base.search import Search
 from pencilmap.model.base.late import LateTable
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.traffic.loads import Objective
+
+
+class Twin(NamedTuple):
+    """A network as another one on which more placements are known; costs of placements are the same there."""
+
+    site: Site
+    in_order: Site  #: the same site on its own network, with the nodes in the order of the twin
+    back: Callable[[Mapping], Mapping]  #: a mapping of either site -> on the nodes of the network
+
+
+class Seeds:
+    """What is known of the best placements on a kind of network: here nothing."""
+
+    def twin(self, site: Site) -> Twin | None:
+        """Return the twin of a site, None if there is none."""
+        return None
+
+    def starts(self, site: Site, grid: ProcessGrid) -> Iterable[Mapping]:
+        """Return placements at which the search by swaps may begin, on a network that is no torus."""
+        return ()
+
+    def has_closed(self, site: Site, grid: ProcessGrid) -> bool:
+        """Return whether `closed` has placements. Only a network with coordinates is asked."""
+        return False
+
+    def closed(self, site: Site, grid: ProcessGrid, wanted: Objective, within: Search) -> list[Mapping]:
+        """Return placements of a family that is searched by itself for even blocks, the best last; none if it has none.
+
+        Parameters
+        ----------
+        site : Site
+        grid : ProcessGrid
+        wanted : Objective
+            Objective to minimise.
+        within : Search
+        """
+        return []
+
 
 _PLACES = {  # name of the kind: file:name
     "twisted-torus": "twisted_torus:SEEDS",
-    "torus-graph": "torus_graph:SEEDS",
+    "torus-graph": "graph:SEEDS",
 }
 SEEDS = LateTable[Seeds](__name__, _PLACES)
 

@@ -1,4 +1,4 @@
-"""Seeds on graphs: halves of halves of the hosts, and Scotch's mappings.
+"""Seeds on graphs: halves of halves of the hosts, Scotch's mappings, and on a graph that is a torus the placements there.
 
 Halves: a graph falls into two parts with few cables between them, each with half of the hosts; each part is divided in the
 same way. So the parts of a fat tree that is known by its cables alone are its leaves and pods. A divider puts the vertices
@@ -9,11 +9,11 @@ Czech. Math. J. 25 (1975); `networkx.spectral_ordering`; KaHIP (package kahip); 
 package scotch). Cost: an eigenvector, or a call of a program, for each part; nothing above `MOST_VERTICES`.
 Needs: nothing for networkx; the other dividers are used if they are installed.
 
-Scotch's mapping of the same job, for comparison: it minimises bytes times hops. The tasks are the vertices of its source
-graph, and every pair of a row or of a column is an edge weighted by its bytes. The target is the network as a graph,
-restricted to the usable nodes (`amk_grf -l`). So routes may cross the other nodes, as ours do. The built-in torus or mesh
-is also tried if it describes the site. Scotch balances loads within a tolerance, so a node may get too many tasks. These go
-to the nearest free slot. The traffic of a program is mapped likewise, as a start.
+Scotch's mapping of the traffic of a program, as a start, and of the exchanges of a grid, for comparison: it minimises bytes
+times hops. The ranks are the vertices of its source graph, and their bytes the weights of its edges. The target is the
+network as a graph, restricted to the usable nodes (`amk_grf -l`). So routes may cross the other nodes, as ours do. The
+built-in torus or mesh is also tried if it describes the site. Scotch balances loads within a tolerance, so a node may get
+too many ranks. These go to the nearest free slot.
 Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotch (`scotch_gmap`, `amk_grf`).
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """
@@ -21,8 +21,11 @@ Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from contextlib import suppress
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from shutil import which
 from typing import Any, NamedTuple
@@ -30,19 +33,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
+from pencilmap.mapper.seeds import Seeds, Twin
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
-from pencilmap.model.traffic.program import Traffic
+from pencilmap.model.traffic.program import Traffic, joined, one_phase, pairs_of
 
 PROGRAMS = ("scotch_gmap", "amk_grf")
 ONE_THREAD = {"SCOTCH_PTHREAD_NUMBER": "1"}  # threads of Scotch 7 make another map each time
 STRATEGIES = ("-cb", "-cbq", "-cq", "-ct")  # its strategies: balance, balance and quality, quality, safety
 SECONDS = 300
+MOST_MAPPED = 600  # vertices of a network whose graph is a target of a start: amk_grf needs the square
+LARGEST = 10_000  # weight of the heaviest edge
 
 
 def scotch_is_there() -> bool:
@@ -51,7 +58,7 @@ def scotch_is_there() -> bool:
 
 
 def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
-    """Return the cheapest mapping that Scotch finds with its strategies and targets.
+    """Return the cheapest mapping of the exchanges of a grid that Scotch finds with its strategies and targets.
 
     Raises
     ------
@@ -61,32 +68,65 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
     site.check_grid(grid)
     if not scotch_is_there():
         raise PlacementError("Scotch is not installed; install the Debian package scotch")
-    with temporary_folder() as folder:
-        (folder / "tasks.grf").write_text(task_graph(grid))
-        mappings = [_mapped(site, grid, folder, target, strategy)
-                    for target in _targets(site, folder) for strategy in STRATEGIES]
+    T, traffic = site.tasks_per_node, traffic_of(grid)
+    mappings = [Mapping(site.network, grid, T, site.allocation.nodes[places // T], places % T, name)
+                for name, places in _mapped(site, traffic, STRATEGIES)]
     return min(mappings, key=lambda mapping: predict(mapping, site=site).cost)
 
 
-def task_graph(grid: ProcessGrid) -> str:
-    """Return the messages of all exchanges in Scotch's graph format: of pencils a row message weighs C, a column message R.
+def scotch_starts(site: Site, traffic: Traffic) -> Iterator[tuple[str, Ints]]:
+    """Yield name and places of Scotch's mappings, none if it is not installed or fails."""
+    if scotch_is_there() and traffic.total.bytes.nnz and traffic.n_ranks > 1:
+        with suppress(PlacementError):  # other starts remain
+            yield from _mapped(site, traffic, ("-b0",), MOST_MAPPED)
 
-    >>> from pencilmap.model.placement.grid import ProcessGrid
-    >>> print(task_graph(ProcessGrid(2, 1)).rstrip())
+
+def _mapped(site: Site, traffic: Traffic, strategies: Sequence[str], most: float = inf) -> Iterator[tuple[str, Ints]]:
+    """Yield name and places of the mapping of each strategy and target; of networks up to so many vertices as graphs."""
+    with temporary_folder() as folder:
+        (folder / "ranks.grf").write_text(graph_text(_scaled(traffic)))
+        for target in _targets(site, folder, most):
+            for strategy in strategies:
+                run("scotch_gmap", "-Cdf", strategy, folder / "ranks.grf", folder / target, folder / "out.map")
+                yield f"scotch {target}", _seated(site, read_map(folder / "out.map", traffic.n_ranks))
+
+
+def traffic_of(grid: ProcessGrid) -> Traffic:
+    """Return the messages of all exchanges of a grid: of pencils a row message weighs C, a column message R."""
+    parts = []
+    for stage in grid.decomposition.exchanges:
+        groups = grid.groups(stage.letters)
+        source, target = np.broadcast_arrays(groups[:, :, None], groups[:, None, :])
+        parts.append(pairs_of(source.ravel(), target.ravel(), len(groups)))
+    return one_phase(grid.n_tasks, joined(parts))
+
+
+def _scaled(traffic: Traffic) -> Any:
+    """Return the bytes between ranks, both ways, as small whole numbers: a sparse matrix."""
+    matrix = traffic.total.bytes.astype(float)
+    matrix = (matrix + matrix.T).tocsr()
+    matrix.setdiag(0)
+    matrix.eliminate_zeros()
+    matrix.data = np.maximum(1, np.rint(matrix.data * (LARGEST / matrix.data.max(initial=1.0))))
+    return matrix
+
+
+def graph_text(edges: Any, sizes: Ints | None = None) -> str:
+    """Return the weights of edges, a sparse matrix, in Scotch's graph format, with the weights of vertices if given.
+
+    >>> print(graph_text(_scaled(traffic_of(ProcessGrid(2, 1)))).rstrip())
     0
     2 2
     0 010
-    1 1 1
-    1 1 0
+    1 10000 1
+    1 10000 0
     """
-    edges: list[list[str]] = [[] for _ in range(grid.n_tasks)]
-    for stage in grid.decomposition.exchanges:
-        groups = grid.groups(stage.letters).tolist()
-        for group in groups:
-            for rank in group:
-                edges[rank] += [f"{len(groups)} {other}" for other in group if other != rank]
-    lines = ["0", f"{grid.n_tasks} {sum(map(len, edges))}", "0 010"]
-    return "\n".join([*lines, *(" ".join([str(len(some)), *some]) for some in edges)]) + "\n"
+    lines = ["0", f"{edges.shape[0]} {edges.nnz}", "0 010" if sizes is None else "0 011"]
+    weights, ends = edges.data.astype(np.int64).tolist(), edges.indices.tolist()
+    for v, (first, last) in enumerate(pairwise(edges.indptr.tolist())):
+        row = [f"{weight} {end}" for weight, end in zip(weights[first:last], ends[first:last])]
+        lines.append(" ".join([*([] if sizes is None else [str(sizes[v])]), str(last - first), *row]))
+    return "\n".join(lines) + "\n"
 
 
 def network_graph(network: Network) -> str:
@@ -96,37 +136,32 @@ def network_graph(network: Network) -> str:
     >>> print(network_graph(Torus((3,), (False,))).rstrip())
     0
     3 4
-    0 000
-    1 1
-    2 0 2
-    1 1
+    0 010
+    1 1 1
+    2 1 0 1 2
+    1 1 1
     """
+    from scipy.sparse import coo_array  # slow to import
+
     arcs = network.arcs()
-    neighbours: list[list[int]] = [[] for _ in range(arcs.n_vertices)]
-    for source, target in sorted(set(zip(arcs.source.tolist(), arcs.target.tolist()))):
-        neighbours[source].append(target)
-    lines = ["0", f"{arcs.n_vertices} {sum(map(len, neighbours))}", "0 000"]
-    lines += [" ".join(map(str, [len(some), *some])) for some in neighbours]
-    return "\n".join(lines) + "\n"
+    cables = coo_array((np.ones(len(arcs.source)), (arcs.source, arcs.target)), shape=(arcs.n_vertices,) * 2).tocsr()
+    cables.data[:] = 1
+    return graph_text(cables)
 
 
-def _targets(site: Site, folder: Path) -> Iterator[Path]:
-    """Write target files that describe the site."""
-    torus = as_torus(site.network) if site.network.has_products else None
-    (folder / "network.grf").write_text(network_graph(site.network))
-    nodes = np.sort(site.allocation.nodes)
-    (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
-    run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "network.tgt")
-    yield folder / "network.tgt"
-    if torus and len(set(torus.wrap)) == 1 and site.allocation.is_complete:
-        kind = "torus" if torus.wrap[0] else "mesh"
-        (folder / "built-in.tgt").write_text(f"{kind}XD {torus.n_dimensions} {' '.join(map(str, torus.shape))}\n")
-        yield folder / "built-in.tgt"
-
-
-def _mapped(site: Site, grid: ProcessGrid, folder: Path, target: Path, strategy: str) -> Mapping:
-    run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
-    return _seated(site, grid, read_map(folder / "out.map", grid.n_tasks))
+def _targets(site: Site, folder: Path, most: float) -> Iterator[str]:
+    """Write files that describe the site, and yield their names; the graph of a network of at most so many vertices."""
+    network = site.network
+    if network.has_products and site.allocation.is_complete and len(wrap := set(as_torus(network).wrap)) == 1:
+        (folder / "built-in").write_text(f"{'torus' if True in wrap else 'mesh'}XD {network.n_dimensions} "
+                                         f"{' '.join(map(str, network.shape))}\n")
+        yield "built-in"
+    if network.arcs().n_vertices <= most:
+        (folder / "network.grf").write_text(network_graph(network))
+        nodes = np.sort(site.allocation.nodes)
+        (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
+        run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "graph")
+        yield "graph"
 
 
 def read_map(path: Path, n: int) -> Ints:
@@ -149,26 +184,23 @@ def run(*command: object) -> None:
         raise PlacementError(f"{command[0]} failed with status {done.returncode}: {done.stderr.strip()[-200:]}")
 
 
-def _seated(site: Site, grid: ProcessGrid, wanted: Ints) -> Mapping:
-    """Put every task on its intended node while free slots remain there, otherwise on the nearest node with a free slot."""
-    network, T = site.network, site.tasks_per_node
-    free = np.where(site.allocation.is_usable(), T, 0)
-    node, left = np.empty(grid.n_tasks, dtype=np.int64), []
-    for rank, at in enumerate(wanted):
-        if at >= 0 and free[at]:
-            node[rank] = at
-            free[at] -= 1
-        else:
-            left.append(rank)
-    for rank in left:
-        open_nodes = np.flatnonzero(free)
-        node[rank] = open_nodes[_apart(network, open_nodes, max(int(wanted[rank]), 0)).argmin()]
-        free[node[rank]] -= 1
-    slot, seen = np.empty_like(node), dict[int, int]()
-    for rank, at in enumerate(node.tolist()):
-        slot[rank] = seen.get(at, 0)
-        seen[at] = seen.get(at, 0) + 1
-    return Mapping(network, grid, T, node, slot, f"scotch ({len(left)} moved)")
+def _seated(site: Site, wanted: Ints) -> Ints:
+    """Put every rank on its intended node while places remain there, otherwise on the nearest node with a free place."""
+    T, nodes, places = site.tasks_per_node, site.allocation.nodes, np.full(len(wanted), -1)
+    position, used = np.zeros(site.network.n_nodes, np.int64), np.zeros(len(nodes), np.int64)
+    position[nodes] = np.arange(len(nodes))
+
+    def seat(rank: int, at: int) -> None:
+        places[rank] = at * T + used[at]
+        used[at] += 1
+
+    for rank, node in enumerate(wanted.tolist()):
+        if node >= 0 and used[position[node]] < T:
+            seat(rank, int(position[node]))
+    for rank in np.flatnonzero(places < 0).tolist():
+        free = np.flatnonzero(used < T)
+        seat(rank, int(free[_apart(site.network, nodes[free], max(int(wanted[rank]), 0)).argmin()]))
+    return places
 
 
 def _apart(network: Any, nodes: Ints, node: int) -> Ints:
@@ -290,12 +322,8 @@ def _by_kahip(cables: Any, is_host: Any) -> Any:
 
 
 def _by_scotch(cables: Any, is_host: Ints) -> Ints:
-    lines = ["0", f"{len(is_host)} {cables.nnz}", "0 011"]
-    for v, (first, last) in enumerate(zip(cables.indptr, cables.indptr[1:])):
-        row = (f"{int(cables.data[i])} {cables.indices[i]}" for i in range(first, last))
-        lines.append(" ".join([str(is_host[v]), str(last - first), *row]))
     with temporary_folder() as folder:
-        (folder / "part.grf").write_text("\n".join(lines) + "\n")
+        (folder / "part.grf").write_text(graph_text(cables, is_host))
         run("scotch_gpart", "-Cdf", f"-b{IMBALANCE}", 2, folder / "part.grf", folder / "part.map")
         return read_map(folder / "part.map", len(is_host))
 
@@ -308,79 +336,9 @@ DIVIDERS = (
 )
 
 
-MOST_MAPPED = 600  # amk_grf needs the square
-LARGEST = 10_000  # weight of the heaviest edge
+class _TorusGraphSeeds(Seeds):
+    def twin(self, site: Site) -> Twin:
+        return Twin(of_torus(site), in_order(site), partial(on_graph, graph=site.network))  # type: ignore[arg-type]
 
 
-def scotch_starts(site: Site, traffic: Traffic) -> Iterator[tuple[str, Ints]]:
-    """Yield name and places of Scotch's mappings, none if it is not installed or fails."""
-    if not scotch_is_there() or not traffic.total.bytes.nnz or traffic.n_ranks < 2:
-        return
-    with temporary_folder() as folder:
-        (folder / "ranks.grf").write_text(traffic_graph(traffic))
-        try:
-            for target in _traffic_targets(site, folder):
-                run("scotch_gmap", "-Cdf", "-b0", folder / "ranks.grf", folder / target, folder / "out.map")
-                yield f"scotch {target}", _traffic_seated(site, read_map(folder / "out.map", traffic.n_ranks))
-        except PlacementError:
-            return  # other starts remain
-
-
-def traffic_graph(traffic: Traffic) -> str:
-    """Return the bytes between ranks in Scotch's graph format, scaled to small whole numbers.
-
-    >>> from pencilmap.model.traffic.program import one_phase, pairs_of
-    >>> print(traffic_graph(one_phase(2, pairs_of([0], [1], [8]))).rstrip())
-    0
-    2 2
-    0 010
-    1 10000 1
-    1 10000 0
-    """
-    matrix = traffic.total.bytes.astype(float)
-    matrix = (matrix + matrix.T).tocsr()
-    matrix.setdiag(0)
-    matrix.eliminate_zeros()
-    weight = np.maximum(1, np.rint(matrix.data * (LARGEST / matrix.data.max(initial=1.0)))).astype(np.int64)
-    lines = ["0", f"{traffic.n_ranks} {matrix.nnz}", "0 010"]
-    for rank in range(traffic.n_ranks):
-        some = range(matrix.indptr[rank], matrix.indptr[rank + 1])
-        lines.append(" ".join([str(len(some)), *(f"{weight[k]} {matrix.indices[k]}" for k in some)]))
-    return "\n".join(lines) + "\n"
-
-
-def _traffic_targets(site: Site, folder: Path) -> Iterator[str]:
-    """Write files that describe the site, and yield their names."""
-    network = site.network
-    kind = None
-    if network.has_products and site.allocation.is_complete and len(wrap := set(as_torus(network).wrap)) == 1:
-        kind = "torus" if True in wrap else "mesh"
-    if kind:
-        (folder / "built-in").write_text(f"{kind}XD {network.n_dimensions} {' '.join(map(str, network.shape))}\n")
-        yield "built-in"
-    if network.arcs().n_vertices <= MOST_MAPPED:
-        (folder / "network.grf").write_text(network_graph(network))
-        nodes = np.sort(site.allocation.nodes)
-        (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
-        run("amk_grf", f"-l{folder / 'usable.txt'}", folder / "network.grf", folder / "graph")
-        yield "graph"
-
-
-def _traffic_seated(site: Site, wanted: Ints) -> Ints:
-    """Put every rank on its node while places remain there, the others on the next node with a free place."""
-    T, position = site.tasks_per_node, np.full(site.network.n_nodes, 0, np.int64)
-    position[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
-    used, places, left = np.zeros(site.allocation.n_nodes, np.int64), np.full(len(wanted), -1), []
-    for rank, node in enumerate(wanted.tolist()):
-        at = position[max(node, 0)]
-        if used[at] < T:
-            places[rank] = at * T + used[at]
-            used[at] += 1
-        else:
-            left.append((rank, at))
-    for rank, at in left:
-        free = np.flatnonzero(used < T)
-        at = free[np.argmin(np.abs(free - at))]
-        places[rank] = at * T + used[at]
-        used[at] += 1
-    return places
+SEEDS = _TorusGraphSeeds()

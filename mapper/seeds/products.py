@@ -271,10 +271,9 @@ def _table() -> dict[tuple[bool, int, int], RingMap]:
             continue
         kind, extents, _, _, text = line.split()
         r, c = map(int, extents.split("x"))
-        if text != "=":
-            rows = parse_ring_map(text).rows
-            found[kind == "ring", r * c, r] = RingMap(rows)
-            found[kind == "ring", r * c, c] = found.get((kind == "ring", r * c, c), RingMap(tuple(zip(*rows))))
+        rows = parse_ring_map(text).rows
+        found[kind == "ring", r * c, r] = RingMap(rows)
+        found[kind == "ring", r * c, c] = found.get((kind == "ring", r * c, c), RingMap(tuple(zip(*rows))))
     return found
 
 

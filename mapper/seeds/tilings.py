@@ -33,14 +33,13 @@ import numpy as np
 
 from pencilmap.mapper.base.compiling import compiled, copy_into, inlined
 from pencilmap.mapper.base.progress import now_and_then, say
-from pencilmap.mapper.base.search import OF_MEMBER, Search
+from pencilmap.mapper.base.search import OF_MEMBER, ROUNDS_OF_TILINGS, Search
 from pencilmap.mapper.seeds.products import weights
 from pencilmap.model.base.arrays import Bools, Floats, Ints, divisors
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid
 
-ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
 MOST_LATTICES = 5_000    # normal forms tried: enough for all in up to four dimensions and for Blue Gene/Q
 MANY_PLACES, FORM_PLACES = 2048, 4_000_000  # above these places fewer lattices, and normal forms times places, are tried
 MOST_PLACES = 1 << 14
@@ -147,11 +146,12 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, within
     (4.8, 'c')
     """
     within, shape = within or Search(), _shape(torus, tasks_per_node)
-    first = min(ROUNDS[0][0], max(ROUNDS[1][0], ROUNDS[0][0] * MANY_PLACES // int(shape.prod())))
+    (most, *_), (least, *_), *_ = ROUNDS_OF_TILINGS
+    first = min(most, max(least, most * MANY_PLACES // int(shape.prod())))
     runs = [_Run(torus, tasks_per_node, lattice, grid, within.seed)
             for lattice in _tried(torus, tasks_per_node, grid, below)[:first]]
     left = budget = within.budget // OF_MEMBER
-    best, cost, rounds, idle = None, below, iter(ROUNDS), 0
+    best, cost, rounds, idle = None, below, iter(ROUNDS_OF_TILINGS), 0
     kept, times, steps = next(rounds)
     report = now_and_then(say)
     while runs and left > 0 and (patience is None or idle < patience) and not within.is_over():

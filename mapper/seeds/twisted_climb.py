@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.compiling import compiled, copy_into
+from pencilmap.mapper.base.compiling import compiled, copy_into, random_below
 from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.kinds.twisted_torus import routes_of
 from pencilmap.model.network.network import link_weights
@@ -44,17 +44,6 @@ Wanted.__doc__ = "The terms of an objective: count, share of the row exchange, s
 
 HEAT = 0.01  # share of the best cost by which a worse basis may be accepted in the beginning
 FRESH, ADDED, SWAPPED = 0.3, 0.6, 0.8  # of the moves; the rest is a step along a link
-
-
-@compiled
-def random_below(state: np.ndarray, n: int) -> Any:
-    """Return a random number below n, 0 for n = 0; xorshift* of S. Vigna, ACM Trans. Math. Softw. 42 (2016)."""
-    x = state[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    state[0] = x
-    return np.int64(((x * np.uint64(2685821657736338717)) >> np.uint64(33)) % np.uint64(max(n, 1)))
 
 
 @compiled

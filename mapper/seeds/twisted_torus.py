@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.base.search import LEAST_OF_BASIS, OF_ADDITION, Search
+from pencilmap.mapper.base.search import LEAST_OF_BASIS, OF_ADDITION, ROUNDS_OF_BASES, Search
+from pencilmap.mapper.seeds import Seeds
 from pencilmap.mapper.seeds.default_order import launched
 from pencilmap.mapper.seeds.products import best_product
-from pencilmap.mapper.seeds.seeds import Seeds
 from pencilmap.model.base.arrays import Bools, Floats, Ints, factorisations, prime_factors
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds import DEFAULT_ROUTING, routing
@@ -93,7 +93,6 @@ def _plain_slice(torus: TwistedTorus, grid: ProcessGrid, site: Site, wanted: Obj
 
 
 MOST_KEPT = 16  # grids and objectives whose starts are kept
-ROUNDS = ((8, 24), (3, 6), (1, 6))  # starts that are climbed from, the best first; part of the evaluations for each
 
 
 @dataclass(frozen=True)
@@ -169,8 +168,8 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
 
     found, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
     within, work = within or Search(), work_of_basis(torus, grid)
-    numbers = count(within.seed * sum(kept for kept, _ in ROUNDS))
-    for kept, part in ROUNDS:
+    numbers = count(within.seed * sum(kept for kept, _ in ROUNDS_OF_BASES))
+    for kept, part in ROUNDS_OF_BASES:
         steps = within.budget // work // part
         for _, start in found[:kept] if steps > 1 else []:  # a single evaluation is that of the start
             if min(found)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():

@@ -11,6 +11,7 @@ from typing import Any
 from pencilmap.mapper.choose import LONGEST_RING, plan
 from pencilmap.mapper.placements import BEST
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.arrays import prime_factors
 from pencilmap.model.base.errors import GridError, PartitionError
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.network.torus import Torus, as_torus
@@ -118,31 +119,16 @@ def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
     """
     ratio = Fraction(ratio)
     n = [transform.nx, transform.ny, transform.nz]
-    for prime in _primes(ratio.denominator):
+    for prime in prime_factors(ratio.denominator)[::-1]:
         axis = max((i for i in range(3) if n[i] % prime == 0), key=lambda i: (n[i], i), default=None)
         if axis is None:
             raise GridError(f"transform {transform} cannot shrink by {prime}, which divides none of its extents; name the "
                             "smallest number of nodes first, or a transform with more factors")
         n[axis] //= prime
-    for prime in _primes(ratio.numerator):
+    for prime in prime_factors(ratio.numerator)[::-1]:
         axis = min(range(3), key=lambda i: (n[i], i))
         n[axis] *= prime
     return replace(transform, nx=n[0], ny=n[1], nz=n[2])
-
-
-def _primes(n: int) -> list[int]:
-    """Return the prime factors, the largest first.
-
-    >>> _primes(60)
-    [5, 3, 2, 2]
-    """
-    found, k = [], 2
-    while k * k <= n:
-        while n % k == 0:
-            found.append(k)
-            n //= k
-        k += 1
-    return sorted([*found, *([n] if n > 1 else [])], reverse=True)
 
 
 @dataclass(frozen=True)

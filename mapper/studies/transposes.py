@@ -6,8 +6,8 @@ from os import PathLike
 from statistics import median
 from typing import Any
 
+from pencilmap.mapper.runs.records import json_lines
 from pencilmap.model.base.errors import RecordError
-from pencilmap.model.base.reading import parse_json, read_whole, reading
 
 SCHEMA = "pencilmap-transpose-bench/1"
 
@@ -47,27 +47,23 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
     RecordError
         If a line is not of transpose_bench. The message names file and line.
     """
-    content = read_whole(path, RecordError)
-    with reading(str(path), RecordError, len(content)):
-        found: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
-        for number, line in enumerate(content.decode("utf-8").splitlines(), 1):
-            try:
-                record = parse_json(line)
-            except ValueError as error:
-                raise RecordError(f"{path} line {number} is not JSON: {error}") from error
-            if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-                raise RecordError(f"{path} line {number} is not of transpose_bench (schema {SCHEMA})")
-            try:
-                if record["refused"] is None:
-                    key = record["group"], record["exchange"], record["message_bytes"]
-                    found.setdefault(key, []).append(record)
-                    _check_times(record["total_times"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise RecordError(f"{path} line {number} is not of transpose_bench: {error} is missing or not a "
-                                  "time") from error
-        if not found:
-            raise RecordError(f"{path} has no times: transpose_bench writes them")
-        return [_case(key, records) for key, records in sorted(found.items())]
+    found: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
+
+    def keep(record: Any, where: str) -> None:
+        if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+            raise RecordError(f"{where} is not of transpose_bench (schema {SCHEMA})")
+        try:
+            if record["refused"] is None:
+                key = record["group"], record["exchange"], record["message_bytes"]
+                found.setdefault(key, []).append(record)
+                _check_times(record["total_times"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"{where} is not of transpose_bench: {error} is missing or not a time") from error
+
+    json_lines(path, keep)
+    if not found:
+        raise RecordError(f"{path} has no times: transpose_bench writes them")
+    return [_case(key, records) for key, records in sorted(found.items())]
 
 
 def _check_times(times: dict[str, list[float]]) -> None:

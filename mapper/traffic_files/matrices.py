@@ -42,16 +42,14 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, plain_integers
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.program import MOST_RANKS, Phase, Traffic, check_ranks, one_phase, pairs_of
 
 MOST = 1 << 53  # beyond it, floating point numbers skip whole numbers
 Lines = Sequence[tuple[int, str]]
-_PLAIN = frozenset("0123456789- \t")
 _MARK = re.compile(r"^[ \t]*(?:phase|ranks)(?!\S)", re.MULTILINE)
-_NOT_PLAIN = re.compile(r"[0-9]-|-(?![0-9])|[0-9]{19}")  # a sign at another place, or more digits than 64 bits hold
 
 
 def whole_numbers(document: Document, lines: Lines, width: int, meaning: str) -> Ints:
@@ -74,20 +72,6 @@ def whole_numbers(document: Document, lines: Lines, width: int, meaning: str) ->
         return table
     return np.array([_of_line(document, number, text, width, meaning) for number, text in lines],
                     dtype=np.int64).reshape(-1, width)
-
-
-def plain_integers(lines: Lines, width: int) -> Ints | None:
-    """Return lines of `width` integers of up to 18 digits: int array, shape (lines, width). None if there is anything else.
-
-    Examples
-    --------
-    >>> plain_integers([(1, "1 -2"), (2, "3 4")], 2).tolist(), plain_integers([(1, "1 2-3")], 2)
-    ([[1, -2], [3, 4]], None)
-    """
-    text = " ".join(line for _, line in lines)
-    if not set(text) <= _PLAIN or _NOT_PLAIN.search(text) or any(len(line.split()) != width for _, line in lines):
-        return None
-    return np.fromstring(text, dtype=np.int64, sep=" ").reshape(-1, width)
 
 
 def _of_line(document: Document, number: int, text: str, width: int, meaning: str) -> list[int]:

@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.traffic_files.matrices import plain_integers
+from pencilmap.mapper.formats.lines import Document, plain_integers, read_document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
 from pencilmap.model.traffic.program import (

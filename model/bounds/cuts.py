@@ -460,6 +460,42 @@ def _of_lengths(R: int, C: int, k: int) -> Ints:
     return np.maximum(squares.astype(np.int64) - start, 0)
 
 
+LONG_STEPS = 200_000_000  # `steps` of the exact frontier of a cut around a unit
+POINTS = 4001             # of a frontier by its closed form
+
+
+def lengths_across(sizes: Sequence[int], k: int, capacity: Fraction, N: int, most: int = LONG_STEPS) -> Floats:
+    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2).
+
+    Parameters
+    ----------
+    sizes : (int, int)
+        Extents of the grid, the smaller first.
+    k : int
+        Tasks on one side.
+    capacity : Fraction
+        Cables of the cut.
+    N : int
+        Nodes of the network.
+    most : int
+        `steps` of an exact frontier.
+    """
+    R, C = sizes
+    P = R * C
+    frontier = exact_frontier(R, C, k) if steps(R, C, k) < most else None
+    if frontier is None:  # steps below the closed form: between two points the columns have the least of both
+        share = min(k, P - k) / P
+        sent = np.linspace(0, share * (1 - share), POINTS)
+        least = np.maximum(least_other(sent, np.full(POINTS, share)), least_other_of_few(sent, R, C, min(k, P - k)))
+        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least], axis=1)
+    return frontier * (4 * N / float(capacity))
+
+
+def least_columns(curve: Floats, rows: Floats) -> Floats:
+    """Return the least length of the columns at each length of the rows."""
+    return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
+
+
 def exact_total(frontier: Floats, capacity: float, rows: float, columns: float,
                 units: tuple[float, float] | None = None) -> float:
     """Return the least sum as `least_total`, over the points of an exact frontier; lengths are multiples of any `units`."""

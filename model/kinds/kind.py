@@ -9,7 +9,7 @@ weighted. Each is a pair of the bound and its argument. The cuts are those of `p
 load. In a group of R tasks, each task has at least the distances to the R-1 nearest slots.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -22,7 +22,7 @@ from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Network, host_hops, link_weights
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
 from pencilmap.model.routing.rule import RoutingRule
@@ -195,6 +195,34 @@ class Kind:
         yield rows + columns, "rows and columns, each alone"
         yield from across_cuts(site.network.n_nodes, self.cuts(site, grid), sizes, rows, columns,
                                BRIEF_STEPS if brief else MOST_STEPS)
+
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int],
+                   share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
+        """Return a bound on the sum of both lengths on any choice of usable nodes, for even blocks on all slots.
+
+        Parameters
+        ----------
+        site : Site
+        n_nodes : int
+            Nodes to choose.
+        sizes : (int, int)
+            Tasks of a row and of a column.
+        share : Fraction
+            What each other host of a unit sends, as a part of what a host of the job sends.
+
+        Returns
+        -------
+        (Fraction, int array, shape (n_nodes,))
+            The bound, 0 if none is known, and nodes that may reach it.
+        """
+        return Fraction(0), site.allocation.nodes[:n_nodes]
+
+    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction) -> Fraction | None:
+        """Return the sum of the longest lengths if each other host of a unit sends a share of what a host of the job sends.
+
+        The cables of a unit are shared by all that its hosts send. None if that is not known.
+        """
+        return None
 
     def cuts(self, site: Site, grid: ProcessGrid) -> Iterable[tuple[list[Cut], str]]:
         """Yield lists of cuts, of which one has tasks between its limits inside, with an argument."""

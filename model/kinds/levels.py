@@ -10,27 +10,19 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import cuts
-from pencilmap.model.bounds.cuts import (
-    ABOUT,
-    Room,
-    across_cuts,
-    exact_frontier,
-    least_other,
-    least_other_of_few,
-    rounded_down,
-    steps,
-)
+from pencilmap.model.bounds.choices import least_of_choices, own_share
+from pencilmap.model.bounds.cuts import ABOUT, Room, across_cuts, least_columns, lengths_across, rounded_down
 from pencilmap.model.kinds.kind import Bound, Kind
 from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, joined, rates, table_of
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH, ShortestPath
 from pencilmap.model.traffic.counted import between, crossing
 from pencilmap.model.traffic.exchange import Exchange, Traffic, together
-from pencilmap.model.traffic.loads import LinkLoads, kept, without_rounding
+from pencilmap.model.traffic.loads import LinkLoads, kept, m_scale, without_rounding
 
 # Rules of routing for hosts on switches: loads of the links of hosts, which no routing decides, and shortest paths.
 #
@@ -141,8 +133,6 @@ def _of_plane(rule: Rule, network: SwitchedNetwork, switches: Ints, share: float
 MOST_UNITS = 2048       # of a level whose unions are cut
 HOST_CUT = "a host"
 SHARPEST = 6            # cuts whose frontiers are used, besides that of a host
-MOST_STEPS = 200_000_000  # of an exact frontier
-POINTS = 4001           # of a frontier by its closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +192,30 @@ class LevelKind(Kind):
         bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
         return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int],
+                   share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
+        """Return the bound by the units of all levels together."""
+        levels = [(of_node, capacity) for _, of_node, capacity in levels_of(site.network)]
+        return least_of_choices(site, levels, n_nodes, sizes, share)
+
+    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction) -> Fraction | None:
+        """Return the lengths on the cables of all units, which are all cables if loads follow from counts."""
+        network, node = mapping.network, mapping.node_of_rank
+        if not self.counts_suffice or network.ends_per_node > 1:
+            return None
+        found, used = Fraction(0), np.unique(node)
+        for exchange in exchanges:
+            longest = Fraction(0)
+            for name, of_node, capacity in levels_of(network):
+                n = len(capacity)
+                sent = np.maximum(*crossing(exchange, node, of_node, n))[:, 0]
+                own, hosts = np.bincount(of_node[used], minlength=n), np.bincount(of_node, minlength=n)
+                for i in np.flatnonzero(sent).tolist():
+                    part = Fraction(1) if name == HOST_CUT else own_share(int(own[i]), int(hosts[i]), share)
+                    longest = max(longest, int(sent[i]) / (capacity[i] * part))
+            found += m_scale(longest, network, exchange.total_bytes)
+        return found
+
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
         """Return the bound of all units together, or of the divisions into units if slots stay idle."""
@@ -256,13 +270,19 @@ def divisions(site: Site, room: Room) -> Iterator[tuple[list[cuts.Cut], str]]:
 
 def _levels(site: Site) -> Iterator[tuple[str, Ints, list[Fraction]]]:
     """Yield for each level the name of a unit, and the slots and the capacity of all units."""
-    network, T = site.network, site.tasks_per_node
-    used, weights = np.bincount(site.allocation.nodes, minlength=network.n_nodes), link_weights(network)
+    used = np.bincount(site.allocation.nodes, minlength=site.network.n_nodes)
+    for name, of_node, capacity in levels_of(site.network):
+        yield name, np.bincount(of_node, used, len(capacity)).astype(np.int64) * site.tasks_per_node, capacity
+
+
+def levels_of(network: Any) -> Iterator[tuple[str, Ints, list[Fraction]]]:
+    """Yield for each level the name of a unit, the unit of each node, and the capacity of all units."""
+    weights = link_weights(network)
     for units in units_of(network):
-        slots = np.bincount(units.of_node, used, len(units.leaving)).astype(np.int64) * T
         kinds, kind = np.unique(units.leaving, axis=0, return_inverse=True)
         capacity = [sum((n / weight for n, weight in zip(cables, weights)), Fraction(0)) for cables in kinds.tolist()]
-        yield HOST_CUT if units.name == HOST else f"a {units.name}", slots, [capacity[i] for i in kind.ravel().tolist()]
+        yield (HOST_CUT if units.name == HOST else f"a {units.name}", units.of_node,
+               [capacity[i] for i in kind.ravel().tolist()])
 
 
 @lru_cache(maxsize=64)
@@ -273,16 +293,11 @@ def _in_turn_on_levels(site: Site, *sizes: int) -> list[tuple[Fraction, str]]:
         return []
     sharp = sorted(cuts, key=lambda cut: -cut.slots * (P - cut.slots) / cut.capacity)[:SHARPEST]
     chosen = list(dict.fromkeys([*sharp, max((c for c in cuts if c.name == HOST_CUT), key=lambda cut: cut.slots)]))
-    curves = [_curve(sizes, cut, site.network.n_nodes) for cut in chosen]
+    curves = [lengths_across(sizes, cut.slots, cut.capacity, site.network.n_nodes) for cut in chosen]
     rows = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
     rows = rows[rows >= max(curve[0, 0] for curve in curves) - 1e-12]
-    columns = np.max([_least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
+    columns = np.max([least_columns(curve, rows * (1 + 1e-12) + 1e-12) for curve in curves], axis=0)
     return [(rounded_down(float((rows + columns).min())), "rows and columns across all units together")]
-
-
-def _least_columns(curve: Floats, rows: Floats) -> Floats:
-    """Return the least length of the columns at each length of the rows."""
-    return np.minimum.accumulate(curve[:, 1])[np.searchsorted(curve[:, 0], rows, "right") - 1]
 
 
 @lru_cache(maxsize=8)
@@ -312,16 +327,3 @@ def _unions(units: Units, inside: Ints, weights: list[Fraction]) -> Iterator[tup
         capacity = float(np.cumsum(alone)[n - 1] - joined[n - 1])
         if capacity > 0:
             yield int(slots[n - 1]), Fraction(capacity).limit_denominator(1 << 20), n
-
-
-def _curve(sizes: Sequence[int], cut: Cut, N: int) -> Floats:
-    """Return lengths of rows and the least lengths of columns across a cut, rows rising: float array, shape (points, 2)."""
-    R, C = sizes
-    P, k = R * C, cut.slots
-    frontier = exact_frontier(R, C, k) if steps(R, C, k) < MOST_STEPS else None
-    if frontier is None:  # steps below the closed form: between two points the columns have the least of both
-        share = min(k, P - k) / P
-        sent = np.linspace(0, share * (1 - share), POINTS)
-        least = np.maximum(least_other(sent, np.full(POINTS, share)), least_other_of_few(sent, R, C, min(k, P - k)))
-        frontier = np.stack([np.concatenate([[0.0], sent[:-1]]), least], axis=1)
-    return frontier * (4 * N / float(cut.capacity))

@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.decompositions import PENCIL, Decomposition, ExchangeStage
 from pencilmap.model.kinds import DEFAULT_ROUTING, all_variants, default_routing, routing
 from pencilmap.model.network.network import GraphLink, Network, TorusLink
-from pencilmap.model.placement.allocation import Mapping, Placement, Site
+from pencilmap.model.placement.allocation import Allocation, Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, effective_length
 from pencilmap.model.predict.certificates import cut_bound
@@ -35,6 +36,7 @@ from pencilmap.model.traffic.exchange import Exchange, Halo, exchanges
 from pencilmap.model.traffic.loads import JointLoads, LinkLoads, known_loads, m_scale, m_time
 from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks
 
+FIRST = "assumed to be the first of the network: a file of the numbers of other nodes gives other places"  # ends a note
 RANDOM_ROUTING = "minimal-adaptive"  # as adaptive routers under contention are taken to route
 MOST_NODES_AT_RANDOM = 4096  # up to this size contention is predicted for placements that are not products, in a few seconds
 
@@ -73,6 +75,10 @@ class Question:
     shapes : tuple of Question
         The same question on other shapes with as many nodes, or with other tasks per node. A plan may choose from them; if
         empty, only this network.
+    among : Allocation, optional
+        Free nodes of which a plan may choose as many as the site has, in place of its nodes.
+    neighbours : Fraction
+        What each other node of a leaf sends, as a part of what a node of the job sends, in the choice of nodes.
     robust : bool
         Whether the worst over the routing rules counts, and is predicted if no rule is named.
     halo : Halo, optional
@@ -92,6 +98,8 @@ class Question:
     decomposition: Decomposition = PENCIL
     decompositions: tuple[Decomposition, ...] = ()
     shapes: tuple["Question", ...] = ()
+    among: Allocation | None = None
+    neighbours: Fraction = Fraction(0)
     robust: bool = False
     halo: Halo | None = None
 
@@ -104,6 +112,16 @@ class Question:
         transform = directed(self.transform, direction)
         return self if direction == FORWARD else replace(self, transform=transform, direction=direction, shapes=tuple(
             shape.towards(direction) for shape in self.shapes))
+
+    @property
+    def alone(self) -> Self:
+        """The same question about its own site, without others that a plan might choose."""
+        return replace(self, shapes=(), among=None)
+
+    def on(self, nodes: Ints) -> Self:
+        """Return the same question about some nodes of the network, in this order."""
+        site = replace(self.site, allocation=Allocation(self.network, nodes))
+        return replace(self.alone, site=site, notes=tuple(note for note in self.notes if not note.endswith(FIRST)))
 
     def under(self, rule: str) -> Self:
         """Return the same question under a routing rule."""

@@ -8,7 +8,7 @@ Source: leave-one-group-out cross-validation, as in `pencilmap.model.times.held_
 Cost: a fit of two figures for each series, a second for all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -207,8 +207,10 @@ def error_range(judged: Sequence[Judged], least: float | None = None) -> tuple[f
     return low if least is None else least, high
 
 
-def measured_gains(samples: Sequence[Sample], fit: Fit) -> dict[str, list[tuple[str, float]]]:
-    """Return measured over predicted gains of placements over another for the same exchanges, by class, with their machines.
+def measured_gains(samples: Sequence[Sample], fit: Fit,
+                   all_to_all_s: Callable[[str], float]) -> dict[str, list[tuple[str, float]]]:
+    """Return measured over predicted gains of placements, or wirings, over another for the same exchanges, by class, with
+    their machines.
 
     Parameters
     ----------
@@ -216,6 +218,8 @@ def measured_gains(samples: Sequence[Sample], fit: Fit) -> dict[str, list[tuple[
         Exchanges of Blue Gene/L.
     fit : callable
         Samples -> Calibration; the size of the transform of a gain is held out.
+    all_to_all_s : callable
+        Text of a network -> seconds of an all-to-all among its nodes, by the busiest link.
     """
     fits = [(fit(division.training), division.others) for division in divisions(samples)
             if division.rule == "one size out"]
@@ -237,6 +241,9 @@ def measured_gains(samples: Sequence[Sample], fit: Fit) -> dict[str, list[tuple[
                 found[PUBLIC_GAIN].append(("Blue Gene/L", gain / by_links))
     found[PUBLIC_GAIN] += [(line["machine"], float(line["four_switches_us"]) / float(line["one_switch_us"]))
                            for line in table("measured_placements.csv")]
+    found[PUBLIC_GAIN] += [(line["machine"], float(line["gain"]) * twisted_s / plain_s)
+                           for line in table("measured_slices.csv")
+                           for plain_s, twisted_s in [map(all_to_all_s, (line["plain"], line["twisted"]))]]
     return found
 
 

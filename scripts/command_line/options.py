@@ -116,7 +116,7 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
 def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
                   message_cost: str | None, ports: int, as_json: bool) -> None:
     """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
-    from pencilmap.mapper.studies.lines import placed_lines
+    from pencilmap.mapper.place import placed_lines
     from pencilmap.model.lines.line_plan import break_evens, line_time
 
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
@@ -377,6 +377,8 @@ def exchange(default: str | None) -> Decorator:
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
+NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+                          help="With --nodes K: what each other node of a leaf sends, as a part of what yours send.")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")

@@ -184,8 +184,8 @@ def _machines() -> Iterator[tuple[str, str]]:
 
 def _nodes() -> Iterator[tuple[str, str]]:
     yield "384", ("a number: of a torus machine, the partition with the widest bisection; plan and map rank all shapes; "
-                  "of a machine with switches, the first nodes; for a file of cables, list the nodes in a file, or as "
-                  "c[010-023]")
+                  "of a network of switches, the first nodes, in place of which plan and map choose others; other nodes are "
+                  "listed in a file, or as c[010-023]")
     yield "4x6x16", "a shape: the same as --network 4x6x16"
     yield "FILE", "usable nodes in the launcher's order, one a line: x y z, or NAME x y z; for a file of cables, the name"
 

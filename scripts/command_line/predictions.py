@@ -605,4 +605,5 @@ def halo_table(found: Sequence[Prediction]) -> None:
     if halos:
         columns = ["grid", "placement", ">messages", ">off-node\nbytes", ">link time", ">predicted", "busiest link"]
         print_table(f"halo of {counted(halos[0][2], 'plane')}",
-                    *fitted(columns, list(map(list, rows)), ["busiest link", ">link time"]), folds=True)
+                    *fitted(columns, list(map(list, rows)), ["busiest link", ">link time"]),
+                    ["no range: halos not measured"] * any(h.time_s is not None for _, h, _ in halos), folds=True)

@@ -32,9 +32,8 @@ from pencilmap.mapper.base.files import append_whole, check_appendable, temporar
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.place import place
+from pencilmap.mapper.place import place, placed_lines
 from pencilmap.mapper.runs.compare import TOPOLOGY
-from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.base.errors import PencilmapError
 from pencilmap.model.kinds import default_routing
 from pencilmap.model.lines.line_problem import LineProblem

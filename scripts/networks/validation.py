@@ -10,10 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pencilmap.mapper.place import placed_lines
 from pencilmap.mapper.runs.compare import compare_record
 from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.mapper.setting import Setting, setting
-from pencilmap.mapper.studies.lines import placed_lines
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.lines.distributed_line import LineTimes, break_even, crossbar_break_even

@@ -103,7 +103,7 @@ SLURM_FILES = {  # text, and its facts; examples from Slurm's own pages if there
     "all": ("NodeName=DEFAULT CPUs=4\nNodeName=linux[1-32]\nPartitionName=p Nodes=ALL\n", "32 hosts, no switches"),
     "continued": ("NodeName=a[1-2] \\\n  CPUs=4 # NodeName=b\nNodeName=c\\\n\n", "3 hosts, no switches"),
     "partitions alone": ("PartitionName=p Nodes=a[1-2]\nPartitionName=q Nodes=a1\n", "2 hosts, no switches"),
-    "blocks": (BLOCKS, "4 blocks and 128 hosts"),
+    "blocks": (BLOCKS, "4 blocks of sizes 30, 120 and 128 hosts"),
     "rings": ("RingName=ring0 Nodes=node[01-08]\nRingName=ring1 Nodes=node[09-16]\n", "2 rings and 16 hosts"),
 }
 
@@ -167,10 +167,10 @@ SLURM_TORUS = """\
 def test_topology_yaml_tells_of_every_plugin(tmp_path):
     """The example of topology.yaml(5)."""
     told = [fact[:2] for fact in around(tmp_path=tmp_path, file=SLURM_YAML).facts if fact.what != "hosts"]
-    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches and 4 hosts"),
-                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16, 8 hosts"),
+    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches in 2 levels and 4 hosts"),
+                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16 and 8 hosts"),
                     ("topology", "topo3: topology/flat"), ("topology", "topo4: topology/ring"),
-                    ("network", "2 rings, 16 hosts")]
+                    ("network", "2 rings and 16 hosts")]
     picture = around(tmp_path=tmp_path, file=SLURM_YAML + SLURM_TORUS)
     assert str(picture.torus) == "4x4x2"
     assert coordinates(picture)[:5] == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [0, 1, 0]]
@@ -532,10 +532,8 @@ BROKEN = {
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
-    "scotch complete": ("cmplt 8\n", "line 1: cmplt is a Scotch target without coordinates"),
-    "scotch tree": ("tleaf 2 4 20 4 1\n", "line 1: tleaf is a Scotch target without coordinates"),
-    "scotch sizes": ("torus3D 4 4\n", "line 1: 'torus3D 4 4' is not a target and its sizes"),
-    "scotch large": ("hcub 99999\n", "line 1: 'hcub 99999' is not a target and its sizes"),
+    "scotch sizes": ("torus3D 4 4\n", "line 1: 'torus3D 4 4' is no target that is a network"),
+    "scotch large": ("hcub 99999\n", "line 1: 'hcub 99999' is no target that is a network"),
     "table twice": ("a 0 0 0\na 1 0 1\n", "line 2: host a is listed twice"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
@@ -553,7 +551,7 @@ BROKEN = {
     "yaml plugin": (SLURM_YAML.replace("flat: true", "cube: true"), "line 23: a topology has one of tree, block, ring, "
                     "torus3d, flat, but topo3 has none"),
     "yaml child": (SLURM_YAML.replace("s[1-2]", "s[1-3]"), "switch sw_root has an invalid child s3"),
-    "yaml hosts": (SLURM_YAML.replace("node[03-04]", "node[03-"), "line 11: nodes of s2: host list"),
+    "yaml hosts": (SLURM_YAML.replace("node[03-04]", "node[03-"), "line 11: host list"),
 }
 
 

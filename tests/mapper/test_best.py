@@ -1,68 +1,52 @@
-"""`best` over its families, with every placement routed again hop by hop; ties between grids."""
+"""`best` over its families, also beside halos, with placements routed again hop by hop; plans and all predictions."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
-from itertools import permutations
+from itertools import permutations, product as cartesian
 from math import prod
 from random import Random
 
+import numpy as np
 import pytest
 
+from pencilmap import model
+from pencilmap.mapper import choose, place as place_module
+from pencilmap.mapper.base import search as search_module
 from pencilmap.mapper.base.search import BUDGET, Search, search_of
 from pencilmap.mapper.choose import faster_choice, plan, predictions
+from pencilmap.mapper.choose.choices import Wanted, least_s
 from pencilmap.mapper.place import best_placement, place as place_of
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
+from pencilmap.mapper.searches.traffic_search import swaps_of_transform
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GridError, MappingError, PlacementError, ScheduleError
-from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.base.errors import GridError, MappingError, PencilmapError, PlacementError, ScheduleError
+from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
+from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import parse_torus
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
 from pencilmap.model.predict import answer, predict
-from pencilmap.model.predict.ranking import ranked
+from pencilmap.model.predict.ranking import order, ranked, worth
 from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import BACKWARD, DIRECTIONS, FORWARD
+from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
-from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.loads import routed_joint
+from pencilmap.model.traffic.exchange import exchanges, halo
+from pencilmap.model.traffic.loads import in_sequence, routed_joint
+from tests.model import brute_force as brute
 from tests.model.test_switched_networks import RANDOM
 
 
-def hops(torus, a, b):
-    """Return the links of a message in dimension order and its share on each, ties in halves."""
-    here = list(torus.coordinates(a))
-    for i, n in enumerate(torus.shape):
-        to, ways = int(torus.coordinates(b)[i]), []
-        for step in (1, -1):
-            length = (to - here[i]) * step
-            ways.append((length % n if torus.is_ring(i) else length, step))
-        ways = [way for way in ways if way[0] >= 0]
-        shortest = min(ways)[0]
-        ways = [way for way in ways if way[0] == shortest > 0]
-        for length, step in ways:
-            at = list(here)
-            for _ in range(length):
-                yield (i, step, *map(int, at)), Fraction(1, len(ways))
-                at[i] = (at[i] + step) % n
-        here[i] = to
-
-
-def brute_loads(mapping):
-    """Return for each exchange the load of every link on the m scale."""
-    torus, grid, found = mapping.network, mapping.grid, []
-    for letter, size in zip("rc", grid.shape):
-        loads = {}
-        for group in grid.groups(letter):
-            for a in group:
-                for b in group:
-                    for link, share in hops(torus, int(mapping.node_of_rank[a]), int(mapping.node_of_rank[b])):
-                        loads[link] = loads.get(link, 0) + share * Fraction(4 * torus.n_nodes, grid.n_tasks * size)
-        found.append(loads)
-    return found
+def walked_cost(mapping):
+    """Return the sum of the largest loads of the exchanges on the m scale, each message walked hop by hop."""
+    torus, grid = mapping.network, mapping.grid
+    loads = (brute.dimension_order(torus, messages, mapping.node_of_rank) for messages in brute.messages(grid))
+    return sum(max(some.values()) * Fraction(4 * torus.n_nodes, grid.n_tasks * n) for some, n in zip(loads, grid.shape))
 
 
 @pytest.mark.parametrize("shape, grid, tasks, most", [
@@ -77,8 +61,7 @@ def brute_loads(mapping):
 def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     site, grid = setting(network=shape, tasks_per_node=tasks).site, parse_grid(grid)
     found = place("best", site, grid)
-    rows, columns = brute_loads(as_mapping(found, "found"))
-    cost = max(rows.values()) + max(columns.values())
+    cost = walked_cost(as_mapping(found, "found"))
     assert cost == predict(found, site=site).cost <= predict(best_product(site.network, grid, tasks)).cost
     assert cost <= most + 0.005
 
@@ -233,3 +216,268 @@ def test_best_of_a_direction_is_best_for_its_exchanges():
     assert wheres[BACKWARD].predict(placed[FORWARD]).cost > wheres[BACKWARD].predict(placed[BACKWARD]).cost
     c2r = setting(network="4x3:mesh", fft="9x4x11:c2r").predictions("4x3", ["default"])[0]
     assert c2r.as_dict()["direction"] == BACKWARD
+
+
+ODD = {"network": "3x2", "bandwidth": "1 GB/s"}
+
+
+def every_way(where, by):
+    """Yield the worth of every grid of pencils and slabs, under several placements and schedules."""
+    for name, schedule, text in cartesian(("pencil", "slab"), ("sequence", "best", "overlap:2"), ("best", "default")):
+        for grid in all_grids(where.n_slots, decomposition_named(name)):
+            if where.transform.fills(grid):
+                try:
+                    p = where.predict(where.place(text, grid, schedule), schedule=schedule)
+                except PencilmapError:
+                    continue  # the grid has fewer planes than chunks
+                yield worth(p, by)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("by", ["transform", "exchanges"])
+@pytest.mark.parametrize("costs", [Costs(), Costs(fft_rate_per_task=1e8, message_cost_s=1e-5)], ids=["links", "costs"])
+def test_nothing_that_is_predicted_is_faster(by, costs):
+    where = replace(setting(fft="12x8x10", **ODD), costs=costs)
+    found = plan(where, by=by)
+    assert found.best.worth <= 1.01 * min(every_way(where, by)) and found.by == by
+
+
+@pytest.mark.thorough
+def test_the_exchanges_alone_and_the_whole_transform_may_choose_differently():
+    """Slabs move the array once less through memory, and pencils of many rows have shorter messages."""
+    where = replace(setting(network="4x4", bandwidth="1 GB/s", fft="64"), costs=Costs(fft_rate_per_task=1e6))
+    for by in ("transform", "exchanges"):
+        choices = plan(where, by=by).choices
+        assert all(c.worth == worth(c.prediction, by) for c in choices)
+        orders = [order(c.prediction, by) for c in choices]
+        assert orders[0][1] <= 1.01 * min(o[1] for o in orders if o[0] == orders[0][0])
+    assert plan(where).best.worth == pytest.approx(plan(where).best.prediction.schedule.total_s)
+
+
+QUESTIONS = 30
+SHAPES = ("4x2", "3x3", "4x4", "2x2x4", "5x2", "4x3:mesh", "6x2", "8", "2x3x2", "4x4:mesh")
+SWITCHED = ("fat-tree:leaves=4,hosts=3,up=2", "dragonfly:a=2,p=2,h=1", "hyperx:2x3,hosts=2")
+FIGURES = (Costs(), Costs(), Costs(fft_rate_per_task=1e8, message_cost_s=1e-5, injection_per_node=2e8))
+
+
+def drawn_setting(draw):
+    """Return the arguments of a setting: small networks, with and without transform, rates and failed nodes."""
+    shape, tasks = draw.choice(SHAPES), draw.choice((1, 1, 2))
+    sizes = [draw.choice((16, 20, 24, 30)) for _ in range(3)] if draw.random() < 0.4 else [draw.choice((16, 32))] * 3
+    given = {"network": shape, "tasks_per_node": tasks, "fft": "x".join(map(str, sizes)), "bandwidth": "1 GB/s"}
+    if draw.random() < 0.2:
+        given["failed"] = "-".join("1" for _ in shape.partition(":")[0].split("x"))
+    elif draw.random() < 0.4:
+        given["network"] = draw.choice(SWITCHED)
+    for name in ("fft", "bandwidth"):
+        if draw.random() < 0.15:
+            del given[name]
+    return given
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Searches of few evaluations."""
+    monkeypatch.setattr(search_module, "BUDGET", 500_000)
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(QUESTIONS))
+def test_all_ways_to_ask_have_the_same_first_choice(seed):
+    """The plan, the grid and the ranking of a setting, the public name, and the mapfile of the recommended text."""
+    import pencilmap
+
+    draw = random.Random(seed)
+    given, costs = drawn_setting(draw), draw.choice(FIGURES)
+    where = replace(setting(**given), costs=costs)
+    best = plan(where).best
+    again = pencilmap.plan(replace(pencilmap.setting(**given), costs=costs)).best
+    assert str(again.network) == str(best.network)  # equal networks of switches are different objects
+    assert (again.key[1:], again.placement, again.worth) == (best.key[1:], best.placement, best.worth)
+    assert where.grid() == best.grid
+    first = where.predictions("best", ["best", "default"])[0]
+    assert (first.grid, first.placement, first.schedule.name) == (best.grid, best.prediction.placement, best.schedule)
+    mapping, made = best.mapping(), as_mapping(where.place(best.placement, best.grid, best.schedule), "again")
+    question = {"schedule": best.schedule, "exchange": best.exchange}
+    assert where.predict(mapping, **question).schedule.cost == where.predict(made, **question).schedule.cost
+    assert where.predict(mapping, **question).schedule.cost == best.prediction.schedule.cost
+
+
+def test_nothing_is_searched_if_the_first_choice_takes_the_least_that_any_grid_takes(monkeypatch):
+    asked = []
+    monkeypatch.setattr(Wanted, "_searched", lambda self, leader, *given: asked.append(str(leader.grid)) or leader)
+    plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"))
+    assert not asked
+    plan(setting(network="4x4x4", fft="64", bandwidth="1 GB/s"), grids=[all_grids(64)[3]], schedules=["sequence"])
+    assert asked
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.thorough
+def test_each_option_names_the_only_values_to_try():
+    where = setting(network="4x4", fft="32", bandwidth="1 GB/s")
+    for option, values, of in (("decompositions", [decomposition_named("slab")], lambda c: c.decomposition),
+                               ("grids", [where.grid("2x8"), where.grid("8x2")], lambda c: c.grid),
+                               ("placements", ["default", "box:2x2"], lambda c: c.placement),
+                               ("exchanges", ["p2p", "alltoallv"], lambda c: c.exchange),
+                               ("schedules", ["overlap:2", "sequence"], lambda c: c.schedule.removesuffix(":x"))):
+        found = plan(where, **{option: values})
+        assert {of(c) for c in found.choices} == set(values), option
+
+
+def test_shapes_of_a_number_of_nodes_are_ranked_together():
+    where = setting(machine="bluegene-l", nodes=1024, fft="256")
+    found = plan(where, effort="quick")
+    assert {str(c.network) for c in found.choices} <= {str(here.network) for here in where.shapes} and where.shapes
+    for here in where.shapes:
+        assert found.best.worth <= 1.01 * plan(here, effort="quick").best.worth
+    assert found.best.where.site.network == found.best.network == found.best.placed.torus
+
+
+@pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
+def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
+    """The least time of an exchange, from no link load, is below its prediction."""
+    where = setting(fft="24x16x20", network=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
+    object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
+    for grid in ("3x4", "2x6"):
+        [leader] = where.predictions(grid, ["default"])
+        for name in ("p2p", "node", "bruck2"):
+            [other] = where.predictions(grid, ["default"], exchange=name)
+            assert 0 <= least_s(leader, name) <= worth(other) * (1 + 1e-9)
+        assert (least_s(leader, "node") == leader.known_s) == (tasks == 1)
+        assert least_s(leader, "p2p") > 0.5 * worth(leader) and least_s(leader, "bruck2") == 0
+
+
+def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
+    """Under adaptive routing, messages of dense boxes meet in the middle; `node` sends all messages at once there."""
+    dense = setting(network="8x8", bandwidth="1 GB/s", fft="64")
+    leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
+    contention = sum(stage.terms.contention_s for stage in leader.stages)
+    assert contention > 0.05 * leader.known_s
+    assert least_s(leader, "p2p") == pytest.approx(leader.known_s - contention)
+    assert least_s(leader, "node") == leader.known_s and least_s(leader, "bruck2") == 0
+
+
+@pytest.mark.parametrize("network", ["3x3:mesh", "4x4", "fat-tree:leaves=4,hosts=4,up=2"])
+def test_a_robust_first_answer_predicts_under_every_rule_only_grids_that_may_come_first(network, monkeypatch):
+    where = setting(network=network, fft="36", bandwidth="1 GB/s", tasks_per_node=2, robust=True)
+    every, tried = [], []
+    for grid in all_grids(where.n_slots, where.decomposition):
+        every += [best_placement(where, grid, search_module.Search(0))[1], where.predict(where.place("default", grid))]
+    for module in (model.predict, choose, place_module):
+        monkeypatch.setattr(module, "answer", lambda question, placed, name=None, known=model.predict.answer:
+                            tried.append((placed.grid, question.routing)) or known(question, placed, name))
+    found = plan(where, schedules=["sequence"], effort="quick", decompositions=[where.decomposition])
+    assert found.best.worth == min(every, key=order).worth
+    assert len({grid for grid, rule in tried if rule}) < len({grid for grid, _ in tried})
+
+
+def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
+    words = ("plan", "--network", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+    found = pencilmap_json(*words, "--top", 3)
+    assert len(found) == 3 and found[0]["deciding_term"] == "link_s"
+    status, out, _ = pencilmap(*words, "-t", 2, "--threads", 2)
+    assert status == 0 and "too near to tell: " in out
+    assert "in sequence" not in out and "the same cores as tasks or threads" in out  # links alone are known
+    assert max(len(line) for line in out.splitlines()[2:] if not line.startswith("  ")) <= 80  # others fold in a terminal
+
+
+@pytest.mark.parametrize("words, part", [
+    (("--fft", "16"), "no network; give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
+                                                           "no partition of 500"),
+    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
+    (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pyproject.toml line 1 column 1"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "2", "--fft", "16"),
+     "other tasks with --tasks-per-node")])
+def test_what_cannot_be_planned_is_told(pencilmap, words, part):
+    status, out, err = pencilmap("plan", *words)
+    assert status == 1 and out == "" and part in err
+
+
+HALOS = [  # network, tasks per node, transform, decomposition, grid, planes, weight
+    ("4x4", 1, "64:r2c", None, "4x4", 7, None), ("2x4", 2, "32", None, "4x4", 3, 2.5),
+    ("4x4:mesh", 1, "32", None, "2x8", 2, None),
+    ("4x4", 1, "32", "slab", "16", 1, None), ("2x2x4", 1, "32", "brick:2x2x4", "4x4", 2, None),
+    ("2x4:twisted", 1, "32", None, "2x4", 3, None), ("fat-tree:leaves=4,hosts=4,up=2", 1, "32", None, "4x4", 3, None),
+    ("dragonfly:a=2,p=2,h=2,groups=4", 1, "32", None, "4x4", 3, 2), ("hyperx:2x4,hosts=1", 1, "32", None, "2x4", 2, None)]
+
+
+def seconds(where, mapping, rate=1e9):
+    """The exchanges and halos of a torus, each message walked over the links of its dimensions: the busiest links."""
+    total = 0.0
+    for exchange, weight in [*((e, 1) for e in exchanges(mapping.grid, where.transform)),
+                             (halo(mapping.grid, where.transform, "input", (where.halo.width,) * 3), where.halo.weight)]:
+        messages = [(a, b, int(of_group * send * receive) * exchange.unit_bytes)
+                    for members, of_group in zip(exchange.members, exchange.group_weight)
+                    for a, send in zip(members, exchange.send_weight)
+                    for b, receive in zip(members, exchange.receive_weight)]
+        loads = brute.dimension_order(where.network, messages, mapping.node_of_rank)
+        total += weight * float(max(loads.values(), default=0)) / rate
+    return total
+
+
+@pytest.mark.usefixtures("brief_searches")
+@pytest.mark.thorough
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), HALOS)
+def test_best_is_never_worse_than_the_launch_order(network, tasks, fft, decomposition, grid, planes, weight):
+    where = setting(network=network, tasks_per_node=tasks, bandwidth="1 GB/s", fft=fft, decomposition=decomposition,
+                    halo=planes, weight=weight)
+    first, best = where.predictions(grid, ("default", "best"))
+    assert best.worth <= first.worth
+    assert best.worth == pytest.approx(best.time_s + best.halo_s, rel=1e-9)
+    assert best.halo_s == pytest.approx((weight or 1) * best.halo.stage.time_s)
+    assert best.as_dict()["halo"]["width"] == planes
+
+
+@pytest.mark.usefixtures("brief_searches")
+@pytest.mark.thorough
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("network", "grid", "fft"), [("4x4", "2x8", "64:r2c"), ("2x2x4", "4x4", "32"),
+                                                      ("4x3", "3x4", "24")])
+def test_busiest_links_of_exchanges_and_halo_are_those_of_walked_messages(network, grid, fft):
+    where = setting(network=network, bandwidth="1 GB/s", fft=fft, halo=3, weight=1.5)
+    one = where.grid(grid)
+    for text in ("default", "best"):
+        mapping = as_mapping(where.place(text, one), text)
+        found = where.predict(mapping)
+        assert seconds(where, mapping) == pytest.approx(found.t_s + found.halo.t_s, rel=1e-9)
+    assert found.worth <= where.predictions(grid, ("default",))[0].worth
+
+
+@pytest.mark.usefixtures("brief_searches")
+@pytest.mark.thorough
+def test_lengths_count_halos_without_a_bandwidth():
+    where = setting(network="4x4", fft="64:r2c", halo=7, weight=2)
+    first, best = where.predictions("2x8", ("default", "best"))
+    assert first.worth == first.cost + 2 * max(first.halo.stage.load)
+    assert best.worth < first.worth
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"halo": 2}, "fft"), ({"weight": 2, "fft": "32"}, "halo"), ({"halo": 2, "weight": 0, "fft": "32"}, "weight"),
+    ({"halo": 2, "weight": float("nan"), "fft": "32"}, "weight"), ({"halo": 0, "fft": "32"}, "halo")])
+def test_impossible_halos_are_refused(options, said):
+    with pytest.raises(GridError, match=said):
+        setting(network="2x4", **options)
+
+
+def test_a_halo_wider_than_the_array_is_refused():
+    with pytest.raises(GridError, match="33 planes"):
+        setting(network="2x4", fft="32", halo=33).predictions("2x4")
+
+
+@pytest.mark.parametrize(("network", "tasks", "fft", "decomposition", "grid", "planes", "weight"), HALOS)
+def test_the_search_counts_what_the_prediction_counts(network, tasks, fft, decomposition, grid, planes, weight):
+    where = setting(network=network, tasks_per_node=tasks, fft=fft, decomposition=decomposition, halo=planes, weight=weight)
+    site, one = where.site, where.grid(grid)
+    places = np.random.default_rng(7).permutation(site.n_slots)
+    mapping = Mapping(site.network, one, tasks, site.allocation.nodes[places // tasks], places % tasks)
+    tables = routing(default_routing(site.network), site.network).routes(
+        site.network, np.repeat(site.allocation.nodes, tasks), np.tile(np.arange(tasks), site.allocation.n_nodes))
+    swaps = swaps_of_transform(tables, site, one, where.transform, in_sequence(len(one.decomposition.exchanges)), where.halo)
+    assert swaps.cost(places) == pytest.approx(float(where.predict(mapping).worth), rel=1e-9)

@@ -2,14 +2,13 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
 import pytest
 
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
+from pencilmap.mapper.graphs import parse_graph, read_graph
 from pencilmap.model.base.errors import GraphError
 
 
@@ -108,18 +107,6 @@ def test_every_format_gives_the_same_network(writer, named, tmp_path):
     expected = {ends: Fraction(1 + (set(ends) == {"s1", "s2"})) for cable in cables() for ends in (cable, cable[::-1])}
     assert links_of(network) == expected
     assert set(network.bandwidth) == {4e9} and set(network.vertices[:network.n_nodes]) == {"n1", "n2", "n3", "n4"}
-
-
-@pytest.mark.parametrize("name", ["netloc-graphml", "graphml", "hwloc", "netloc-ndat", "netloc", "edge-list"])
-def test_a_graph_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
-    for other, form in list(GRAPHS.items()):
-        monkeypatch.setitem(GRAPHS, other, replace(form, read=lambda document, other=other: nx.relabel_nodes(
-            nx.complete_graph(2), {0: other, 1: "b"})))
-    own = [write(tmp_path) for writer, write in WRITERS.items() if writer.split()[-1] == name]
-    own += {"hwloc": [HWLOC.format(packages=PACKAGES).encode()],
-            "edge-list": [b"1 2\n2 1\n", b"0 1 3.0\n", b"a b # c\n", b"topology b\n", b"2\t1\n"]}.get(name, [])
-    for content in own:
-        assert parse_graph(Document(content, "net")).vertices[0] == name
 
 
 HWLOC = """<?xml version="1.0" encoding="UTF-8"?>

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper import allocations, formats, graphs
-from pencilmap.mapper.allocations.table import NAME_RULES, named_places, parse_table
+from pencilmap.mapper.allocations.table import named_places, parse_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import lines
 from pencilmap.mapper.formats.format import Job
@@ -293,11 +293,6 @@ def test_tables_that_are_none_are_refused_at_their_place(text, words):
 
 def places(text, network):
     return named_places(Document(text.encode(), "names"), network)
-
-
-def test_every_rule_has_a_source():
-    for rule in NAME_RULES:
-        assert len(rule.source) > 20 and rule.note and rule.pattern.fullmatch(rule.title.split(", ")[1])
 
 
 @pytest.mark.parametrize("machine, boards, nodes", [("lumi-g", 2, 1), ("lumi-c", 2, 2), ("frontier", 2, 1)])

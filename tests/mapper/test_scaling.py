@@ -1,4 +1,4 @@
-"""Scaling studies: known laws follow from points, tables and records; errors are one sentence."""
+"""Studies: known laws, ratios and numbers of messages follow from points, tables and records; errors are one sentence."""
 
 import json
 import random
@@ -6,6 +6,8 @@ import random
 import numpy as np
 import pytest
 
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import setting
 from pencilmap.mapper.studies.scaling import (
     aspects,
     best_points,
@@ -16,6 +18,7 @@ from pencilmap.mapper.studies.scaling import (
     read_points,
     strong,
 )
+from pencilmap.mapper.studies.threads import messages_of_node
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -115,3 +118,75 @@ def test_what_is_no_table_of_points_is_told(pencilmap, tmp_path, text, part):
 def test_what_cannot_be_asked_is_told(pencilmap, words, part):
     status, _, err = pencilmap("study", "scaling", *words)
     assert status in (1, 2) and part in err
+
+
+SHAPE = {"schema": "pencilmap-transpose-bench/1", "mpi": "an MPI", "refused": None}
+GROUP = {"group": 2, "exchange": "p2p", "message_bytes": 1}
+
+
+def write(path, scale, exchanges=("alltoall", "p2p"), groups=(2, 4), sizes=(0, 3, 64)):
+    """Write results with known times: by group, bytes and exchange."""
+    lines = [dict(SHAPE, group=group, exchange=name, message_bytes=size, total_times={
+        key: [scale * (1 + k) * group * (1 + size) * 1e-6] * 3 for key in ("max_s", "mean_s", "min_s", "deviation_s")})
+        for k, name in enumerate(exchanges) for group in groups for size in sizes]
+    lines.append(dict(SHAPE, group=8, exchange="p2p", message_bytes=1, refused="no", total_times=None))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_exchanges_of_one_file_and_of_two(tmp_path, pencilmap, pencilmap_json):
+    a, b = write(tmp_path / "a", 1.0), write(tmp_path / "b", 2.5, ("p2p", "node"), (4,))
+    one = pencilmap_json.one("study", "transposes", a)
+    assert one["reference"] == "alltoall" and list(one["ratios"]) == ["p2p / alltoall"]
+    assert [r["ratio"] for r in one["ratios"]["p2p / alltoall"]] == [2.0] * 6 and len(one["times"]) == 12
+    two = pencilmap_json.one("study", "transposes", a, b)
+    assert {tuple(r.values()) for r in two["ratios"]["p2p, second / first"]} == {(0, 4, 1.25), (3, 4, 1.25), (64, 4, 1.25)}
+    status, out, _ = pencilmap("study", "transposes", a, b)
+    assert status == 0 and "a ratio of 1.25" in out and max(map(len, out.splitlines()[:-1])) <= 80
+
+
+@pytest.mark.parametrize("text, words, part", [
+    ("", (), "has no times"), ("{}\n", (), "line 1 is not of transpose_bench"), ("no\n", (), "line 1 is not JSON"),
+    (json.dumps(SHAPE), (), "'group' is missing"),
+    (json.dumps(SHAPE | GROUP | {"total_times": {"max_s": [1]}}), (), "'mean_s'"),
+    (None, ("--reference", "p2q"), "did you mean p2p?"),
+    (None, ("OTHER",), "no exchange in common")])
+def test_what_is_no_result_is_told(tmp_path, pencilmap, text, words, part):
+    path = write(tmp_path / "a", 1.0)
+    if text is not None:
+        path.write_text(text)
+    other = write(tmp_path / "b", 1.0, ("fftw",))
+    status, out, err = pencilmap("study", "transposes", path, *(other if word == "OTHER" else word for word in words))
+    assert status in (1, 2) and out == "" and err.startswith("error: ") and part in err
+
+
+WORDS = ("--network", "4x2", "--bandwidth", "1 GB/s", "--tasks-per-node", 4)
+
+
+@pytest.mark.parametrize("grid, placement, decomposition", [
+    ("4x8", "best", "pencil"), ("8x4", "default:txy", "pencil"), ("2x16", "default", "pencil"),
+    ("32", "default:ytx", "slab")])
+def test_messages_of_a_node_are_those_of_its_tasks(grid, placement, decomposition):
+    where = setting(network="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64", decomposition=decomposition)
+    [p] = where.predictions(grid, [placement])
+    node = as_mapping(where.place(placement, p.grid), placement).node_of_rank
+    sent = np.zeros(8, dtype=int)
+    for stage in p.grid.decomposition.exchanges:
+        for group in p.grid.groups(stage.letters):
+            for a in group:
+                sent[node[a]] += sum(node[a] != node[b] for b in group)
+    assert messages_of_node(p, where) == sent.max()
+
+
+def test_between_two_nodes_pass_t_squared_fewer_messages(pencilmap_json):
+    """Slabs: every task sends to every other, so a node of T tasks sends T T (N - 1) messages to N - 1 nodes."""
+    found = pencilmap_json("plan", *WORDS, "--fft", 64, "--decomposition", "slab", "--threads", 4, "--effort", "quick")
+    rows = [row for row in found if "threads" in row]
+    assert [(row["tasks_per_node"], row["threads"]) for row in rows] == [(4, 1), (2, 2), (1, 4)]
+    array = 16 * 64**3
+    for row in rows:
+        tasks = row["tasks_per_node"]
+        assert row["messages_of_node"] == tasks**2 * 7
+        assert row["message_bytes"] == pytest.approx(array / (8 * tasks)**2)
+        assert row["node_bytes"] == 2 * array / 8 and row["table_entries_of_node"] == tasks * 8 * tasks
+        assert row["grid"] == [8 * tasks]

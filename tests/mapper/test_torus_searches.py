@@ -1,4 +1,4 @@
-"""Ring maps, lattice tilings and products compared with enumeration, subgroups and routing."""
+"""Ring maps, lattice tilings, products and starts compared with enumeration, subgroups and routing."""
 
 from fractions import Fraction
 from itertools import product as cartesian
@@ -19,11 +19,27 @@ from pencilmap.mapper.seeds.tilings import (
     normal_forms,
     tried_lattices,
 )
+from pencilmap.mapper.seeds.torus import (
+    _affinity,
+    _skipping,
+    _whole_products,
+    axis_orders,
+    bisections,
+    blobs,
+    distances,
+    grouped,
+    inner_products,
+    launchers,
+    likely_product,
+    matched,
+    products,
+    spectral,
+)
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.base.errors import GridError, PlacementError
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.network.torus import Torus, parse_torus
-from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.allocation import Allocation, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, parse_grid
 from pencilmap.model.placement.product import Pattern, Product, RingMap
 from pencilmap.model.predict import predict
@@ -309,3 +325,101 @@ def test_of_lattices_that_are_alike_one_is_tried_and_the_least_loads_first(torus
     for below in (sums[0], sums[len(sums) // 2], sums[-1] + 1):
         kept = tried_lattices(torus, shape, grid, below)
         assert [one.form for one in kept] == [one.form for one, total in zip(tried, sums) if total < below - 1e-9]
+
+
+def test_products_of_inner_boxes_where_slots_are_idle_or_missing():
+    torus, grid = Torus((4, 6)), ProcessGrid(4, 4)
+    site = Site(torus, 2, idle=True)
+    found = dict(inner_products(site, grid))
+    assert len(found) == 2
+    for slots in found.values():
+        node = site.allocation.nodes[slots // 2]
+        assert len(set(node.tolist())) == 8 and sorted(slots.tolist()) == sorted(set(slots.tolist()))
+        where = torus.coordinates(np.unique(node))
+        assert np.ptp(where, axis=0).tolist() in ([1, 3], [3, 1]), "a box"
+    assert list(inner_products(Site(torus, 2), ProcessGrid(6, 8))) == [], "all slots are used: that is a product itself"
+    assert list(inner_products(Site(torus, 2, idle=True), ProcessGrid(3, 5))) == [], "15 tasks fill no nodes of two"
+    holed = Site(torus, 2, Allocation(torus).without([0]), idle=True)
+    assert all((holed.allocation.nodes[slots // 2] != 0).all() for _, slots in inner_products(holed, grid))
+    assert len(dict(inner_products(holed, grid))) == 2
+
+
+def test_launchers_fill_nodes_in_every_order_of_the_axes():
+    torus = Torus((3, 2, 1))
+    assert sorted(axis_orders(torus)) == sorted(["xyzt", "txyz", "yxzt", "tyxz"])
+    found = dict(launchers(Site(torus, 2), ProcessGrid(4, 3)))
+    assert len(found) == 6 and len({slots.tobytes() for slots in found.values()}) == 4  # nt and tn are two of the four
+
+
+def test_products_skip_what_is_not_there():
+    torus, grid = Torus((4, 4)), ProcessGrid(4, 3)
+    site = Site(torus, 1, Allocation(torus).without([5, 6]), idle=True)
+    found = dict(products(site, grid))
+    assert set(found) == {"product rows", "product columns"}
+    for slots in found.values():
+        assert sorted(slots.tolist()) == sorted(set(slots.tolist())) and len(slots) == 12 and slots.max() < 14
+
+
+def test_the_likely_product_costs_least_on_the_whole_torus():
+    torus, grid = Torus((4, 4)), ProcessGrid(7, 8)
+    site = Site(torus, 4, Allocation(torus).without([3]), idle=True)
+    wholes = [(predict(product).cost, product, dimension) for product, dimension in _whole_products(site, grid, None)]
+    least = min(cost for cost, *_ in wholes)
+    assert least < max(cost for cost, *_ in wholes)
+    best = [_skipping(product, site, grid, dimension).tolist() for cost, product, dimension in wholes if cost == least]
+    assert likely_product(site, grid).tolist() in best
+
+
+@pytest.mark.parametrize("shape, T, grid", [((8, 4), 1, ProcessGrid(4, 8)), ((4, 4, 4), 1, ProcessGrid(8, 8)),
+                                            ((4, 2), 4, ProcessGrid(8, 4)), ((16,), 1, ProcessGrid(4, 4))])
+def test_bisection_makes_boxes_of_groups(shape, T, grid):
+    site = Site(Torus(shape), T)
+    found = dict(bisections(site, grid))
+    assert set(found) == {"bisection rows", "bisection columns"}
+    for letter, name in (("r", "rows"), ("c", "columns")):
+        nodes = site.allocation.nodes[found[f"bisection {name}"] // T][grid.groups(letter)]
+        for group in nodes:
+            where = site.network.coordinates(np.unique(group))
+            assert prod((np.ptp(where, axis=0) + 1).tolist()) == len(where), "a box, whole"
+            assert np.unique(group, return_counts=True)[1].tolist() == [len(group) // len(where)] * len(where)
+
+
+def test_every_kind_of_start_is_among_them():
+    torus = Torus((4, 6))
+    names = [name for name, _ in grouped(Site(torus, 1, Allocation(torus).without([3]), idle=True), ProcessGrid(4, 4))]
+    for kind in ("product rows", "product columns", "stretched", "product of", "bisection rows", "bisection columns",
+                 "boxes"):
+        assert any(name.startswith(kind) for name in names), (kind, names)
+
+
+SITES = [Site(Torus((6, 4))), Site(Torus((5, 4), (False, True)), 2), Site(Torus((4, 4, 4)), 1,
+         Allocation(Torus((4, 4, 4))).without([3, 17, 40, 63]), idle=True)]
+
+
+@pytest.mark.parametrize("site", SITES, ids=str)
+@pytest.mark.parametrize("make", [blobs, spectral])
+def test_groups_are_compact_and_take_every_slot_at_most_once(site, make):
+    size = 4
+    groups = matched(site, make(site, [size] * (site.n_slots // size)))
+    every = np.concatenate(groups)
+    assert len(set(every.tolist())) == len(every) == site.n_slots // size * size
+    apart = distances(site)
+    spread = np.mean([apart[np.ix_(group, group)].mean() for group in groups])
+    others = np.random.default_rng(0).permutation(site.n_slots)[:len(every)].reshape(-1, size)
+    assert spread < 0.8 * np.mean([apart[np.ix_(group, group)].mean() for group in others])
+
+
+def test_members_that_sit_alike_are_matched():
+    site, rng = Site(Torus((6, 4), (False, False))), np.random.default_rng(1)
+    tiles = [[x + dx + 6 * (y + dy) for dy in range(2) for dx in range(2)] for y in (0, 2) for x in (0, 2, 4)]
+    groups = matched(site, [rng.permutation(tile) for tile in tiles])
+    steps = {tuple(group - group[0]) for group in groups}
+    assert len(steps) == 1 and all(set(group) == set(tile) for group, tile in zip(groups, tiles))
+
+
+def test_slots_of_a_node_belong_together_more_than_neighbours_and_these_more_than_others():
+    torus = Torus((4, 3), (True, False))
+    found = _affinity(torus, 2, np.arange(12).tobytes())
+    apart = distances(Site(torus, 2))
+    assert (np.diag(found) == 0).all() and set(found[apart == 0]) == {0, 2} and set(found[apart == 1]) == {1, 0.99}
+    assert (found[0, :8:2] == [0, 1, 1e-3 / 9, 1]).all() and found[0, 8] == 0.99, "links of later dimensions count less"

@@ -33,7 +33,7 @@ from pencilmap.model.times.judged import (
     gain_range,
     two_figures,
 )
-from pencilmap.model.times.published import MeasuredExchange, measured_exchanges
+from pencilmap.model.times.published import MeasuredExchange, measured_exchanges, table
 
 
 def measured(nodes, tasks, group, stride=1, size=1024, time_s=1.0):
@@ -92,6 +92,16 @@ def test_a_range_is_that_of_a_random_effects_model():
     assert error_range(many) == pytest.approx(error_range(judged))
     noise = [Judged(value(name), float(np.exp(x))) for name in "abc" for x in (-0.3, 0.0, 0.3)]
     assert np.log(error_range(noise)[1]) == pytest.approx(2.919986 * (0.06 ** 0.5))
+
+
+def test_twisted_slices_gain_as_much_as_printed():
+    """By hand: a ring of 8 has load 4, the six links of a twisted node 4/6 of the mean distance, 55/16 and 69/16."""
+    from pencilmap.scripts.command_line.studies.judge import all_to_all_s
+
+    for line, predicted in zip(table("measured_slices.csv"), (6 / (55 / 16), 6 / (69 / 16))):
+        assert all_to_all_s(line["plain"]) / all_to_all_s(line["twisted"]) == pytest.approx(predicted)
+        low, high = expected_gain(TORUS, 256, 65536).range
+        assert low < float(line["gain"]) / predicted < high
 
 
 def test_each_machine_has_the_same_weight_in_a_gain():

@@ -30,7 +30,7 @@ from tests.documents import make_folder
 from tests.mapper.run_records import record
 from tests.mapper.test_allocations import OWN
 from tests.mapper.test_probes import result
-from tests.mapper.test_transposes import write as write_transposes
+from tests.mapper.test_scaling import write as write_transposes
 
 VALUES = Path(__file__).with_name("known_values.json")
 FIGURES = ("time_s", "total_s", "t_s", "certificate", "lower_bound", "load", "m", "measured_s", "bound_s", "messages")

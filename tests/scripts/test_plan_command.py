@@ -140,3 +140,15 @@ def test_gains_of_files_are_over_the_launch_order_under_the_same_exchange(pencil
 
 def test_the_command_that_writes_the_file_names_the_exchange(pencilmap, costly_messages):
     assert "--grid 8x8 --exchange node" in " ".join(pencilmap("plan", *costly_messages)[1].replace("\\\n", "").split())
+
+
+def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
+    tree = ("--network", "fat-tree:leaves=8,hosts=8,up=2")
+    first, *_, own = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", *QUICK)
+    assert own["nodes"]["of_scheduler"] and not first["nodes"]["of_scheduler"] and first["nodes"]["certificate"] == 1
+    (quiet, busy), (packed_quiet, packed_busy) = first["nodes"]["beside"], own["nodes"]["beside"]
+    assert quiet < packed_quiet and busy > packed_busy
+    again = pencilmap_json("predict", *tree, "--nodes", first["nodes"]["hosts"], "--grid", "4x4", "-p", first["way"])[0]
+    assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
+    packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
+    assert packed["nodes"]["of_scheduler"]

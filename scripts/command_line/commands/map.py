@@ -46,6 +46,7 @@ from pencilmap.scripts.command_line.answers import (
     turned_lines,
 )
 from pencilmap.scripts.command_line.comparisons import between_bricks
+from pencilmap.scripts.command_line.node_choices import job_lines
 from pencilmap.scripts.command_line.options import (
     ANY_GRID,
     CUT,
@@ -146,8 +147,8 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
 @on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION, ROBUST, SEARCH,
-              HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
+@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION,
+              ROBUST, SEARCH, HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
@@ -206,6 +207,8 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
     echo()
     show_launch(how, form, output, said.has_gain)
+    for line in job_lines(here) if where.among and not here.among else ():
+        labelled(*line)
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pencilmap.mapper.ask import named_grid
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS, Plan, faster_choice, plan
@@ -37,11 +38,13 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
 )
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
+from pencilmap.scripts.command_line.node_choices import choice_sentences, host_list, job_lines, nodes_as_dict, words_of_nodes
 from pencilmap.scripts.command_line.options import (
     ANY_EXCHANGE,
     ANY_GRID,
     CUT,
     DIRECTION,
+    NEIGHBOURS,
     ROBUST,
     ROUTING,
     SCHEDULE,
@@ -91,7 +94,7 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @partial(on_machine, tasks=SEVERAL_TASKS)
-@with_options(WRAP, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@with_options(WRAP, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO, TRAFFICS)
@@ -105,8 +108,9 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
 
-    A way is a decomposition, a grid, a placement and an exchange, and with --nodes K a shape. Options that name one of them
-    leave the others to be ranked. --schedule best ranks schedules, too. With --traffic, the options of a program are ranked.
+    A way is a decomposition, a grid, a placement and an exchange, and with --nodes K a shape or nodes. Options that name one
+    of them leave the others to be ranked. --schedule best ranks schedules, too. With --traffic, the options of a program are
+    ranked.
     """
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
@@ -138,6 +142,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
+    listed += [found.own] if found.own and found.own not in listed else []
     question = replace(found.best.where, exchange=found.best.exchange, schedule=found.best.schedule)
     launch = launched(question, found.best.prediction, is_quick=not EFFORTS[effort])
     shown = _shown(found, listed, top)
@@ -148,12 +153,16 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
         return
     asked = effort if not placement or BEST in placement else ""
     said = Answer(found.best.prediction, launch, by, asked, library_in(grid, where))
-    say(*_sentences(found, said, by, usual))
+    say(*_sentences(found, said, by, usual), *choice_sentences(found))
     if where.wraps:
         say(*wrapped([choice.prediction for choice in listed], by))
     echo()
     if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
+    job = list(job_lines(found.best.where))[1:] if found.own else []
+    for line in job:
+        labelled(*line)
+    if job or _needs_file(found, found.best, usual):
         echo()
     predictions = [choice.prediction for choice in listed]
     named = [choice.prediction if choice is found.best else _named(choice) for choice in listed]
@@ -183,7 +192,7 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     number = len({choice.kind for choice in found.choices})
     equal = sum(choice.worth <= TIE * best.worth for choice in found.rivals)
     others = "" if not equal else " with another" if equal == 1 else f" with {equal} others"
-    kinds = "shapes and grids" if _has_shapes(found) else "grids"
+    kinds = "choices of nodes and grids" if found.own else "shapes and grids" if _has_shapes(found) else "grids"
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
     time = spent(p, by) + said.starts
     if not _needs_file(found, best, launches):
@@ -210,7 +219,7 @@ def _title(found: Plan, counts: Sequence[int]) -> str:
     """The question of a table whose rows have one network, or several."""
     best = found.best.where
     text, tasks = title(best), per_node(best.tasks_per_node)
-    if _has_shapes(found):
+    if _has_shapes(found) and not found.own:
         text = f"shapes of {best.network.n_nodes} nodes with {text[text.index(tasks):]}"
     return text.replace(tasks, f"{' or '.join(map(str, counts))} tasks per node") if len(counts) > 1 else text
 
@@ -289,7 +298,8 @@ def _columns(shown: list[Choice], launches: Launches, by: str, library: Library,
                      marked_grid(choice.prediction), words,
                      choice.exchange, choice.schedule, _cell(choice.prediction, by, has_ranges),
                      " to ".join(dict.fromkeys(_cell(order, by, has_ranges) for order in (*usual[:1], *usual[-1:]))) or "-"])
-    columns = ["shape", ">per node", "kind", "grid", heading, "exchange", "schedule",
+    places = "shape" if shown[0].where.site.allocation.is_complete else "nodes"
+    columns = [places, ">per node", "kind", "grid", heading, "exchange", "schedule",
                ">time" if is_launch else f">with its file{rule}", f">without{rule}"]
     usual_values = {"exchange": DEFAULT_ALGORITHM, "schedule": SEQUENCE}
     kept = [k for k, name in enumerate(columns) if k in (3, 7, 8) or len({row[k] for row in rows}) > 1
@@ -308,7 +318,8 @@ def _cell(p: Prediction, by: str, has_range: bool) -> str:
 def _command(found: Plan) -> str:
     """The command that writes the file of the best choice."""
     best = found.best
-    shape = ["--network", _shape(best)] if _has_shapes(found) else []
+    shape = ["--nodes", shell.word(host_list(best.where))] if found.own else \
+        ["--network", _shape(best)] if _has_shapes(found) else []
     count = ["-t", str(best.where.tasks_per_node)] if _has_counts(found) else []
     kind = [] if best.decomposition == PENCIL else ["--decomposition", best.decomposition.name]
     exchange = [] if best.exchange == DEFAULT_ALGORITHM else ["--exchange", best.exchange]
@@ -347,7 +358,7 @@ def _other_wraps(found: Plan, top: int) -> list[Choice]:
 
 
 def _has_shapes(found: Plan) -> bool:
-    return len({str(choice.network) for choice in found.choices}) > 1
+    return found.own is not None or len({str(choice.network) for choice in found.choices}) > 1
 
 
 def _has_counts(found: Plan) -> bool:
@@ -375,7 +386,8 @@ def _brief(listed: list[Choice]) -> list[str]:
 
 
 def _shape(choice: Choice) -> str:
-    return str(choice.network).partition(":axes")[0]
+    is_whole = choice.where.site.allocation.is_complete
+    return str(choice.network).partition(":axes")[0] if is_whole else words_of_nodes(choice.where)
 
 
 def _why(found: Plan) -> list[str]:
@@ -394,4 +406,4 @@ def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[s
     return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
             "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
             "gain": gain(choice.prediction, order, by), "deciding_term": term, "deciding_share": share,
-            "unknown": found.unknown}
+            "unknown": found.unknown, **nodes_as_dict(found, choice)}

@@ -11,12 +11,12 @@ import click
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs.compare import bandwidth_of_record, published_samples, record_samples
-from pencilmap.mapper.runs.osu import osu_figures
 from pencilmap.mapper.runs.probes import (
     calibrated_figures,
     figure_text,
     machine_of_probe,
     machine_of_records,
+    osu_figures,
     probed_figures,
     range_dict,
     range_text,

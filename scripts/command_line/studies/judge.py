@@ -10,6 +10,7 @@ import numpy as np
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.runs.compare import published_samples
+from pencilmap.mapper.setting import setting
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import calibrate, split
@@ -78,7 +79,14 @@ def expected_ranges() -> list[tuple[str, ...]]:
     """Return the rows of the table `pencilmap.model.times.expected.RANGES`."""
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
-    return range_rows(published_values(), measured_gains(samples, lambda some: calibrate(some, machine.costs, False)))
+    return range_rows(published_values(), measured_gains(samples, lambda some: calibrate(some, machine.costs, False),
+                                                         all_to_all_s))
+
+
+def all_to_all_s(network: str) -> float:
+    """Return seconds of the busiest link in an all-to-all of 2 GiB among all nodes of a network with links of 1 GB/s."""
+    where = setting(network=network, tasks_per_node=1, bandwidth="1 GB/s", fft="512")
+    return where.predictions(f"1x{where.network.n_nodes}", ["default"])[0].t_s or 0.0
 
 
 def _plain(each: Any) -> Any:

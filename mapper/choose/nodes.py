@@ -1,0 +1,111 @@
+"""Which of the free nodes: the sites that a plan tries on hosts on switches, the scheduler's own, and a bound over all."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.choose.choices import Choice
+from pencilmap.mapper.place import place
+from pencilmap.mapper.shapes import by_port, node_choices, slurm_tree
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.bounds.cuts import Crossing
+from pencilmap.model.kinds import kind_of
+from pencilmap.model.placement.allocation import Allocation, Placement
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.predict import answer
+from pencilmap.model.predict.question import Question
+from pencilmap.model.predict.ranking import worth
+from pencilmap.model.traffic.exchange import exchanges
+
+DEFAULT = "default"
+STEPS = 20  # of a bisection
+MOST_SITES = 3  # that a plan tries besides the scheduler's own choice and that of the bound
+
+
+def own_choice(question: Question) -> Question | None:
+    """Return the question on the nodes that Slurm takes if it is not told which; None without levels of switches."""
+    if question.among is None or not question.network.levels:
+        return None
+    return question.on(slurm_tree(question.among, question.site.allocation.n_nodes))
+
+
+def sites(question: Question, grid: ProcessGrid) -> list[Question]:
+    """Return the question on the choices of nodes that a plan should try: the best for the launch order of a grid.
+
+    The first is the scheduler's own choice. A question that leaves no choice, or is on a network without levels, is returned
+    as it is.
+    """
+    own, free = own_choice(question), question.among
+    if own is None or free is None:
+        return [question.alone]
+    n_nodes = question.site.allocation.n_nodes
+    kind = kind_of(question.network)
+    port = next((found[1] for rule in kind.rules if (found := rule.make("").ports(question.network))), None)
+    tried = [question.on(nodes) for nodes in node_choices(free, n_nodes, port)]
+    tried.sort(key=lambda here: _of_launch_order(here, grid))
+    proved = kind.of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0], question.neighbours)[1]
+    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, proved))]
+    return list({_counts(here): here for here in (*tried[::-1], own)}.values())[::-1]
+
+
+def _of_launch_order(here: Question, grid: ProcessGrid) -> float | Fraction:
+    """Return the cost of the launch order beside the neighbours, or else alone."""
+    placed = place(here, DEFAULT, grid)
+    return (here.neighbours and beside(here, placed, here.neighbours)) or worth(answer(here, placed, DEFAULT))
+
+
+def beside(here: Question, placed: Placement, share: Fraction) -> Fraction | None:
+    """Return the cost of a placement if each other node of a leaf sends a share of what a node of the job sends.
+
+    None if that is not known on this network.
+    """
+    return kind_of(here.network).beside(placed.mapping(), exchanges(placed.grid, here.transform), share)
+
+
+def break_even(first: Choice, second: Choice) -> Fraction | None:
+    """Return the share of the neighbours at which two choices cost the same; None if one of them never costs more."""
+    low, high = Fraction(0), Fraction(1)
+    ends = [_lead(first, second, share) for share in (low, high)]
+    if None in ends or ends[0] * ends[1] >= 0:
+        return None
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _lead(first, second, middle) * ends[0] > 0 else (low, middle)
+    return low
+
+
+def _lead(first: Choice, second: Choice, share: Fraction) -> Any:
+    one, other = (beside(choice.where, choice.placed, share) for choice in (first, second))
+    return None if one is None or other is None else other - one
+
+
+def _ports_apart(free: Allocation, port: Ints | None, nodes: Ints) -> Ints:
+    """Return free nodes, of each leaf as many as of some nodes, behind different cables if possible."""
+    ordered, unit = by_port(free, port), free.network.levels[0].unit
+    counts = np.bincount(unit[nodes], minlength=int(unit.max()) + 1)
+    return np.sort(np.concatenate([ordered[unit[ordered] == leaf][:n] for leaf, n in enumerate(counts.tolist())]))
+
+
+def _counts(question: Question) -> tuple[tuple[int, ...], ...]:
+    """Return the numbers of nodes in the units of each level, the largest first."""
+    nodes = question.site.allocation.nodes
+    return tuple(tuple(sorted(np.bincount(level.unit[nodes]).tolist(), reverse=True)) for level in question.network.levels)
+
+
+def bound_of_choices(question: Question, grid: ProcessGrid) -> Fraction:
+    """Return a bound on the cost of a grid on any of the free nodes, in any placement; 0 if none is known."""
+    if question.among is None or not question.network.levels or grid.n_tasks < question.n_slots:
+        return Fraction(0)
+    free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
+    smallest = Crossing(grid, question.transform).smallest
+    share = question.neighbours
+    return max(kind_of(question.network).of_choices(free, n_nodes, sizes, share)[0] for sizes in _sizes(grid)) * smallest
+
+
+def _sizes(grid: ProcessGrid) -> list[tuple[int, int]]:
+    """Return the sizes of two exchanges for which a bound holds; of three, each against the others together."""
+    sizes = [size for stage in grid.decomposition.exchanges if (size := grid.extent(stage.letters)) > 1]
+    least = {min(size, grid.n_tasks // size) for size in sizes} or {1}
+    return [(size, grid.n_tasks // size) for size in sorted(least)]

@@ -1,0 +1,87 @@
+"""What `plan` says about the nodes that it chose: the scheduler's own choice, the bound over all choices, the job script."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.choose import Plan
+from pencilmap.mapper.choose.choices import Choice, site_key
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even
+from pencilmap.mapper.formats.hostlist import folded_hosts
+from pencilmap.mapper.shapes import in_words
+from pencilmap.model.base.units import counted
+from pencilmap.model.predict.certificates import certificate
+from pencilmap.model.predict.question import Question
+from pencilmap.scripts.command_line.predictions import factor, gain
+
+SAME = 1e-9
+SLURM, QUIET = "Slurm", "if the other nodes of their leaves are quiet"
+
+
+def words_of_nodes(where: Question) -> str:
+    """Return the usable nodes in words: how many of how many leaves."""
+    return in_words(where.network, where.site.allocation.nodes)
+
+
+def host_list(where: Question) -> str:
+    """Return the names of the usable nodes as a list of hosts."""
+    return folded_hosts(Hosts(where.network, hosts=where.hosts).names(where.site.allocation.nodes))
+
+
+def choice_sentences(found: Plan) -> Iterator[str]:
+    """Yield sentences about the scheduler's own choice, and about all choices; none if the plan chose no nodes."""
+    best, own = found.best, found.own
+    if own is None:
+        return
+    if site_key(own.where) == site_key(best.where):
+        yield f"{SLURM} takes these nodes by itself (topology/tree)."
+    else:
+        ratios = [f"{factor(ratio)} {words}" for ratio, words in _beside(found, best, own)]
+        same = break_even(best, own)
+        if same is not None:
+            ratios.append(f"as fast if they send {float(same):.2f} of it")
+        yield f"{SLURM} by itself takes {words_of_nodes(own.where)} (topology/tree): {', '.join(ratios)} (predicted)."
+    bound, number = certificate_of_choices(found), counted(best.where.site.allocation.n_nodes, "node")
+    if bound is not None:
+        most = "loads its links less" if bound < 1 + SAME else f"could gain more than {max(bound, 1.01):.2f}x on its links"
+        beside_words = f" beside neighbours that send {float(found.where.neighbours):g}" if found.where.neighbours else ""
+        yield f"No other choice of {number} {most}{beside_words} (proved)."
+
+
+def _beside(found: Plan, best: Choice, own: Choice) -> Iterator[tuple[float | None, str]]:
+    """Yield the gain of the scheduler's own choice if the other nodes of the leaves are quiet, busy, and as asked."""
+    shares = {Fraction(0): QUIET, Fraction(1): "if they send as much as yours"}
+    if found.where.neighbours not in shares:
+        shares[found.where.neighbours] = f"if they send {float(found.where.neighbours):g} of it"
+    for share, words in shares.items():
+        mine, other = (beside(choice.where, choice.placed, share) for choice in (best, own))
+        if mine and other:
+            yield float(mine / other), words
+        elif not share:
+            yield gain(own.prediction, best.prediction, found.by), words
+
+
+def certificate_of_choices(found: Plan) -> float | None:
+    """Return the cost of the best choice over the bound of all choices and placements; None if there is none."""
+    bound, best = bound_of_choices(found.where, found.best.grid) if found.own else None, found.best
+    cost = (found.where.neighbours and beside(best.where, best.placed, found.where.neighbours)) or best.prediction.cost
+    return certificate(cost, bound) if bound and not best.prediction.remaps else None
+
+
+def job_lines(where: Question) -> Iterator[tuple[str, str]]:
+    """Yield labelled lines: the usable nodes in words, and a line of a job script that asks for them if they have names."""
+    yield "nodes", words_of_nodes(where)
+    if not Hosts(where.network, hosts=where.hosts).are_made_up:
+        yield "job", f"#SBATCH --nodelist={host_list(where)}"
+
+
+def nodes_as_dict(found: Plan, choice: Choice) -> dict[str, Any]:
+    """Return the nodes of a choice for JSON; empty if the plan chose no nodes."""
+    if found.own is None:
+        return {}
+    return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice.where),
+                      "of_scheduler": site_key(choice.where) == site_key(found.own.where),
+                      "beside": [None if cost is None else float(cost) for cost in
+                                 (beside(choice.where, choice.placed, Fraction(share)) for share in (0, 1))],
+                      "certificate": certificate_of_choices(found) if choice is found.best else None}}

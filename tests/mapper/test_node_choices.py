@@ -1,0 +1,136 @@
+"""Which nodes to ask for: the bound over all choices against every placement, and plans beside the scheduler's own."""
+
+import random
+from fractions import Fraction
+from itertools import product as cartesian
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.ask import ask, named_grid
+from pencilmap.mapper.choose import plan
+from pencilmap.mapper.choose.choices import site_key
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choice, sites
+from pencilmap.mapper.place import place
+from pencilmap.mapper.shapes import node_choices, slurm_tree
+from pencilmap.model.kinds import kind_of, network_named
+from pencilmap.model.placement.allocation import Allocation, Site
+
+TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
+CABLES = (4, 2, 1)
+
+
+def least_costs(leaves, hosts, grid, cables):
+    """Return the least cost of all placements on all choices of hosts, for each number of cables upwards of a leaf.
+
+    Hosts of a leaf are alike, so a placement is the leaf of each rank. Rank 0 is on leaf 0.
+    """
+    R, C = grid
+    leaf = np.array(list(cartesian(range(leaves), repeat=R * C - 1)), dtype=np.int8)
+    leaf = np.concatenate([np.zeros((len(leaf), 1), dtype=np.int8), leaf], axis=1).reshape(-1, C, R)
+    sent = []
+    for ranks, size in ((leaf, R), (leaf.swapaxes(1, 2), C)):
+        inside = np.stack([(ranks == v).sum(axis=2) for v in range(leaves)], axis=1)     # placement, leaf, group
+        sent.append((inside * (size - inside)).sum(axis=2).max(axis=1) / size)
+    fits = (np.stack([(leaf == v).sum(axis=(1, 2)) for v in range(leaves)]) <= hosts).all(axis=0)
+    floors = 1 - 1 / R, 1 - 1 / C
+    scale = 4 * leaves * hosts / (R * C)
+    return [scale * sum(np.maximum(s[fits] / up, floor) for s, floor in zip(sent, floors)).min() for up in cables]
+
+
+@pytest.mark.parametrize("leaves, hosts, grid", TREES, ids=str)
+def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts, grid):
+    for up, least in zip(CABLES, least_costs(leaves, hosts, grid, CABLES)):
+        question = ask(network=f"fat-tree:leaves={leaves},hosts={hosts},up={up}", nodes=grid[0] * grid[1])
+        found = plan(question, grids=[named_grid(question, f"{grid[0]}x{grid[1]}")])
+        assert float(found.best.prediction.cost) == pytest.approx(least), up
+        bound = float(bound_of_choices(question, found.best.grid))
+        assert bound <= least * (1 + 1e-9) and (bound > 0.99 * least or (leaves, up) == (5, 1)), up
+        assert found.own.worth >= found.best.worth * (1 - 1e-9)
+        assert site_key(found.own.where) == site_key(own_choice(question))
+
+
+def busy(network, seed, share):
+    """Return the free nodes after many jobs of all sizes came and went, placed as Slurm does."""
+    draw, free, jobs = random.Random(seed), set(range(network.n_nodes)), []
+    for _ in range(150):
+        size = draw.choice((1, 2, 4, 8, 12, 16, 24, 32, 48))
+        if len(free) - size >= (1 - share) * network.n_nodes:
+            jobs.append(slurm_tree(Allocation(network, sorted(free)), size).tolist())
+            free -= set(jobs[-1])
+        elif jobs:
+            free |= set(jobs.pop(draw.randrange(len(jobs))))
+    return np.array(sorted(free))
+
+
+@pytest.mark.parametrize("text", ["leaves=16,hosts=8,up=4", "leaves=16,hosts=8,up=2,pods=4,core=1"])
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_of_the_bound_and_of_all_candidates_are_free(text, seed):
+    network, grid = network_named(f"fat-tree:{text}"), (4, 4)
+    free = Allocation(network, busy(network, seed, 0.6))
+    bound, nodes = kind_of(network).of_choices(Site(network, 1, free), 16, grid)
+    every = [nodes, slurm_tree(free, 16), *node_choices(free, 16)]
+    assert all(len(set(some.tolist())) == 16 and set(some.tolist()) <= set(free.nodes.tolist()) for some in every)
+    costs = [ask_cost(network, some, grid) for some in every]
+    assert bound <= min(costs) * (1 + 1e-9)
+    more = kind_of(network).of_choices(Site(network), 16, grid)[0]
+    assert more <= bound * (1 + 1e-9)  # on an idle machine there are more choices
+
+
+def ask_cost(network, nodes, grid):
+    """Return the cost of a grid in the launch order."""
+    question = ask(network=str(network), nodes=len(nodes)).on(nodes)
+    found = plan(question, grids=[named_grid(question, f"{grid[0]}x{grid[1]}")], placements=["default"], effort="quick")
+    return float(found.best.prediction.cost)
+
+
+SHARES = (0, 0.25, 0.5, 0.75, 1)
+NEIGHBOURS = [(8, 8, (7.0, 7.875, 8.75, 9.625, 10.5)), (4, 4, (7.0, 9.625, 13.75, 17.875, 22.0))]  # by hand, 8x8 on 32x16
+
+
+@pytest.mark.parametrize("up, each, costs", NEIGHBOURS, ids=str)
+def test_neighbours_share_the_cables_of_a_leaf(up, each, costs):
+    question = ask(network=f"fat-tree:leaves=32,hosts=16,up={up}", nodes=64)
+    grid = named_grid(question, "8x8")
+    here = question.on(np.concatenate([np.arange(each) + 16 * leaf for leaf in range(64 // each)]))
+    placed = place(here, "default", grid)
+    found = [float(beside(here, placed, Fraction(share))) / 8 for share in SHARES]
+    assert found == pytest.approx(costs)
+    free = Site(question.network)
+    bounds = [float(kind_of(question.network).of_choices(free, 64, (8, 8), Fraction(share))[0]) / 8 for share in SHARES]
+    assert all(low <= high * (1 + 1e-9) for low, high in zip(bounds, costs)) and bounds == sorted(bounds)
+
+
+def test_a_plan_packs_beside_busy_neighbours_and_spreads_beside_quiet_ones():
+    leaves = {}
+    for share in (0, 1):
+        question = ask(network="fat-tree:leaves=8,hosts=8,up=2", nodes=16, neighbours=share)
+        found = plan(question, grids=[named_grid(question, "4x4")])
+        leaves[share] = len(set((found.best.where.site.allocation.nodes // 8).tolist()))
+        if not share:
+            same = break_even(found.best, found.own)
+            at = [float(beside(choice.where, choice.placed, same)) for choice in (found.best, found.own)]
+            assert 0 < same < 1 and at[0] == pytest.approx(at[1], rel=1e-4)
+    assert leaves[0] >= 4 and leaves[1] == 2
+
+
+def test_nodes_of_a_leaf_have_different_cables_under_static_routes():
+    network = network_named("fat-tree:leaves=4,hosts=8,up=4")
+    question = ask(network=str(network), nodes=16, failed="n0000-01,n0000-02,n0000-03,n0001-00")
+    grid = named_grid(question, "4x4")
+    spread = [nodes for here in sites(question, grid)[1:] if (nodes := here.site.allocation.nodes) is not None
+              and np.bincount(nodes // 8, minlength=4).max() == 4]
+    assert spread and all(len(set(nodes[nodes // 8 == leaf] % 4)) == 4 for nodes in spread for leaf in range(4))
+
+
+# free nodes of each leaf, leaf 0 first, pods of two leaves; nodes of the job; nodes of each leaf that Slurm takes
+SLURM = [((4, 4, 4, 4), 4, (4, 0, 0, 0)), ((4, 2, 3, 4), 2, (0, 2, 0, 0)), ((1, 2, 3, 4), 6, (0, 0, 2, 4)),
+         ((4, 1, 3, 3), 6, (0, 0, 3, 3)), ((4, 4, 4, 1), 7, (4, 3, 0, 0)), ((2, 1, 1, 2), 4, (2, 1, 1, 0)),
+         ((3, 0, 3, 3), 5, (0, 0, 3, 2))]
+
+
+@pytest.mark.parametrize("free, n_nodes, taken", SLURM, ids=str)
+def test_slurm_takes_the_tightest_leaf_then_the_tightest_pod(free, n_nodes, taken):
+    network = network_named("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=2")
+    nodes = np.concatenate([np.arange(4 * leaf, 4 * leaf + n) for leaf, n in enumerate(free)])
+    assert np.bincount(slurm_tree(Allocation(network, nodes), n_nodes) // 4, minlength=4).tolist() == list(taken)
