@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pencilmap.mapper.allocations import job_hosts, job_tasks
+from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.allocations.table import NodeTable, node_lines, read_table
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import Job
@@ -121,7 +122,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         fft: str | None = None, decomposition: str | None = None, robust: bool = False, halo: int | None = None,
         weight: float | None = None, launcher: str | None = None, environ: Variables[str, str] | None = None,
         wrap: str | None = None, direction: str = FORWARD, names: str | PathLike[str] | None = None,
-        placed: str | PathLike[str] | None = None, neighbours: float = 0.0) -> Question:
+        placed: str | PathLike[str] | None = None, among: str | PathLike[str] | None = None,
+        neighbours: float = 0.0) -> Question:
     """Return the question described by texts. A machine or a network is needed; everything else has a default.
 
     Parameters
@@ -173,6 +175,9 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         Names of the nodes, as `hosts` of `job_of`: Slurm's order is that of the names.
     placed : path or str, optional
         File of a placement. If a network file has several parts, the hosts of this file choose one.
+    among : path or str, optional
+        The free nodes of which a plan may choose a number `nodes`: a file of nodes or a list, or the output of sinfo,
+        scontrol show node, pbsnodes or bhosts. All nodes by default.
     neighbours : float
         In a choice of nodes, what each other node of a leaf sends, as a part of what a node of the job sends, 0 to 1.
 
@@ -201,7 +206,11 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     if machine is None and network is None and placed and (title := network_title(read_document(placed))):
         raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
     described, shape = _network(machine, network, bandwidth, hosts)
-    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes
+    if among is not None and (listed_by.count is None or shape.has_coordinates):
+        raise MachineError("`among` lists nodes of a network of switches of which some are chosen; give their number with "
+                           "`nodes`" if listed_by.count is None else f"`among` is for networks of switches; list the usable "
+                           f"nodes of {shape.title} with `nodes`")
+    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes + (among is not None)
     if listed_by.count not in (None, shape.n_nodes) and not first:
         if (listed_by.count or 0) > shape.n_nodes:
             raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, fewer than the {listed_by.count} of `nodes`; "
@@ -226,7 +235,10 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
             job, notes = list(named.values()), (_named_by_job(network, named),)
         if listed and (guess := listed.guess(network)):
             notes = (*notes, guess)
-        free = _allocation(network, listed, failed, job)
+        free = _free(among, network, failed) if among else _allocation(network, listed, failed, job)
+        if count and count > free.n_nodes:
+            raise PartitionError(f"{among or network.title} has {free.n_nodes} free nodes, fewer than the {count} of "
+                                 "`nodes`")
         site = Site(network, tasks, Allocation(network, free.nodes[:count]) if count else free, idle)
         found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
                         transform=transform, machine=machine, costs=_costs(described, bandwidth),
@@ -389,6 +401,20 @@ def _allocation(network: Network, listed: NodeTable | None, failed: str | None, 
     allocation = (Allocation(network, listed.nodes, listed.shared) if listed else
                   Allocation(network, np.array(job)) if job else whole_network(network))
     return allocation.without(_failed(failed, network, listed)) if failed else allocation
+
+
+def _free(among: str | PathLike[str], network: Network, failed: str | None) -> Allocation:
+    """Return the free nodes that a file or a list names, without failed ones; hosts outside of the network are left out."""
+    document, known = hosts_document(among), Hosts(network)
+    hosts = free_hosts(document)
+    if hosts is None:
+        nodes = read_table(among, network).nodes
+    else:
+        nodes = np.array([node for name in hosts if (node := known.node(name)) is not None], dtype=np.int64)
+        if not len(nodes):
+            raise document.refuse(known.why_not(hosts[0]))
+    found = Allocation(network, np.unique(nodes))
+    return found.without(np.intersect1d(_failed(failed, network, None), nodes)) if failed else found
 
 
 def _failed(given: str, network: Network, listed: NodeTable | None) -> ArrayLike:

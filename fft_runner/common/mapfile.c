@@ -2,7 +2,7 @@
  * the node's coordinates, then the slot, separated by blanks. Every rank has a place of its own.
  * Cost: a pass over the file, and a sort of the places to find duplicates. Lines are read into a buffer of fixed size and
  *       must be text, so a wrong file costs neither memory nor time. */
-#include "common/mapfile.h"
+#include "common/sources.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "common/text_file.h"
+#include "common/whole_file.h"
 
 enum { LINE_SIZE = 512 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
+#include "common/message.h"
 #include "pencilfft.h"
 
 const void *pf_table_row(const struct pf_table *table, int i)

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "await_launcher.h"
+#include "message.h"
 
 #ifdef OPEN_MPI
 static const char built_for[] = "Open MPI";

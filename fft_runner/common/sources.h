@@ -1,7 +1,21 @@
 /* The location of each process, and a table of its sources. Works on a table of all processes; no MPI. */
 #pragma once
 
-#include "common/mapfile.h"
+#include <stdint.h>
+
+#include "common/torus.h"
+
+/* The place of every rank: node * tasks_per_node + slot. */
+struct placing {
+    const char *name; /* of the mapfile or placement, for messages */
+    int ranks;
+    int64_t *place;
+    int *line; /* of the mapfile; NULL without a mapfile */
+};
+
+/* Read the mapfile of that name (a text) for that many ranks. On failure there is nothing to release. */
+int mapfile_read(const void *path, const struct torus *torus, int tasks_per_node, int ranks, struct placing *placing);
+void placing_release(struct placing *placing);
 
 enum { HOST_SIZE = 256 };
 
@@ -43,3 +57,20 @@ int seats_rank(const struct torus *torus, int tasks_per_node, const struct placi
 /* Coordinates in a host name. False if the name has none of that form. */
 bool coordinate_from_hostname(const char *host, int dims, struct coordinate *node, int *slot);
 bool coordinate_from_blue_gene(const char *host, int dims, struct coordinate *node, int *slot);
+
+/* A file of lines "NAME x y z": the coordinates of hosts. # starts a comment line; other text behind is not read. */
+struct host_line {
+    const char *name, *rest;
+};
+
+struct host_table {
+    const char *path;
+    char *text;
+    int n;
+    struct host_line *lines; /* by name */
+};
+
+int host_table_read(const char *path, struct host_table *table);
+/* Coordinates of a host, by its name with or without its domain. A status. */
+int host_table_find(const struct host_table *table, const char *host, int dims, struct coordinate *node);
+void host_table_release(struct host_table *table);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "message.h"
+
 enum { MOST_LINKS = 40, MOST_NAMES = 10000, NAME_ROOM = 48 };
 
 /* Replaces *name, a link, by the path of its target. A link of somebody else could name any file of ours. */
@@ -100,4 +102,34 @@ const char *whole_file_close(struct whole_file *w, bool keep)
     if (!whole)
         unlink(w->beside);
     return released(w, why);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static const off_t largest = (off_t)1 << 28;
+
+/* Why an existing file is not read; NULL if it is readable. */
+static const char *unreadable(const struct stat *about)
+{
+    if (S_ISDIR(about->st_mode))
+        return strerror(EISDIR);
+    if (!S_ISREG(about->st_mode))
+        return "it is a pipe or a device";
+    return about->st_size > largest ? "it is larger than 256 MB" : NULL;
+}
+
+FILE *text_file_open(const char *path, const char *error)
+{
+    struct stat about;
+    FILE *file = NULL;
+    const char *why = NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer would wait here */
+    if (descriptor >= 0 && !fstat(descriptor, &about) && !(why = unreadable(&about)))
+        file = fdopen(descriptor, "r");
+    if (file)
+        return file;
+    pf_fail(PF_REFUSED, "%s%.200s cannot be opened: %s", error, path, why ? why : strerror(errno));
+    if (descriptor >= 0)
+        close(descriptor);
+    return NULL;
 }

@@ -1,4 +1,4 @@
-/* Files that a user names, written whole or not at all. */
+/* Files that a user names: those written are whole or not there at all. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,3 +16,7 @@ const char *whole_file_open(struct whole_file *w, const char *path);
 
 /* Close the file; with `keep` it replaces the old one, unless something went wrong: NULL, or the reason. */
 const char *whole_file_close(struct whole_file *w, bool keep);
+
+/* A file for reading, or NULL with a message: if there is none, and for a pipe, a device, a folder or a file too large for a
+ * text, which could all hold up every rank. Messages begin with `error`. */
+FILE *text_file_open(const char *path, const char *error);

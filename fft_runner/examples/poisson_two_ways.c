@@ -1,6 +1,7 @@
 /* Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 as in poisson.c, in sequence and by schedule two-way: some planes
  * exchange rows before columns, the others columns before rows. Check u, and compare the two speeds.
  *     mpirun -n 4 poisson_two_ways_c */
+#include <complex.h>
 #include <math.h>
 #include <pencilfft.h>
 #include <stdio.h>
@@ -11,73 +12,36 @@ static const double two_pi = 6.283185307179586;
 
 struct solver {
     pencilfft_plan plan;
-    void *f, *f_hat, *u;
+    double *f, *u;
+    double complex *f_hat;
     double seconds[REPETITIONS];
 };
 
 static void need(int status)
 {
-    if (status == PENCILFFT_OK)
-        return;
-    fprintf(stderr, "poisson_two_ways: %s\n", pencilfft_error_message());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    if (status && fprintf(stderr, "poisson_two_ways: %s\n", pencilfft_error_message()))
+        MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The exact solution at a point of the grid, and its Laplacian. */
-static double solution(const int64_t w[3], double *laplacian)
+/* u, or its Laplacian f, at an element. */
+static double value(const pencilfft_walk *w, int is_f)
 {
-    double x = two_pi * (double)w[0] / N, y = two_pi * (double)w[1] / N, z = two_pi * (double)w[2] / N;
-    double a = sin(x) * cos(2 * y) * sin(3 * z), b = cos(4 * x) * sin(y);
-
-    *laplacian = -14 * a - 17 * b;
-    return a + b;
+    double x = two_pi * (double)w->index[0] / N, y = two_pi * (double)w->index[1] / N, z = two_pi * (double)w->index[2] / N;
+    return (is_f ? -14 : 1) * sin(x) * cos(2 * y) * sin(3 * z) + (is_f ? -17 : 1) * cos(4 * x) * sin(y);
 }
 
-/* The next element of a box, x, y, z from its first element on, and its place; 0 after the last. */
-static int next(const pencilfft_box *box, int64_t w[3], int64_t *at)
-{
-    for (int axis = 2; axis >= 0; axis--) {
-        *at += box->stride[axis];
-        if (++w[axis] < box->offset[axis] + box->extent[axis])
-            return 1;
-        *at -= box->stride[axis] * box->extent[axis];
-        w[axis] = box->offset[axis];
-    }
-    return 0;
-}
-
-static void divide(const pencilfft_part *part, double *a, double scale)
-{
-    int64_t w[3] = {part->box.offset[0], part->box.offset[1], part->box.offset[2]}, at = part->start;
-
-    if (part->box.extent[0] * part->box.extent[1] * part->box.extent[2] == 0)
-        return;
-    do {
-        double k2 = 0;
-        for (int axis = 0; axis < 3; axis++) {
-            double k = (double)(w[axis] <= N / 2 ? w[axis] : w[axis] - N);
-            k2 += k * k;
-        }
-        a[2 * at] *= k2 > 0 ? -1 / (k2 * scale) : 0;
-        a[2 * at + 1] *= k2 > 0 ? -1 / (k2 * scale) : 0;
-    } while (next(&part->box, w, &at));
-}
-
-/* As in sequence, except that the spectrum may have two parts. */
+/* As in sequence: the walk goes through both parts of the spectrum. */
 static void solve(struct solver *s, int repetition)
 {
-    pencilfft_part part;
+    pencilfft_walk w;
     double scale;
-    int parts;
-
     MPI_Barrier(MPI_COMM_WORLD);
     s->seconds[repetition] = -MPI_Wtime();
     need(pencilfft_scale(s->plan, &scale));
     need(pencilfft_forward(s->plan, s->f, s->f_hat));
-    need(pencilfft_parts(s->plan, PENCILFFT_OUTPUT, &parts));
-    for (int i = 0; i < parts; i++) {
-        need(pencilfft_part_mine(s->plan, PENCILFFT_OUTPUT, i, &part));
-        divide(&part, s->f_hat, scale);
+    for (need(pencilfft_walk_begin(s->plan, PENCILFFT_OUTPUT, &w)); pencilfft_walk_next(&w);) {
+        double k2 = w.waves[0] * w.waves[0] + w.waves[1] * w.waves[1] + w.waves[2] * w.waves[2];
+        s->f_hat[w.at] *= k2 > 0 ? -1 / (k2 * scale) : 0;
     }
     need(pencilfft_backward(s->plan, s->f_hat, s->u));
     s->seconds[repetition] += MPI_Wtime();
@@ -85,30 +49,22 @@ static void solve(struct solver *s, int repetition)
 
 static void prepare(struct solver *s, pencilfft_desc *desc, const char *schedule)
 {
-    pencilfft_box box;
-
+    pencilfft_walk w;
     desc->schedule = schedule;
     need(pencilfft_plan_create(desc, MPI_COMM_WORLD, &s->plan));
-    need(pencilfft_alloc(s->plan, &s->f));
-    need(pencilfft_alloc(s->plan, &s->f_hat));
-    need(pencilfft_alloc(s->plan, &s->u));
-    need(pencilfft_box_mine(s->plan, PENCILFFT_INPUT, &box));
-    int64_t w[3] = {box.offset[0], box.offset[1], box.offset[2]}, at = 0;
-    do
-        solution(w, (double *)s->f + at);
-    while (next(&box, w, &at));
+    need(pencilfft_alloc(s->plan, (void **)&s->f));
+    need(pencilfft_alloc(s->plan, (void **)&s->f_hat));
+    need(pencilfft_alloc(s->plan, (void **)&s->u));
+    for (need(pencilfft_walk_begin(s->plan, PENCILFFT_INPUT, &w)); pencilfft_walk_next(&w);)
+        s->f[w.at] = value(&w, 1);
 }
 
 static double largest_error(const struct solver *s)
 {
-    double worst = 0, unused;
-    pencilfft_box box;
-
-    need(pencilfft_box_mine(s->plan, PENCILFFT_INPUT, &box));
-    int64_t w[3] = {box.offset[0], box.offset[1], box.offset[2]}, at = 0;
-    do
-        worst = fmax(worst, fabs(((double *)s->u)[at] - solution(w, &unused)));
-    while (next(&box, w, &at));
+    double worst = 0;
+    pencilfft_walk w;
+    for (need(pencilfft_walk_begin(s->plan, PENCILFFT_INPUT, &w)); pencilfft_walk_next(&w);)
+        worst = fmax(worst, fabs(s->u[w.at] - value(&w, 0)));
     MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return worst;
 }

@@ -18,58 +18,18 @@ static void need(int status)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Array of the calling rank in a pencil. */
-struct array {
-    pencilfft_box box;
-    double *data;
-};
-
-static struct array make_array(pencilfft_plan plan, int pencil)
+static double *make_array(pencilfft_plan plan)
 {
-    struct array a;
     void *data;
-    need(pencilfft_box_mine(plan, pencil, &a.box));
     need(pencilfft_alloc(plan, &data));
-    a.data = data;
-    return a;
+    return data;
 }
 
-/* The next element of a box, axis by axis; 0 after the last. */
-static int next(const pencilfft_box *box, int64_t i[3])
+/* u = sin(x) cos(2y) sin(3z) at an element; its Laplacian is -14 u. */
+static double wave(const pencilfft_walk *w)
 {
-    for (int axis = 2; axis >= 0; axis--) {
-        if (++i[axis] < box->extent[axis])
-            return 1;
-        i[axis] = 0;
-    }
-    return 0;
-}
-
-static double *element(const struct array *a, const int64_t i[3])
-{
-    return a->data + i[0] * a->box.stride[0] + i[1] * a->box.stride[1] + i[2] * a->box.stride[2];
-}
-
-static void fill(struct array *u, struct array *right)
-{
-    int64_t i[3] = {0, 0, 0};
-    double p[3];
-    do {
-        for (int axis = 0; axis < 3; axis++)
-            p[axis] = two_pi * (double)(u->box.offset[axis] + i[axis]) / (double)n[axis];
-        *element(u, i) = sin(p[0]) * cos(2 * p[1]) * sin(3 * p[2]);
-        *element(right, i) = -14 * *element(u, i);
-    } while (next(&u->box, i));
-}
-
-static double largest_error(const struct array *a, const struct array *right)
-{
-    int64_t i[3] = {0, 0, 0};
-    double worst = 0;
-    do
-        worst = fmax(worst, fabs(*element(a, i) - *element(right, i)));
-    while (next(&a->box, i));
-    return worst;
+    double x = two_pi * (double)w->index[0] / (double)n[0], y = two_pi * (double)w->index[1] / (double)n[1];
+    return sin(x) * cos(2 * y) * sin(3 * two_pi * (double)w->index[2] / (double)n[2]);
 }
 
 /* Element (j, k) of the matrix depends on k - j alone. */
@@ -79,39 +39,40 @@ static double weight(int64_t m, int64_t distance)
     return distance == 0 ? -(double)(m * m + 2) / 12 : -sign / (2 * s * s);
 }
 
-/* sum += second derivative of u along the undivided axis. */
-static void add_second_derivative(const struct array *u, int axis, struct array *sum)
+/* sum += second derivative of u along the undivided axis of a pencil. */
+static void add_second_derivative(pencilfft_plan plan, int pencil, int axis, const double *u, double *sum)
 {
-    int64_t i[3] = {0, 0, 0}, step = u->box.stride[axis];
-    do {
-        const double *line = element(u, i) - i[axis] * step;
+    pencilfft_box box;
+    pencilfft_walk w;
+    need(pencilfft_box_mine(plan, pencil, &box));
+    for (need(pencilfft_walk_begin(plan, pencil, &w)); pencilfft_walk_next(&w);) {
+        const double *line = u + w.at - w.index[axis] * box.stride[axis];
         for (int64_t k = 0; k < n[axis]; k++)
-            *element(sum, i) += weight(n[axis], k - i[axis]) * line[k * step];
-    } while (next(&u->box, i));
+            sum[w.at] += weight(n[axis], k - w.index[axis]) * line[k * box.stride[axis]];
+    }
 }
 
 static double laplacian(pencilfft_plan plan)
 {
-    struct array u = make_array(plan, PENCILFFT_Z_PENCIL), sum = make_array(plan, PENCILFFT_Z_PENCIL);
-    struct array u_y = make_array(plan, PENCILFFT_Y_PENCIL), sum_y = make_array(plan, PENCILFFT_Y_PENCIL);
-    struct array u_x = make_array(plan, PENCILFFT_X_PENCIL), sum_x = make_array(plan, PENCILFFT_X_PENCIL);
-    struct array right = make_array(plan, PENCILFFT_Z_PENCIL);
-    int64_t i[3] = {0, 0, 0};
-
-    fill(&u, &right);
-    do
-        *element(&sum, i) = 0;
-    while (next(&sum.box, i));
-    add_second_derivative(&u, 2, &sum);
-    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, u.data, u_y.data));
-    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, sum.data, sum_y.data));
-    add_second_derivative(&u_y, 1, &sum_y);
-    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, u_y.data, u_x.data));
-    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, sum_y.data, sum_x.data));
-    add_second_derivative(&u_x, 0, &sum_x);
-    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_BACKWARD, sum_x.data, sum_y.data));
-    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_BACKWARD, sum_y.data, sum.data));
-    return largest_error(&sum, &right);
+    double *u = make_array(plan), *sum = make_array(plan), *u_y = make_array(plan), *sum_y = make_array(plan);
+    double *u_x = make_array(plan), *sum_x = make_array(plan), worst = 0;
+    pencilfft_walk w;
+    for (need(pencilfft_walk_begin(plan, PENCILFFT_Z_PENCIL, &w)); pencilfft_walk_next(&w);) {
+        u[w.at] = wave(&w);
+        sum[w.at] = 0;
+    }
+    add_second_derivative(plan, PENCILFFT_Z_PENCIL, 2, u, sum);
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, u, u_y));
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, sum, sum_y));
+    add_second_derivative(plan, PENCILFFT_Y_PENCIL, 1, u_y, sum_y);
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, u_y, u_x));
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, sum_y, sum_x));
+    add_second_derivative(plan, PENCILFFT_X_PENCIL, 0, u_x, sum_x);
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_BACKWARD, sum_x, sum_y));
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_BACKWARD, sum_y, sum));
+    for (need(pencilfft_walk_begin(plan, PENCILFFT_Z_PENCIL, &w)); pencilfft_walk_next(&w);)
+        worst = fmax(worst, fabs(sum[w.at] + 14 * wave(&w)));
+    return worst;
 }
 
 int main(int argc, char **argv)

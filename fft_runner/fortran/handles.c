@@ -2,10 +2,8 @@
  * lengths of Fortran's arrays. */
 #include <stdio.h>
 
-#include "common/failure.h"
-#include "handle/handle.h"
 #include "pencilfft_line.h"
-#include "plan/halo.h"
+#include "plan/plan.h"
 #include "run/run.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);

@@ -14,9 +14,8 @@
 
 #include "common/failure.h"
 #include "common/seating.h"
-#include "common/text_file.h"
+#include "common/whole_file.h"
 #include "placing.h"
-#include "request.h"
 
 enum { WORD_SIZE = HOST_SIZE };
 

@@ -11,8 +11,6 @@
 #include <string.h>
 
 #include "common/message.h"
-#include "request.h"
-#include "tiling.h"
 
 struct job {
     const struct pm_request *request;

@@ -8,12 +8,10 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "common/same.h"
 #include "common/seating.h"
 #include "order.h"
 #include "pencilfft.h"
 #include "placing.h"
-#include "request.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -1,4 +1,4 @@
-#include "request.h"
+#include "placing.h"
 
 #include <ctype.h>
 #include <stdio.h>

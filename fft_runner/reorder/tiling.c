@@ -2,7 +2,7 @@
  * Idea:  the elements of the lattice are the places that the rows of its normal form reduce to nothing; each moves the tile.
  * Source: the same numbering as Tiling.mapping() in mapper/seeds/tilings.py; the tests compare the two.
  * Cost:  O(ranks * dimensions^2). */
-#include "tiling.h"
+#include "placing.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
-#include "common/failure.h"
+#include "runner.h"
 
 static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", "fftw_linear", "fftw_matrix", NULL};
 
 struct buffers {
+    const struct bare_case *b;
     unsigned char *in, *out;
     int *counts, *offsets;
 };
@@ -55,16 +55,6 @@ static unsigned char mark(int from, int to)
     return (unsigned char)(1 + (31 * from + 7 * to) % 255);
 }
 
-static int exchange(const struct bare_case *b, const struct buffers *of)
-{
-    if (!strcmp(b->name, names[0]))
-        PF_MPI(MPI_Alltoall(of->in, (int)b->bytes, MPI_BYTE, of->out, (int)b->bytes, MPI_BYTE, b->group));
-    else
-        PF_MPI(
-            MPI_Alltoallv(of->in, of->counts, of->offsets, MPI_BYTE, of->out, of->counts, of->offsets, MPI_BYTE, b->group));
-    return 0;
-}
-
 static int check(const struct bare_case *b, const struct buffers *of, int rank)
 {
     for (int i = 0; i < b->ranks; i++)
@@ -74,31 +64,44 @@ static int check(const struct bare_case *b, const struct buffers *of, int rank)
     return 0;
 }
 
-static int repeat(const struct bare_case *b, const struct buffers *of, int first, int second, struct samples *s)
+int bare_once(MPI_Comm group, int (*exchange)(const void *of), const void *of, double *seconds)
 {
-    int status = 0;
-    for (int rep = -b->warmup; rep < b->reps && !status; rep++) {
-        PF_MPI(MPI_Barrier(b->group));
-        double start = MPI_Wtime(); /* in some MPIs the time of day, which can be set back */
-        status = exchange(b, of);
-        if (rep >= 0)
-            s->mine[first * b->reps + rep] = s->mine[second * b->reps + rep] = fmax(MPI_Wtime() - start, 0);
-    }
+    PF_MPI(MPI_Barrier(group));
+    double start = MPI_Wtime(); /* in some MPIs the time of day, which can be set back */
+    int status = exchange(of);
+    seconds[0] = seconds[1] = fmax(MPI_Wtime() - start, 0);
     return status;
 }
 
-int bare_run(const struct bare_case *b, int first, int second, struct samples *s)
+static int exchange(const void *buffers)
 {
-    struct buffers of = {NULL, NULL, NULL, NULL};
+    const struct buffers *of = buffers;
+    const struct bare_case *b = of->b;
+    if (!strcmp(b->name, names[0]))
+        PF_MPI(MPI_Alltoall(of->in, (int)b->bytes, MPI_BYTE, of->out, (int)b->bytes, MPI_BYTE, b->group));
+    else
+        PF_MPI(
+            MPI_Alltoallv(of->in, of->counts, of->offsets, MPI_BYTE, of->out, of->counts, of->offsets, MPI_BYTE, b->group));
+    return 0;
+}
+
+static int once(const void *buffers, double *seconds)
+{
+    return bare_once(((const struct buffers *)buffers)->b->group, exchange, buffers, seconds);
+}
+
+int bare_run(const struct bare_case *b, struct samples *s)
+{
+    struct buffers of = {.b = b};
     int rank = 0, status = 0;
     if (!strcmp(b->name, names[2]) || !strcmp(b->name, names[3]))
-        return bare_fftw_run(b, !strcmp(b->name, names[2]), first, second, s);
+        return bare_fftw_run(b, !strcmp(b->name, names[2]), s);
     PF_MPI(MPI_Comm_rank(b->group, &rank));
     if ((status = pf_agree(make(b, &of), b->group)))
         goto done;
     for (int i = 0; i < b->ranks; i++)
         memset(of.in + i * b->bytes, mark(rank, i), (size_t)b->bytes);
-    if (!(status = repeat(b, &of, first, second, s)))
+    if (!(status = samples_take(s, b->warmup, once, &of)))
         status = check(b, &of, rank);
 done:
     free(of.in);

@@ -4,17 +4,14 @@
  *        the elements of its messages.
  * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5: no difference between the two layouts. */
 #include "bare_exchange.h"
-
-#include "common/failure.h"
+#include "runner.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>
-#include <math.h>
-
-#include "check_mpi.h"
 
 struct matrix {
+    MPI_Comm group;
     int ranks, rank;
     ptrdiff_t rows, columns, each; /* of a rank before, of a rank after, and doubles of an element */
     double *in, *out;
@@ -33,16 +30,16 @@ static void shape(struct matrix *m, bool linear, ptrdiff_t doubles)
         m->columns = doubles / m->rows;
 }
 
-static int make(struct matrix *m, MPI_Comm group)
+static int make(struct matrix *m)
 {
     ptrdiff_t n0 = m->ranks * m->rows, n1 = m->ranks * m->columns, doubles = m->rows * n1 * m->each;
     fftw_mpi_init();
     m->in = fftw_malloc((size_t)doubles * sizeof *m->in);
     m->out = fftw_malloc((size_t)doubles * sizeof *m->out);
-    int status = pf_agree(m->in && m->out ? 0 : pf_fail(PF_REFUSED, "no memory for two matrices"), group);
+    int status = pf_agree(m->in && m->out ? 0 : pf_fail(PF_REFUSED, "no memory for two matrices"), m->group);
     if (status)
         return status;
-    m->plan = fftw_mpi_plan_many_transpose(n0, n1, m->each, m->rows, m->columns, m->in, m->out, group, FFTW_MEASURE);
+    m->plan = fftw_mpi_plan_many_transpose(n0, n1, m->each, m->rows, m->columns, m->in, m->out, m->group, FFTW_MEASURE);
     return m->plan ? 0 : pf_fail(PF_REFUSED, "FFTW made no plan for a transpose of %td x %td", n0, n1);
 }
 
@@ -72,30 +69,29 @@ static int check(const struct matrix *m)
     return 0;
 }
 
-static int repeat(const struct bare_case *b, const struct matrix *m, int first, int second, struct samples *s)
+static int exchange(const void *matrix)
 {
-    for (int rep = -b->warmup; rep < b->reps; rep++) {
-        PF_MPI(MPI_Barrier(b->group));
-        double start = MPI_Wtime(); /* in some MPIs the time of day, which can be set back */
-        fftw_execute(m->plan);
-        if (rep >= 0)
-            s->mine[first * b->reps + rep] = s->mine[second * b->reps + rep] = fmax(MPI_Wtime() - start, 0);
-    }
+    fftw_execute(((const struct matrix *)matrix)->plan);
     return 0;
 }
 
-int bare_fftw_run(const struct bare_case *b, bool linear, int first, int second, struct samples *s)
+static int once(const void *matrix, double *seconds)
 {
-    struct matrix m = {.ranks = b->ranks};
+    return bare_once(((const struct matrix *)matrix)->group, exchange, matrix, seconds);
+}
+
+int bare_fftw_run(const struct bare_case *b, bool linear, struct samples *s)
+{
+    struct matrix m = {.group = b->group, .ranks = b->ranks};
     if (!b->bytes || b->bytes % (long long)sizeof(double))
         return pf_fail(PF_REFUSED, "FFTW transposes doubles: messages of %lld bytes are not a multiple of 8 from 8 on",
                        b->bytes);
     PF_MPI(MPI_Comm_rank(b->group, &m.rank));
     shape(&m, linear, (ptrdiff_t)(b->bytes / (long long)sizeof(double)));
-    int status = pf_agree(make(&m, b->group), b->group);
+    int status = pf_agree(make(&m), b->group);
     if (!status) {
         fill(&m);
-        status = repeat(b, &m, first, second, s);
+        status = samples_take(s, b->warmup, once, &m);
     }
     if (!status)
         status = check(&m);
@@ -108,9 +104,9 @@ int bare_fftw_run(const struct bare_case *b, bool linear, int first, int second,
 
 #else
 
-int bare_fftw_run(const struct bare_case *b, bool linear, int first, int second, struct samples *s)
+int bare_fftw_run(const struct bare_case *b, bool linear, struct samples *s)
 {
-    (void)b, (void)linear, (void)first, (void)second, (void)s;
+    (void)b, (void)linear, (void)s;
     return pf_fail(PF_REFUSED, "FFTW's transposes need its MPI library built for this MPI");
 }
 

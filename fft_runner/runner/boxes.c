@@ -1,4 +1,4 @@
-#include "boxes.h"
+#include "options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
-#include "common/text_file.h"
+#include "common/whole_file.h"
 #include "runner.h"
 
 enum { NUMBERS = 6, LINE_SIZE = 256 };

@@ -1,17 +1,15 @@
 /* Halo exchanges between transforms, like those of stencils and of spreading charges.
  * Idea:  the same repetitions as the transform, each from a barrier; under sync clock all ranks start at the same time, so
  *        that in a simulation, whose clock is common to all ranks, a halo carries no skew. */
-#include "halo_run.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
-#include "watch.h"
 
 static const double lead_s = 1e-3, most_s = 0.5; /* distance of the start time; the longest sleep */
 
@@ -46,36 +44,27 @@ static int verify_halo(const struct problem *p, pencilfft_halo halo, const penci
     return status;
 }
 
-static int repeat(const struct problem *p, const struct options *o, pencilfft_halo halo, void *padded, struct samples *s)
+struct timed {
+    const struct problem *p;
+    const char *sync;
+    pencilfft_halo halo;
+    void *padded;
+};
+
+static int once(const void *of, double *seconds)
 {
-    int status = 0;
-    for (int rep = -o->warmup; rep < o->reps && !status; rep++) {
-        watch_mark("the halo", 0);
-        start_together(p->grid, o->fft.sync);
-        double start = MPI_Wtime();
-        status = pencilfft_halo_exchange(halo, p->in, padded);
-        if (rep >= 0)
-            s->mine[rep] = fmax(MPI_Wtime() - start, 0); /* in some MPIs the time of day, which can be set back */
-    }
-    return status ? status : samples_reduce(p->grid, s);
+    const struct timed *t = of;
+    start_together(t->p->grid, t->sync);
+    double start = MPI_Wtime();
+    int status = pencilfft_halo_exchange(t->halo, t->p->in, t->padded);
+    seconds[0] = fmax(MPI_Wtime() - start, 0); /* in some MPIs the time of day, which can be set back */
+    return status;
 }
 
-static int gather(const struct problem *p, pencilfft_halo halo, struct halo_run *h)
+static int halo_sends(const void *halo, int exchange, int64_t *bytes, int64_t *messages)
 {
-    size_t ranks = (size_t)h->samples.ranks;
-    int64_t sum[2] = {0, 0}, *mine = calloc(2 * ranks, sizeof *mine);
-    h->bytes = calloc(2 * ranks, sizeof *h->bytes);
-    int status = mine && h->bytes ? pencilfft_halo_traffic(halo, PENCILFFT_FORWARD, mine, mine + ranks)
-                                  : pf_fail(PF_REFUSED, "no memory for what %zu ranks send", ranks);
-    if (!(status = pf_agree(status, p->grid))) {
-        for (size_t r = 0; r < 2 * ranks; r++)
-            sum[r / ranks] += mine[r];
-        h->messages = h->bytes + ranks;
-        CHECK_MPI(MPI_Gather(&sum[0], 1, MPI_INT64_T, h->bytes, 1, MPI_INT64_T, 0, p->grid));
-        CHECK_MPI(MPI_Gather(&sum[1], 1, MPI_INT64_T, h->messages, 1, MPI_INT64_T, 0, p->grid));
-    }
-    free(mine);
-    return status;
+    (void)exchange;
+    return pencilfft_halo_traffic(*(const pencilfft_halo *)halo, PENCILFFT_FORWARD, bytes, messages);
 }
 
 int halo_run(const struct problem *p, const struct options *o, struct halo_run *h)
@@ -97,9 +86,11 @@ int halo_run(const struct problem *p, const struct options *o, struct halo_run *
     if (!status && o->verify)
         status = verify_halo(p, halo, &part, padded);
     if (!status)
-        status = repeat(p, o, halo, padded, &h->samples);
+        status = samples_take(&h->samples, o->warmup, once, &(struct timed){p, o->fft.sync, halo, padded});
     if (!status)
-        status = gather(p, halo, h);
+        status = samples_reduce(p->grid, &h->samples);
+    if (!status)
+        status = traffic_collect(1, halo_sends, &halo, p->grid, &h->traffic);
     free(padded);
     int released = pencilfft_halo_destroy(halo);
     return status ? status : released;
@@ -108,5 +99,5 @@ int halo_run(const struct problem *p, const struct options *o, struct halo_run *
 void halo_run_release(struct halo_run *h)
 {
     samples_release(&h->samples);
-    free(h->bytes);
+    free(h->traffic.bytes);
 }

@@ -6,15 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boxes.h"
-#include "check_mpi.h"
 #include "common/names.h"
-#include "halo_run.h"
 #include "json_values.h"
 #include "line_run.h"
-#include "report.h"
 #include "runner.h"
-#include "watch.h"
 
 struct run {
     struct options options;
@@ -191,7 +186,7 @@ static int release(struct run *run)
     int status = pencilfft_plan_destroy(run->problem.plan);
     samples_release(&run->samples);
     halo_run_release(&run->halo);
-    traffic_release(&run->traffic);
+    free(run->traffic.bytes);
     pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)
         status = pf_fail(PF_REFUSED, "--json: the record was not written completely");

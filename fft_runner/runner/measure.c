@@ -6,28 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
-#include "watch.h"
-
-static int repeat(const struct problem *p, int repetitions, struct samples *s, bool keep)
-{
-    int status = 0;
-    for (int rep = 0; rep < repetitions && !status; rep++) {
-        double seconds[PENCILFFT_MAX_PHASES];
-        watch_mark(keep ? "repetition" : "warm-up", rep + 1);
-        if (p->refill && (status = fill_input(p)))
-            break;
-        if (p->refill && p->beside && (status = fill_input(p->beside)))
-            break;
-        CHECK_MPI(MPI_Barrier(p->grid));
-        problem_run(p);
-        status = pencilfft_phase_seconds(p->plan, seconds);
-        for (int phase = 0; keep && phase < s->phases; phase++)
-            s->mine[phase * s->reps + rep] = seconds[phase];
-    }
-    return status;
-}
 
 int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
 {
@@ -43,6 +22,20 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
     s->sorted = s->deviation + n;
     PF_MPI(MPI_Comm_size(comm, &s->ranks));
     status = pf_agree(0, comm);
+    return status;
+}
+
+int samples_take(struct samples *s, int warmup, int (*once)(const void *of, double *seconds), const void *of)
+{
+    enum { MOST_PHASES = 1024 };
+    double seconds[MOST_PHASES];
+    int status = 0;
+    for (int rep = -warmup; rep < s->reps && !status; rep++) {
+        watch_mark(rep < 0 ? "warm-up" : "repetition", rep < 0 ? rep + warmup + 1 : rep + 1);
+        status = once(of, seconds);
+        for (int phase = 0; rep >= 0 && phase < s->phases; phase++)
+            s->mine[phase * s->reps + rep] = seconds[phase];
+    }
     return status;
 }
 
@@ -85,6 +78,17 @@ static int gather(MPI_Comm comm, struct samples *s)
     return status;
 }
 
+static int transform_once(const void *of, double *seconds)
+{
+    const struct problem *p = of;
+    int status = p->refill ? fill_inputs(p) : 0;
+    if (status)
+        return status;
+    CHECK_MPI(MPI_Barrier(p->grid));
+    problem_run(p);
+    return pencilfft_phase_seconds(p->plan, seconds);
+}
+
 int measure(const struct problem *p, const struct measure_request *request, struct samples *s)
 {
     int phases, status = pencilfft_phases(p->plan, &phases);
@@ -93,13 +97,9 @@ int measure(const struct problem *p, const struct measure_request *request, stru
     if (!status)
         status = samples_make(phases, request->reps, p->grid, s);
     if (!status)
-        status = fill_input(p);
-    if (!status && p->beside)
-        status = fill_input(p->beside);
+        status = fill_inputs(p);
     if (!status)
-        status = repeat(p, request->warmup, s, false);
-    if (!status)
-        status = repeat(p, request->reps, s, true);
+        status = samples_take(s, request->warmup, transform_once, p);
     if (!status)
         status = samples_reduce(p->grid, s);
     return status || !request->per_rank ? status : gather(p->grid, s);

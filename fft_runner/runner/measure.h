@@ -15,9 +15,11 @@ struct measure_request {
     bool per_rank; /* keep the times of every rank */
 };
 
-/* All three are collective and fail on all or none; release the samples in any case. */
+/* All these are collective and fail on all or none; release the samples in any case. */
 int measure(const struct problem *problem, const struct measure_request *request, struct samples *samples);
 int samples_make(int phases, int reps, MPI_Comm comm, struct samples *samples);
+/* Repetitions after some for warming up. `once` starts from a barrier, and sets the seconds of each phase. */
+int samples_take(struct samples *samples, int warmup, int (*once)(const void *of, double *seconds), const void *of);
 int samples_reduce(MPI_Comm comm, struct samples *samples);
 void samples_release(struct samples *samples);
 double samples_median(const double *values, const struct samples *samples, int phase);

@@ -43,3 +43,9 @@ void options_print_help(void);
 bool runs_lines(const struct options *options);
 bool is_one_line(const struct options *options);
 const char *direction_name(const struct options *options);
+
+/* Boxes of all ranks, from a file. */
+
+/* Line i has the box of grid rank i: x y z of its first element, then the extents; blank lines and text after a # do not
+ * count. Rank 0 reads the file. Collective; fails on all ranks or on none, with the option's name in the message. */
+int boxes_read(const char *path, const char *option, MPI_Comm grid, pencilfft_box *mine);

@@ -121,34 +121,37 @@ static void print_grids(const struct report *r, FILE *file)
 /* The algorithm of each exchange, if chosen by "auto", and its traffic. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
+    int number[MOST_MOVES];
+    moves_of(r->plan, number);
     for (int e = 0; e < r->traffic->exchanges; e++) {
-        int number = r->traffic->number[e];
-        const char *means = pencilfft_exchange_means(r->plan, number);
-        long long bytes = 0, messages = 0;
-        for (int i = 0; i < r->traffic->ranks; i++) {
-            bytes += r->traffic->bytes[e][i];
-            messages += r->traffic->messages[e][i];
-        }
-        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, number),
-                pencilfft_exchange_chosen(r->plan, number), means ? " (" : "", means ? means : "", means ? ")" : "",
+        const char *means = pencilfft_exchange_means(r->plan, number[e]);
+        long long bytes, messages;
+        traffic_sum(r->traffic, e, &bytes, &messages);
+        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, number[e]),
+                pencilfft_exchange_chosen(r->plan, number[e]), means ? " (" : "", means ? means : "", means ? ")" : "",
                 messages, bytes);
-        print_tried(r, number, file);
+        print_tried(r, number[e], file);
     }
+}
+
+void report_phases(const struct samples *s, const char *const *names, int width, FILE *file)
+{
+    for (int phase = 0; phase < s->phases; phase++)
+        if (names[phase] && (int)strlen(names[phase]) > width)
+            width = (int)strlen(names[phase]);
+    fprintf(file, "\n%-*s %12s %12s %12s   ms over ranks, median of %d\n", width, "phase", "max", "mean", "min", s->reps);
+    for (int phase = 0; phase < s->phases; phase++)
+        if (names[phase])
+            fprintf(file, "%-*s %12.4f %12.4f %12.4f\n", width, names[phase], 1e3 * samples_median(s->max, s, phase),
+                    1e3 * samples_median(s->mean, s, phase), 1e3 * samples_median(s->min, s, phase));
 }
 
 static void print_phases(const struct report *r, FILE *file)
 {
-    const struct samples *s = r->samples;
-    int width = 16; /* room for the names of remaps only if there are any */
-    for (int phase = 0; phase < s->phases; phase++)
-        if ((int)strlen(pencilfft_phase_name(r->plan, phase)) > width)
-            width = (int)strlen(pencilfft_phase_name(r->plan, phase));
-    fprintf(file, "\n%-*s %12s %12s %12s   ms over ranks, median of %d\n", width, "phase", "max", "mean", "min", s->reps);
-    for (int phase = 0; phase < s->phases; phase++)
-        if (phase_is_shown(r, phase))
-            fprintf(file, "%-*s %12.4f %12.4f %12.4f\n", width, pencilfft_phase_name(r->plan, phase),
-                    1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
-                    1e3 * samples_median(s->min, s, phase));
+    const char *names[PENCILFFT_MAX_PHASES];
+    for (int phase = 0; phase < r->samples->phases; phase++)
+        names[phase] = phase_is_shown(r, phase) ? pencilfft_phase_name(r->plan, phase) : NULL;
+    report_phases(r->samples, names, 16, file); /* room for the names of remaps only if there are any */
 }
 
 static void print_rate(const struct report *r, FILE *file)
@@ -182,13 +185,10 @@ void report_verification(const struct report *r, FILE *file)
 
 static void print_halo(const struct halo_run *h, FILE *file)
 {
-    long long bytes = 0, messages = 0;
+    long long bytes, messages;
     if (!h->width)
         return;
-    for (int r = 0; r < h->samples.ranks; r++) {
-        bytes += h->bytes[r];
-        messages += h->messages[r];
-    }
+    traffic_sum(&h->traffic, 0, &bytes, &messages);
     fprintf(file, "\nhalo of %d plane%s: %lld messages, %lld bytes; %.4f ms, the median of the slowest rank%s\n", h->width,
             h->width > 1 ? "s" : "", messages, bytes, 1e3 * samples_median(h->samples.max, &h->samples, 0),
             h->verified ? "; verified, exact" : "");

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check_mpi.h"
-#include "common/failure.h"
 #include "json_values.h"
 #include "pencilfft.h"
+#include "runner.h"
 
 /* ---- command line --------------------------------------------------------------------------------------------------- */
 

@@ -1,14 +1,13 @@
 /* Idea:  rank 0 writes the matrix, row by row as each row arrives from its rank, so that no rank holds P x P numbers; only a
  *        Scotch graph, which is undirected, needs the whole matrix. The file is replaced whole.
  * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
-#include "traffic.h"
+#include "report.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "common/whole_file.h"
 #include "runner.h"
 
@@ -16,55 +15,51 @@ enum { TAG = 2 };
 
 /* ---- totals ------------------------------------------------------------------------------------------------- */
 
-static int64_t sum(const int64_t *values, int n)
-{
-    int64_t total = 0;
-    for (int i = 0; i < n; i++)
-        total += values[i];
-    return total;
-}
-
-static int allocate(struct traffic *t, int rank, MPI_Comm grid, int64_t **mine)
+int traffic_collect(int exchanges, sender of, const void *what, MPI_Comm comm, struct traffic *t)
 {
     int status = 0;
-    *mine = calloc(2 * (size_t)t->ranks, sizeof **mine);
-    bool failed = !*mine;
-    for (int e = 0; e < t->exchanges && rank == 0; e++) {
-        t->bytes[e] = calloc((size_t)t->ranks, sizeof *t->bytes[e]);
-        t->messages[e] = calloc((size_t)t->ranks, sizeof *t->messages[e]);
-        failed |= !t->bytes[e] || !t->messages[e];
-    }
-    if (failed)
+    *t = (struct traffic){.exchanges = exchanges};
+    CHECK_MPI(MPI_Comm_size(comm, &t->ranks));
+    size_t ranks = (size_t)t->ranks, all = ranks * (size_t)exchanges;
+    int64_t *mine = calloc(2 * ranks, sizeof *mine);
+    t->bytes = calloc(2 * all + 1, sizeof *t->bytes);
+    if (!mine || !t->bytes)
         status = pf_fail(PF_REFUSED, "no memory for the traffic of %d ranks", t->ranks);
-    return pf_agree(status, grid);
-}
-
-int traffic_gather(const struct problem *p, struct traffic *t)
-{
-    int rank, status;
-    int64_t *mine = NULL;
-    *t = (struct traffic){.ranks = 0};
-    CHECK_MPI(MPI_Comm_size(p->grid, &t->ranks));
-    CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
-    t->exchanges = moves_of(p->plan, t->number);
-    status = allocate(t, rank, p->grid, &mine);
-    for (int e = 0; e < t->exchanges && !status; e++) {
-        status = pf_agree(pencilfft_traffic(p->plan, t->number[e], p->direction, mine, mine + t->ranks), p->grid);
-        if (status)
+    status = pf_agree(status, comm);
+    for (int e = 0; e < exchanges && !status; e++) {
+        int64_t sum[2] = {0, 0};
+        if ((status = pf_agree(of(what, e, mine, mine + ranks), comm)))
             break;
-        int64_t bytes = sum(mine, t->ranks), messages = sum(mine + t->ranks, t->ranks);
-        CHECK_MPI(MPI_Gather(&bytes, 1, MPI_INT64_T, t->bytes[e], 1, MPI_INT64_T, 0, p->grid));
-        CHECK_MPI(MPI_Gather(&messages, 1, MPI_INT64_T, t->messages[e], 1, MPI_INT64_T, 0, p->grid));
+        for (size_t i = 0; i < 2 * ranks; i++)
+            sum[i / ranks] += mine[i];
+        for (size_t i = 0; i < 2; i++)
+            CHECK_MPI(MPI_Gather(&sum[i], 1, MPI_INT64_T, t->bytes + i * all + ranks * (size_t)e, 1, MPI_INT64_T, 0, comm));
     }
+    t->messages = t->bytes ? t->bytes + all : NULL;
     free(mine);
     return status;
 }
 
-void traffic_release(struct traffic *t)
+static int plan_sends(const void *problem, int e, int64_t *bytes, int64_t *messages)
 {
-    for (int e = 0; e < t->exchanges; e++) {
-        free(t->bytes[e]);
-        free(t->messages[e]);
+    const struct problem *p = problem;
+    int number[MOST_MOVES];
+    moves_of(p->plan, number);
+    return pencilfft_traffic(p->plan, number[e], p->direction, bytes, messages);
+}
+
+int traffic_gather(const struct problem *p, struct traffic *t)
+{
+    int number[MOST_MOVES];
+    return traffic_collect(moves_of(p->plan, number), plan_sends, p, p->grid, t);
+}
+
+void traffic_sum(const struct traffic *t, int e, long long *bytes, long long *messages)
+{
+    *bytes = *messages = 0;
+    for (int i = e * t->ranks; i < (e + 1) * t->ranks; i++) {
+        *bytes += t->bytes[i];
+        *messages += t->messages[i];
     }
 }
 

@@ -19,7 +19,6 @@
 #include "common/failure.h"
 #include "common/names.h"
 #include "json_values.h"
-#include "pencilfft.h"
 #include "report.h"
 #include "side_program.h"
 
@@ -195,19 +194,22 @@ static pencilfft_desc describe(int p, long long bytes, const char *exchange)
     return desc;
 }
 
-static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, struct samples *samples)
+/* A plan whose transposes are timed. */
+struct timed {
+    pencilfft_plan plan;
+    MPI_Comm group;
+    void *in, *out;
+};
+
+static int once(const void *of, double *seconds)
 {
-    int status = 0, exchange = phase_of(plan, PENCILFFT_EXCHANGE), total = phase_of(plan, PENCILFFT_TOTAL);
-    for (int rep = 0; rep < reps && !status; rep++) {
-        double s[PENCILFFT_MAX_PHASES];
-        PF_MPI(MPI_Barrier(group));
-        if ((status = pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, out)) ||
-            (status = pencilfft_phase_seconds(plan, s)))
-            break;
-        if (samples) {
-            samples->mine[EXCHANGE * reps + rep] = s[exchange];
-            samples->mine[TOTAL * reps + rep] = s[total];
-        }
+    const struct timed *t = of;
+    double all[PENCILFFT_MAX_PHASES];
+    PF_MPI(MPI_Barrier(t->group));
+    int status = pencilfft_transpose(t->plan, PENCILFFT_ROW, PENCILFFT_FORWARD, t->in, t->out);
+    if (!status && !(status = pencilfft_phase_seconds(t->plan, all))) {
+        seconds[EXCHANGE] = all[phase_of(t->plan, PENCILFFT_EXCHANGE)];
+        seconds[TOTAL] = all[phase_of(t->plan, PENCILFFT_TOTAL)];
     }
     return status;
 }
@@ -227,16 +229,15 @@ static int count_sent(pencilfft_plan plan, int p, struct result *r)
 
 static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, size_t element, struct samples *samples)
 {
-    void *in = NULL, *out = NULL;
+    struct timed timed = {.plan = plan, .group = group};
     int64_t elements = 0;
     int status = pencilfft_alloc_elements(plan, &elements);
-    if (!status && !(status = pencilfft_alloc(plan, &in)))
-        status = pencilfft_alloc(plan, &out);
+    if (!status && !(status = pencilfft_alloc(plan, &timed.in)))
+        status = pencilfft_alloc(plan, &timed.out);
     if ((status = pf_agree(status, group)))
         return status;
-    memset(in, 0, (size_t)elements * element);
-    status = repeat(plan, b->s.warmup, group, in, out, NULL);
-    return status ? status : repeat(plan, b->s.reps, group, in, out, samples);
+    memset(timed.in, 0, (size_t)elements * element);
+    return samples_take(samples, b->s.warmup, once, &timed);
 }
 
 /* Ranks beyond the last full group take part in this call only. */
@@ -257,7 +258,7 @@ static int run_bare(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
                     struct result *r)
 {
     struct bare_case bare = {name, group, p, bytes, b->s.warmup, b->s.reps};
-    int status = pf_agree(bare_run(&bare, EXCHANGE, TOTAL, &r->samples), active);
+    int status = pf_agree(bare_run(&bare, &r->samples), active);
     if (status == PF_REFUSED) {
         r->refused = true;
         snprintf(r->message, sizeof r->message, "%.500s", pf_message());

@@ -25,3 +25,7 @@ void element_store(const pencilfft_format *format, void *array, int64_t i, doubl
 void values_fill(const pencilfft_part *part, const pencilfft_format *format, value_function value, void *array);
 /* Number of elements, over all fields, without their exact value; in a halo the value of the other end. */
 int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *format, value_function value, const void *array);
+
+/* Weight of input j, offset <= j < offset + extent, in output k of a line. Backward sums of r2c are complex: use their real
+ * part. */
+void basis_line(const pencilfft_line *line, int backward, int64_t k, int64_t offset, int64_t extent, double complex *weight);

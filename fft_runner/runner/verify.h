@@ -36,8 +36,14 @@ struct verification {
 enum { MOST_MOVES = PENCILFFT_MAX_EXCHANGES + 2 };
 int moves_of(pencilfft_plan plan, int number[MOST_MOVES]);
 
-int input_array(const struct problem *problem);
-int output_array(const struct problem *problem);
+static inline int input_of(pencilfft_direction direction)
+{
+    return direction == PENCILFFT_FORWARD ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+}
+static inline int output_of(pencilfft_direction direction)
+{
+    return direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
+}
 
 /* This rank's parts and the format of an array. */
 enum { MOST_PARTS = 2 };
@@ -50,8 +56,8 @@ int side_of(const struct problem *problem, int array, struct side *side);
 /* The number of elements of the parts, with all fields. */
 int64_t side_elements(const struct side *side);
 
-/* Random values into the input. */
-int fill_input(const struct problem *problem);
+/* Random values into the input, and into that of the other direction. */
+int fill_inputs(const struct problem *problem);
 
 /* The three checks. Collective; the same result on every rank. The status tells whether they could run; result->passed tells
  * whether they passed. */
@@ -59,6 +65,14 @@ int verify(const struct problem *problem, struct verification *result);
 
 /* Largest relative error allowed for N elements of reals of that size. */
 double tolerance_of(size_t real_bytes, int64_t elements);
+
+/* Root mean square of the elements of all ranks. If a transform is wrong, so is its scale, but then the errors are large. */
+double scale_of(const pencilfft_format *format, const void *array, int64_t elements, MPI_Comm comm);
+/* Whether the field is one of the part. */
+static inline bool has_field(const pencilfft_part *part, int field)
+{
+    return field >= part->first_field && field < part->first_field + part->fields;
+}
 
 /* Larger of two errors; NaN if either is NaN. */
 double worse_error(double one, double other);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
 #include "verify.h"
@@ -32,13 +31,20 @@ static const fftw_r2r_kind fftw_kinds[2][4][2] = {
     {{FFTW_RODFT00, FFTW_RODFT00}, {FFTW_RODFT10, FFTW_RODFT01}, {FFTW_RODFT01, FFTW_RODFT10}, {FFTW_RODFT11, FFTW_RODFT11}},
 };
 
+/* Indices of the axes that are faster and slower than an axis. */
+static void count_around(const struct whole *w, int axis, int64_t *below, int64_t *above)
+{
+    *below = *above = 1;
+    for (int i = 0; i < 3; i++)
+        *(i > axis ? below : above) *= i == axis ? 1 : w->n[i];
+}
+
 static bool transform_axis(struct whole *w, int axis)
 {
     const pencilfft_line *line = &w->p->line[axis];
     bool real = line->kind == PENCILFFT_LINE_COSINE || line->kind == PENCILFFT_LINE_SINE;
-    int64_t n = w->n[axis], below = 1, above = 1;
-    for (int i = 0; i < 3; i++)
-        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    int64_t n = w->n[axis], below, above;
+    count_around(w, axis, &below, &above);
     fftw_iodim64 dim = {n, below, below}, many[2] = {{above, n * below, n * below}, {below, 1, 1}};
     fftw_iodim64 real_dim = {n, 2 * below, 2 * below};
     fftw_iodim64 real_many[3] = {{above, 2 * n * below, 2 * n * below}, {below, 2, 2}, {2, 1, 1}};
@@ -52,14 +58,6 @@ static bool transform_axis(struct whole *w, int axis)
     fftw_execute(plan);
     fftw_destroy_plan(plan);
     return true;
-}
-
-/* Indices of the axes that are faster and slower than an axis. */
-static void count_around(const struct whole *w, int axis, int64_t *below, int64_t *above)
-{
-    *below = *above = 1;
-    for (int i = 0; i < 3; i++)
-        *(i > axis ? below : above) *= i == axis ? 1 : w->n[i];
 }
 
 /* Expand lines of n/2 + 1 to full lines, the last first, because there is room behind. Elements that c2r does not read are
@@ -96,9 +94,8 @@ static void shorten_lines(struct whole *w, int axis)
  * from both sides. */
 static void keep_modes(struct whole *w, int axis)
 {
-    int64_t n = w->p->line[axis].n, points = w->n[axis], below = 1, above = 1;
-    for (int i = 0; i < 3; i++)
-        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    int64_t n = w->p->line[axis].n, points = w->n[axis], below, above;
+    count_around(w, axis, &below, &above);
     for (int64_t a = 0; a < above; a++)
         for (int64_t k = 0; k < n; k++)
             for (int64_t b = 0; b < below; b++) {
@@ -112,9 +109,8 @@ static void keep_modes(struct whole *w, int axis)
 /* The reverse, from the end. */
 static void pad_modes(struct whole *w, int axis)
 {
-    int64_t n = w->n[axis], points = w->p->line[axis].points, below = 1, above = 1;
-    for (int i = 0; i < 3; i++)
-        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    int64_t n = w->n[axis], points = w->p->line[axis].points, below, above;
+    count_around(w, axis, &below, &above);
     for (int64_t a = above - 1; a >= 0; a--)
         for (int64_t k = points - 1; k >= 0; k--)
             for (int64_t b = below - 1; b >= 0; b--) {
@@ -213,11 +209,6 @@ static int piece_length(int64_t elements, int64_t start)
     return (int)(elements - start < PIECE ? elements - start : PIECE);
 }
 
-static bool has_field(const struct comparison *c, const pencilfft_part *part)
-{
-    return c->field >= part->first_field && c->field < part->first_field + part->fields;
-}
-
 /* Elements of a field of this rank, one after the other. */
 static void take_piece(const struct comparison *c, const pencilfft_part *part, int64_t at, int n, char *piece)
 {
@@ -253,7 +244,7 @@ static void compare_part(struct comparison *c, int rank, const pencilfft_part *p
 static void send_all(const struct comparison *c, char *piece)
 {
     for (int i = 0; i < c->out.parts; i++)
-        if (has_field(c, &c->out.part[i]))
+        if (has_field(&c->out.part[i], c->field))
             send_part(c, &c->out.part[i], piece);
 }
 
@@ -263,8 +254,8 @@ static int compare_all(struct comparison *c, int ranks, char *piece)
     for (int rank = 0; rank < ranks; rank++)
         for (int i = 0; i < c->out.parts && !status; i++) {
             pencilfft_part part;
-            status = pencilfft_part_of(c->p->plan, output_array(c->p), rank, i, &part);
-            if (!status && has_field(c, &part))
+            status = pencilfft_part_of(c->p->plan, output_of(c->p->direction), rank, i, &part);
+            if (!status && has_field(&part, c->field))
                 compare_part(c, rank, &part, piece);
         }
     return status;
@@ -298,8 +289,8 @@ int verify_serial(const struct problem *p, double scale, struct verification *v)
     int rank, ready = 1;
     struct comparison c = {.p = p};
     struct side in;
-    int status = side_of(p, output_array(p), &c.out);
-    if (status || (status = side_of(p, input_array(p), &in)))
+    int status = side_of(p, output_of(p->direction), &c.out);
+    if (status || (status = side_of(p, input_of(p->direction), &in)))
         return status;
     int64_t elements = larger_side(&in.format, &c.out.format);
     double complex *reference = NULL;

@@ -1,5 +1,5 @@
 /* Idea: processes are sorted by host and binding, so that processes that share something are adjacent. No MPI. */
-#include "warnings.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *        and the launcher the others. If the machine is so busy that the launcher has ended another rank before the first
  *        rank's watcher wakes up, the report may name that rank.
  * Source: unix(7), abstract sockets; proc(5), the state of a process. */
-#include "watch.h"
+#include "runner.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "runner.h"
 
 static struct page {
     const char *volatile phase; /* fork keeps the addresses of constants */
@@ -205,3 +203,30 @@ int watch_start(double limit_s)
     return 0;
 }
 #endif
+
+/* ---- ends of the runner ----------------------------------------------------------------------------------------------- */
+
+void abort_with_message(void)
+{
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    watch_end(WATCH_SAID);
+    fprintf(stderr, "%s: process %d: %s\n", RUNNER_NAME, rank, pf_message());
+    await_launcher();
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort();
+}
+
+void or_abort(int status)
+{
+    if (status)
+        abort_with_message();
+}
+
+void check_mpi(int code, const char *call)
+{
+    if (code == MPI_SUCCESS)
+        return;
+    pf_fail_mpi(code, call);
+    abort_with_message();
+}

@@ -4,8 +4,8 @@
  * Idea:  no wrapper of Fortran is needed. The Fortran layers of Open MPI call PMPI_X, those of MPICH MPI_X or PMPI_X, with
  *        handles and constants of C. A thread counts only the outermost call, so neither the calls of a Fortran layer nor
  *        those that the MPI library makes itself are counted again. Calls that receive, probe or wait need no wrapper.
- * Rows:  the three tables point_calls.h, collective_calls.h and one_sided_calls.h have a row for each function. They are
- *        included once for counts of type int, and again for the large counts of MPI-4 (MPI_X_c). */
+ * Rows:  calls_table.h has a row for each function. It is included once for counts of type int, and again for the large
+ *        counts of MPI-4 (MPI_X_c). */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for pthread_getcpuclockid */
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,16 +16,8 @@
 #pragma GCC visibility pop
 
 #include "../common/preloaded.h"
-#include "collectives.h"
-#include "cores.h"
 #include "count.h"
-#include "cut.h"
-#include "members.h"
-#include "monitoring.h"
-#include "pairs.h"
-#include "state.h"
 #include "windows.h"
-#include "write.h"
 
 /* Open MPI 5 says version 3.1, but has persistent collectives, partitioned messages and MPI_Isendrecv. */
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
@@ -274,14 +266,102 @@ PERSISTENT(MPI_Psend_init,
            if (m) count(m, POINT, to, (uint64_t)partitions *(uint64_t)n *size_of(type), (uint64_t)partitions);)
 #endif
 
-/* ---- the tables -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+#define BODY(whose, ...)             \
+    const struct members *m = whose; \
+    if (m) {                         \
+        __VA_ARGS__                  \
+    }
+#define BYTES(n, type) ((uint64_t)(n) * size_of(type))
+
+/* From point to point, to rank `to`. */
+#define SENT BODY(members_of(comm), count(m, POINT, to, BYTES(n, type), 1);)
+#define POINT_CALL(name, parameters, arguments) WRAP(JOIN(name, SUFFIX), parameters, arguments, (void)0, SENT)
+#define SENDRECV_PARAMETERS                                                                          \
+    const void *data, COUNT n, MPI_Datatype type, int to, int tag, void *received, COUNT n_received, \
+        MPI_Datatype type_received, int from, int tag_received, MPI_Comm comm
+#define SENDRECV_ARGUMENTS data, n, type, to, tag, received, n_received, type_received, from, tag_received, comm
+#define REPLACE_PARAMETERS void *data, COUNT n, MPI_Datatype type, int to, int tag, int from, int tag_received, MPI_Comm comm
+#define REPLACE_ARGUMENTS data, n, type, to, tag, from, tag_received, comm
+#define SEND(name)                                                                                   \
+    POINT_CALL(name, (const void *data, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm), \
+               (data, n, type, to, tag, comm))
+#define STARTED_PARAMETERS \
+    (const void *data, COUNT n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+#define STARTED_ARGUMENTS (data, n, type, to, tag, comm, request)
+#define STARTED_SEND(name) POINT_CALL(name, STARTED_PARAMETERS, STARTED_ARGUMENTS)
+#define PERSISTENT_SEND(name) PERSISTENT(JOIN(name, SUFFIX), STARTED_PARAMETERS, STARTED_ARGUMENTS, SENT)
+
+/* With a request behind the other arguments. */
+#define REQUESTED(name, parameters, arguments, ...)                                                                  \
+    WRAP(JOIN(MPI_##name, SUFFIX), (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request), (void)0, \
+         __VA_ARGS__)
+
+/* One-sided: data go from the origin to the target, or back, or both ways. */
+#define TO_TARGET(bytes) count(m, ONE_SIDED, target, bytes, 1);
+#define FROM_TARGET(bytes) count(m, FETCHED, target, bytes, 1);
+#define ONE_SIDED_CALL(name, requested, parameters, arguments, ...)                                              \
+    WRAP(JOIN(MPI_##name, SUFFIX), parameters, arguments, (void)0, BODY(members_of_window(window), __VA_ARGS__)) \
+    REQUESTED(requested, parameters, arguments, BODY(members_of_window(window), __VA_ARGS__))
+
+/* Collectives, each as blocking, nonblocking and persistent function; count.h has the models. */
+#if defined HAVE_PERSISTENT_COLLECTIVES
+#define STARTED_LATER(name, parameters, arguments, ...)                                                    \
+    PERSISTENT(JOIN(MPI_##name##_init, SUFFIX), (UNPACK parameters, MPI_Info info, MPI_Request * request), \
+               (UNPACK arguments, info, request), __VA_ARGS__)
+#elif defined OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define STARTED_LATER(name, parameters, arguments, ...)                                            \
+    ONE_PERSISTENT(MPIX_##name##_init, (UNPACK parameters, MPI_Info info, MPI_Request * request),  \
+                   (UNPACK arguments, info, request), __VA_ARGS__)                                 \
+    ONE_PERSISTENT(PMPIX_##name##_init, (UNPACK parameters, MPI_Info info, MPI_Request * request), \
+                   (UNPACK arguments, info, request), __VA_ARGS__)
+#else
+#define STARTED_LATER(name, parameters, arguments, ...)
+#endif
+#define ALL_KINDS(name, started, after, parameters, arguments, ...)           \
+    WRAP(JOIN(MPI_##name, SUFFIX), parameters, arguments, after, __VA_ARGS__) \
+    REQUESTED(started, parameters, arguments, __VA_ARGS__)                    \
+    STARTED_LATER(name, parameters, arguments, __VA_ARGS__)
+/* The signature is (parameters), (arguments), perhaps as one of the names below. */
+#define COLLECTIVE(name, started, after, signature, ...) \
+    WITH_SIGNATURE(name, started, after, UNPACK signature, BODY(members_of(comm), __VA_ARGS__))
+#define WITH_SIGNATURE(...) ALL_KINDS(__VA_ARGS__)
+
+#define REDUCTION                                                                            \
+    ((const void *data, void *result, COUNT n, MPI_Datatype type, MPI_Op op, MPI_Comm comm), \
+     (data, result, n, type, op, comm))
+#define WITH_ROOT                                                                                                         \
+    ((const void *from, COUNT n, MPI_Datatype type, void *to, COUNT n_to, MPI_Datatype type_to, int root, MPI_Comm comm), \
+     (from, n, type, to, n_to, type_to, root, comm))
+#define TO_ALL                                                                                                  \
+    ((const void *from, COUNT n, MPI_Datatype type, void *to, COUNT n_to, MPI_Datatype type_to, MPI_Comm comm), \
+     (from, n, type, to, n_to, type_to, comm))
+#define FROM_ALL_OF_SIZES                                                                                                  \
+    ((const void *from, COUNT n, MPI_Datatype type, void *to, const COUNT n_to[], const OFFSET at[], MPI_Datatype type_to, \
+      MPI_Comm comm),                                                                                                      \
+     (from, n, type, to, n_to, at, type_to, comm))
+#define TO_ALL_OF_SIZES                                                                                      \
+    ((const void *from, const COUNT n[], const OFFSET at[], MPI_Datatype type, void *to, const COUNT n_to[], \
+      const OFFSET at_to[], MPI_Datatype type_to, MPI_Comm comm),                                            \
+     (from, n, at, type, to, n_to, at_to, type_to, comm))
+#define TO_ALL_OF_TYPES(offset)                                                                                      \
+    ((const void *from, const COUNT n[], const offset at[], const MPI_Datatype type[], void *to, const COUNT n_to[], \
+      const offset at_to[], const MPI_Datatype type_to[], MPI_Comm comm),                                            \
+     (from, n, at, type, to, n_to, at_to, type_to, comm))
+
+#define ALL_WAIT synchronised(comm)
+#define NO_WAIT (void)0
+#define TO_NEIGHBOURS(bytes)                                              \
+    int neighbour_count, *neighbour = neighbours(comm, &neighbour_count); \
+    for (int i = 0; i < neighbour_count; i++)                             \
+        count_to(m, neighbour[i], bytes);                                 \
+    free(neighbour);
 
 #define COUNT int
 #define OFFSET int
 #define SUFFIX
-#include "collective_calls.h"
-#include "one_sided_calls.h"
-#include "point_calls.h"
+#include "calls_table.h"
 
 #ifdef HAVE_LARGE_COUNTS
 #undef COUNT
@@ -291,7 +371,5 @@ PERSISTENT(MPI_Psend_init,
 #define OFFSET MPI_Aint
 #define SUFFIX _c
 #define LARGE
-#include "collective_calls.h"
-#include "one_sided_calls.h"
-#include "point_calls.h"
+#include "calls_table.h"
 #endif

@@ -1,4 +1,4 @@
-#include "collectives.h"
+#include "count.h"
 
 #include <stdlib.h>
 

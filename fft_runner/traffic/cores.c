@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for sched_getaffinity */
 #endif
-#include "cores.h"
+#include "state.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "state.h"
 
 struct seat {
     uint64_t host;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs.h"
 #include "windows.h"
 
 static __thread struct list *recorded;

@@ -2,7 +2,6 @@
  *        FILE.rank-RANK, which is a trace with the messages of this rank alone. Programs that read one read them all.
  *        A signal may come anywhere, so only functions that are safe in its handler are called, and no memory is allocated.
  *        If it comes while a call is counted, the call is counted first. */
-#include "cut.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "members.h"
-#include "state.h"
+#include "count.h"
 #include "windows.h"
-#include "write.h"
 
 static const int ends[] = {SIGTERM, SIGINT, SIGXCPU, SIGHUP};
 static char name[4096], version[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -1,9 +1,7 @@
-#include "members.h"
+#include "count.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "state.h"
 
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
 static unsigned freed; /* counts freed handles: a later handle may have the same value */

@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): for RTLD_DEFAULT */
 #endif
-#include "monitoring.h"
+#include "state.h"
 
 #include <dlfcn.h>
 #include <link.h>

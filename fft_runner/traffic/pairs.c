@@ -1,4 +1,4 @@
-#include "pairs.h"
+#include "windows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* Idea:  each rank has a number for each of its windows, the signature of its kind. The sums of these numbers, mixed with
  *        the ranks, tell which windows are of one kind on every rank: one reduction of as many numbers as there were
  *        windows. The phases with the most bytes are kept, the others are put together. */
-#include "phases.h"
+#include "windows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
-#include "sums.h"
 
 struct agreed {
     size_t windows, count, map_size;

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -41,3 +42,35 @@ static inline uint64_t mixed(uint64_t x)
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
+
+/* Collective over MPI_COMM_WORLD: the most ranks for each logical processor that they may use on a host; 0 if it is not
+ * known. */
+double cores_shared_by(int rank, int ranks);
+
+/* What is left of a program that does not come to MPI_Finalize: a time limit, MPI_Abort, or an end of a rank. */
+
+/* Catch the signals with which launchers and schedulers end a program, unless the program has a use for them. */
+void cut_begin(void);
+
+/* Write the counts of this rank, at most once; the caller has the lock. */
+void cut_write(void);
+
+/* Open MPI's own counts of messages, which leave out the messages of the tracer. */
+
+/* Let Open MPI count or not, if it counts at all. */
+void monitoring_counts(bool counts);
+
+/* Collective: replace each number by its sum over all ranks. */
+static inline bool sums_of_all(uint64_t *numbers, size_t count, MPI_Comm comm)
+{
+    return PMPI_Allreduce(MPI_IN_PLACE, numbers, (int)count, MPI_UINT64_T, MPI_SUM, comm) == MPI_SUCCESS;
+}
+
+/* The file of a trace. */
+
+/* Collective over MPI_COMM_WORLD: rank 0 writes the traffic of all ranks to the file that PENCILMAP_TRAFFIC names, whole or
+ * not at all. A failure is said on standard error, and the program goes on. */
+void traffic_write(void);
+
+/* The name of that file. */
+const char *traffic_file(void);

@@ -5,10 +5,48 @@
  *        kept in order; at the end the ranks agree on phases: windows that are of one kind on every rank. */
 #pragma once
 
+#include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pairs.h"
+/* Bytes and messages by communicator, kind and partner: a hash map, so that memory grows with the pairs that talk. */
+struct pair {
+    uint64_t key, bytes, messages; /* no messages: an empty place of the map */
+};
+
+struct pairs {
+    struct pair *at;
+    size_t size, used;
+};
+
+enum { PARTNER_BITS = 32, KIND_BITS = 4 };
+
+static inline uint64_t pair_key(int communicator, unsigned kind, int partner)
+{
+    return (uint64_t)communicator << (PARTNER_BITS + KIND_BITS) | (uint64_t)kind << PARTNER_BITS | (uint32_t)partner;
+}
+
+static inline int pair_partner(uint64_t key)
+{
+    return (int)(uint32_t)key;
+}
+
+static inline unsigned pair_kind(uint64_t key)
+{
+    return key >> PARTNER_BITS & ((1U << KIND_BITS) - 1);
+}
+
+static inline int pair_communicator(uint64_t key)
+{
+    return (int)(key >> (PARTNER_BITS + KIND_BITS));
+}
+
+/* Add to a pair; return 1 if the pair is new, 0 if it is known, -1 without memory. */
+int pairs_add(struct pairs *pairs, uint64_t key, uint64_t bytes, uint64_t messages);
+
+void pairs_clear(struct pairs *pairs);
+void pairs_free(struct pairs *pairs);
 
 /* REST has the windows of further kinds, LATE the windows after the last that is kept in order. */
 enum { REST, LATE, MOST_KINDS = 128, MOST_WINDOWS = 1 << 20 };
@@ -39,3 +77,21 @@ const uint8_t *window_sequence(size_t *count);
 
 /* The level of a kind, 0 without. */
 int window_kind_level(int kind);
+
+/* Phases: windows that are of one kind on every rank, as all ranks agree at the end. */
+enum { MOST_PHASES = 64 }; /* the last has what is left, if there are more */
+
+struct phases {
+    int count;
+    bool alike;    /* false: the ranks had different numbers of windows, so there is a single phase */
+    bool has_rest; /* the last phase has different windows */
+    uint64_t windows[MOST_PHASES];
+    uint64_t of_kind[MOST_KINDS][MOST_PHASES]; /* windows of each kind of this rank */
+};
+
+/* Collective; return false without memory or if MPI fails, on this rank. */
+bool phases_agree(struct phases *phases, MPI_Comm comm);
+
+/* The part of an amount of a kind that belongs to a phase with `own` of all its windows, `before` of which are in earlier
+ * phases. The parts of all phases have the amount as sum. */
+uint64_t phase_share(uint64_t amount, uint64_t before, uint64_t own, uint64_t all);

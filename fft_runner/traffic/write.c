@@ -1,6 +1,5 @@
 /* Idea:  rank 0 asks one rank after the other for its traffic, and writes it as it comes: no rank holds the traffic of all.
  *        The file is replaced whole. Open MPI does not count these messages. */
-#include "write.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -8,12 +7,7 @@
 #include <string.h>
 
 #include "../common/whole_file.h"
-#include "members.h"
-#include "monitoring.h"
-#include "pairs.h"
-#include "phases.h"
-#include "state.h"
-#include "sums.h"
+#include "count.h"
 #include "windows.h"
 
 enum { TAG = 1, WORDS = 5, PIECE = 1 << 16 };

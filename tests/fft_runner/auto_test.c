@@ -6,10 +6,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "choose/trial.h"
+#include "choose/auto.h"
 #include "common/failure.h"
 #include "driver.h"
-#include "exchange/exchange.h"
+#include "exchange/message_counts.h"
 #include "geometry/blocks.h"
 #include "speed/tuning.h"
 
@@ -68,25 +68,22 @@ int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_
 }
 
 struct timed {
-    void *alltoallv, *memory; /* either */
+    struct pf_calls alltoallv; /* unless it has memory */
+    void *memory;
     int column, number;
     double ms;
 };
 
 static int make(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, int number,
-                const double ms[2], void **state)
+                const double ms[2], struct timed *a)
 {
-    struct timed *a = calloc(1, sizeof *a);
-    *state = a;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory");
     a->column = t->from[0].extent[0] == t->to[0].extent[0] ? 0 : 1; /* a row does not change x */
     a->number = number;
     a->ms = ms[a->column];
     struct pf_transpose returns = *t; /* at once, from its start */
     returns.beside = true;
     if (number != SHARES)
-        return pf_exchange_alltoallv.plan(&returns, sent, received, &a->alltoallv);
+        return pf_calls_plan(&returns, sent, received, &a->alltoallv);
     size_t bytes = (size_t)pf_larger(sent->total, received->total) * t->element_bytes;
     a->memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
     if (!a->memory)
@@ -118,21 +115,19 @@ static int start(void *state, void *from, void *to)
         history[n_history++] = a->number;
     runs[a->column][a->number]++;
     now += a->ms * 1e-3;
-    return a->memory ? PENCILFFT_OK : exchange_asleep(a->alltoallv, from, to);
+    return a->memory ? PENCILFFT_OK : exchange_asleep(state, from, to);
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct timed *a = state;
-    if (a->alltoallv)
-        pf_exchange_alltoallv.destroy(a->alltoallv);
+    pf_calls_release(&a->alltoallv);
     free(a->memory);
-    free(a);
 }
 
 #define TIMED(name, number, row_ms, column_ms)                                                                   \
     static int plan_##name(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, \
-                           void **state)                                                                         \
+                           void *state)                                                                          \
     {                                                                                                            \
         static const double ms[2] = {row_ms, column_ms};                                                         \
         return make(t, sent, received, number, ms, state);                                                       \
@@ -143,25 +138,22 @@ TIMED(columns, COLUMNS, 15, 1)
 TIMED(hopeless, HOPELESS, 50, 50)
 TIMED(last, LAST, 4, 4)
 
-static int plan_refuses(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan_refuses(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    (void)t, (void)sent, (void)received;
-    *state = NULL;
+    (void)t, (void)sent, (void)received, (void)state;
     return pf_fail(PENCILFFT_NOT_POSSIBLE, "not with these");
 }
 
-static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     static const double ms[2] = {0, 0};
-    *state = NULL;
     return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose") : make(t, sent, received, HALFWAY, ms, state);
 }
 
 /* Its messages are written directly to the reader. */
-static int plan_shares(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan_shares(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     const double ms[2] = {shares_ms, shares_ms};
-    *state = NULL;
     return shares_ms > 0 ? make(t, sent, received, SHARES, ms, state) : pf_fail(PENCILFFT_NOT_POSSIBLE, "not now");
 }
 
@@ -171,14 +163,14 @@ static void *memory(const void *state)
 }
 
 static const struct pf_exchange rows[] = {
-    [BASE] = {"base", plan_base, start, destroy},
-    [ROWS] = {"rows", plan_rows, start, destroy},
-    [COLUMNS] = {"columns", plan_columns, start, destroy},
-    [HOPELESS] = {"hopeless", plan_hopeless, start, destroy},
-    [REFUSES] = {"refuses", plan_refuses, start, destroy},
-    [HALFWAY] = {"halfway", plan_halfway, start, destroy},
-    [LAST] = {"last", plan_last, start, destroy},
-    [SHARES] = {"shares", plan_shares, start, destroy, .memory = memory, .direct = true},
+    [BASE] = {"base", sizeof(struct timed), plan_base, start, release},
+    [ROWS] = {"rows", sizeof(struct timed), plan_rows, start, release},
+    [COLUMNS] = {"columns", sizeof(struct timed), plan_columns, start, release},
+    [HOPELESS] = {"hopeless", sizeof(struct timed), plan_hopeless, start, release},
+    [REFUSES] = {"refuses", sizeof(struct timed), plan_refuses, start, release},
+    [HALFWAY] = {"halfway", sizeof(struct timed), plan_halfway, start, release},
+    [LAST] = {"last", sizeof(struct timed), plan_last, start, release},
+    [SHARES] = {"shares", sizeof(struct timed), plan_shares, start, release, .memory = memory, .direct = true},
     {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

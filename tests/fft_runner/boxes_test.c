@@ -5,8 +5,8 @@
  *                                   one; all numbers are integers, and must be exact.
  *     boxes_test remap SEED CASES   transforms between such boxes, verified, the traffic counted element by element.
  * Then refusals. */
-#include "check_mpi.h"
 #include "driver.h"
+#include "runner.h"
 #include "speed/tuning.h"
 #include "values.h"
 #include "verify.h"

@@ -41,7 +41,7 @@ static pencilfft_box part_of(const int64_t n[3], int axis, int64_t offset, int64
 
 static void plan(struct transfer *w, const struct pf_exchange *exchange, struct pf_transpose t)
 {
-    *w = (struct transfer){.exchange = exchange, .t = t, .boxes = exchange->takes == PF_BOXES};
+    *w = (struct transfer){.exchange = exchange, .t = t, .boxes = exchange->takes_boxes};
     w->t.group = MPI_COMM_WORLD;
     w->t.p = ranks, w->t.me = rank;
     OK(pf_parts_make(&w->t, true, 2, &w->sent));
@@ -51,7 +51,8 @@ static void plan(struct transfer *w, const struct pf_exchange *exchange, struct 
 
 static void connect_it(struct transfer *w)
 {
-    OK(pf_exchange_connect(w->exchange, w->state, w->from, w->to));
+    if (w->exchange->connect)
+        OK(w->exchange->connect(w->state, w->from, w->to));
     void *memory = w->exchange->memory ? w->exchange->memory(w->state) : NULL;
     if (memory) {
         free(w->from);
@@ -62,7 +63,7 @@ static void connect_it(struct transfer *w)
 
 static void end(struct transfer *w)
 {
-    w->exchange->destroy(w->state);
+    pf_exchange_destroy(w->exchange, w->state);
     pf_parts_release(&w->sent);
     pf_parts_release(&w->received);
 }
@@ -244,7 +245,7 @@ static int64_t go_through_parts(const struct transfer *w, bool sent, bool fill, 
 static void check_large(const struct pf_exchange *exchange, size_t bytes)
 {
     int64_t z = (bytes == 4 ? MANY : MANY / (int64_t)bytes) / WIDE / WIDE + 8,
-            narrow = exchange->moves_self && exchange->takes == PF_MESSAGES ? WIDE : 1;
+            narrow = exchange->moves_self && !exchange->takes_boxes ? WIDE : 1;
     const int64_t n[3] = {WIDE + narrow, WIDE + narrow, z};
     pencilfft_box before[] = {part_of(n, 0, 0, WIDE), part_of(n, 0, WIDE, narrow)};
     pencilfft_box after[] = {part_of(n, 1, 0, narrow), part_of(n, 1, narrow, WIDE)};

@@ -16,7 +16,7 @@
 #include "failing_memory.h"
 #include "failing_mpi.h"
 #include "pencilfft_line.h"
-#include "runner/check_mpi.h"
+#include "runner/runner.h"
 
 #ifdef PENCILFFT_HAVE_OPENMP
 enum { MOST_THREADS = 2 };

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "common/failure.h"
-#include "exchange/exchange.h"
+#include "exchange/message_counts.h"
 
 extern const struct pf_exchange pf_exchange_alltoallv;
 
@@ -60,15 +60,14 @@ static int mpi_error(void *state, void *from, void *to)
 }
 
 static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
-                              void **state)
+                              void *state)
 {
-    *state = NULL;
     return transpose->me == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose")
                               : pf_exchange_alltoallv.plan(transpose, sent, received, state);
 }
 
 static int plan_right(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
-                      void **state)
+                      void *state)
 {
     struct pf_transpose waits = *transpose; /* in its start, so that the faults come behind it */
     waits.beside = false;
@@ -80,18 +79,18 @@ static int start_right(void *state, void *from, void *to)
     return pf_exchange_alltoallv.start(state, from, to);
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
-    pf_exchange_alltoallv.destroy(state);
+    pf_exchange_alltoallv.release(state);
 }
 
 static const struct pf_exchange rows[] = {
-    {.name = "right", .plan = plan_right, .start = start_right, .destroy = destroy, .beside = true},
-    {.name = "swapped", .plan = plan_right, .start = swapped, .destroy = destroy, .beside = true},
-    {.name = "forgetful", .plan = plan_right, .start = forgetful, .destroy = destroy, .beside = true},
-    {.name = "scaled", .plan = plan_right, .start = scaled, .destroy = destroy, .beside = true},
-    {.name = "nan", .plan = plan_right, .start = not_a_number, .destroy = destroy, .beside = true},
-    {.name = "mpi-error", .plan = plan_right, .start = mpi_error, .destroy = destroy},
-    {.name = "out-of-memory", .plan = plan_out_of_memory, .start = start_right, .destroy = destroy},
+    {"right", sizeof(struct pf_calls), plan_right, start_right, release, .beside = true},
+    {"swapped", sizeof(struct pf_calls), plan_right, swapped, release, .beside = true},
+    {"forgetful", sizeof(struct pf_calls), plan_right, forgetful, release, .beside = true},
+    {"scaled", sizeof(struct pf_calls), plan_right, scaled, release, .beside = true},
+    {"nan", sizeof(struct pf_calls), plan_right, not_a_number, release, .beside = true},
+    {"mpi-error", sizeof(struct pf_calls), plan_right, mpi_error, release},
+    {"out-of-memory", sizeof(struct pf_calls), plan_out_of_memory, start_right, release},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

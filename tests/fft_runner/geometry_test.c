@@ -5,9 +5,7 @@
 #include "check.h"
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "geometry/bricks.h"
 #include "geometry/geometry.h"
-#include "geometry/halo.h"
 
 static void blocks_of_ten_over_three_are_4_3_3(void)
 {

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "checksum.h"
 #include "pencilfft_line.h"
 #include "plan_draw.h"
 #include "recorded_calls.h"
+#include "runner.h"
 #include "speed/tuning.h"
 #include "values.h"
 

@@ -4,35 +4,33 @@
 
 #define BEYOND_INT 3000000000 /* elements */
 
-static int make(int p, int me, int64_t *elements, int64_t *start, struct pf_calls **calls)
+static int make(int p, int me, int64_t *elements, int64_t *start, struct pf_calls *calls)
 {
     pencilfft_box boxes[3] = {{.extent = {1, 1, 0}}}; /* the first is as long as all messages of a rank */
     struct pf_messages list = {p, elements, start, 0};
-    void *state;
     for (int i = 0; i < p; i++)
         boxes[0].extent[2] += elements[i];
     struct pf_transpose t =
         {.group = MPI_COMM_WORLD, .p = p, .me = me, .from = boxes, .to = boxes, .element_bytes = 16, .fields = 1};
-    int status = pf_calls_plan(&t, &list, &list, &state);
-    *calls = state;
-    return status;
+    *calls = (struct pf_calls){.p = 0};
+    return pf_calls_plan(&t, &list, &list, calls);
 }
 
 static void messages_are_counted_and_what_stays_is_not(void)
 {
     int64_t elements[] = {5, 7, 2}, start[] = {0, 5, 12};
-    struct pf_calls *calls;
+    struct pf_calls calls;
     CHECK_INT(make(3, 1, elements, start, &calls), PENCILFFT_OK);
     const int counts[] = {5, 0, 2}, displacements[] = {0, 0, 12};
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(calls->sent.count[i], counts[i]);
-        CHECK_INT(calls->sent.displacement[i], displacements[i]);
-        CHECK(calls->sent.amount[i].type == MPI_C_DOUBLE_COMPLEX);
+        CHECK_INT(calls.sent.count[i], counts[i]);
+        CHECK_INT(calls.sent.displacement[i], displacements[i]);
+        CHECK(calls.sent.amount[i].type == MPI_C_DOUBLE_COMPLEX);
     }
     char buffer[16 * 14];
-    CHECK(pf_message_in(calls, &calls->received, 2, buffer) == buffer + 16 * 12);
-    CHECK(calls->requests[0] == MPI_REQUEST_NULL && calls->requests[1] == MPI_REQUEST_NULL);
-    pf_calls_destroy(calls);
+    CHECK(pf_message_in(&calls, &calls.received, 2, buffer) == buffer + 16 * 12);
+    CHECK(calls.requests[0] == MPI_REQUEST_NULL && calls.requests[1] == MPI_REQUEST_NULL);
+    pf_calls_release(&calls);
 }
 
 static int64_t bytes_of(struct pf_amount amount)
@@ -46,23 +44,23 @@ static int64_t bytes_of(struct pf_amount amount)
 static void beyond_int_messages_are_as_long(int64_t mine, int64_t its)
 {
     int64_t elements[] = {mine, its}, start[] = {0, mine};
-    struct pf_calls *calls;
+    struct pf_calls calls;
     CHECK_INT(make(2, 0, elements, start, &calls), PENCILFFT_OK);
-    CHECK_INT(bytes_of(calls->sent.amount[1]), 16 * its);
-    CHECK_INT(bytes_of(calls->received.amount[1]), 16 * its);
-    CHECK_INT(bytes_of(calls->sent.amount[0]), 0);
-    CHECK(calls->wide == (pf_count_limit < BEYOND_INT));
-    CHECK(calls->wide ? !calls->sent.count : calls->sent.count[1] == its && calls->sent.displacement[1] == mine);
-    CHECK_INT(calls->sent.start[1], mine);
-    pf_calls_destroy(calls);
+    CHECK_INT(bytes_of(calls.sent.amount[1]), 16 * its);
+    CHECK_INT(bytes_of(calls.received.amount[1]), 16 * its);
+    CHECK_INT(bytes_of(calls.sent.amount[0]), 0);
+    CHECK(calls.wide == (pf_count_limit < BEYOND_INT));
+    CHECK(calls.wide ? !calls.sent.count : calls.sent.count[1] == its && calls.sent.displacement[1] == mine);
+    CHECK_INT(calls.sent.start[1], mine);
+    pf_calls_release(&calls);
 }
 
 static void what_stays_may_be_as_large_as_it_is(void)
 {
     int64_t elements[] = {BEYOND_INT}, start[] = {0};
-    struct pf_calls *calls;
+    struct pf_calls calls;
     CHECK_INT(make(1, 0, elements, start, &calls), PENCILFFT_OK);
-    pf_calls_destroy(calls);
+    pf_calls_release(&calls);
 }
 
 /* Both sides of the limit of an int, and of rows of that length. */

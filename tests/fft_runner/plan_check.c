@@ -9,7 +9,6 @@
 
 #include "boxes.h"
 #include "check.h"
-#include "check_mpi.h"
 #include "plan_refusals.h"
 #include "runner.h"
 #include "values.h"
@@ -101,7 +100,7 @@ static void fail_if(bool wrong_here, const char *what)
 static bool input_was_lost(const struct problem *p)
 {
     struct side in;
-    int64_t wrong = side_of(p, input_array(p), &in);
+    int64_t wrong = side_of(p, input_of(p->direction), &in);
     for (int i = 0; i < in.parts && !wrong; i++)
         wrong = values_wrong(&in.part[i], &in.format, value_random, p->in);
     return wrong;
@@ -258,7 +257,7 @@ static void fill(struct problem *p, pencilfft_direction direction, void *in)
 {
     p->direction = direction;
     p->in = in;
-    or_abort(fill_input(p));
+    or_abort(fill_inputs(p));
 }
 
 static int result_of(pencilfft_direction direction)

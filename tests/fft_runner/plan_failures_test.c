@@ -9,7 +9,6 @@
 #include <sys/statvfs.h>
 
 #include "choose/auto.h"
-#include "choose/wisdom.h"
 #include "driver.h"
 
 int __real_posix_fallocate(int file, off_t start, off_t bytes);
@@ -262,8 +261,8 @@ static void expect_exchanges(const pencilfft_desc *desc, const char *name)
 {
     pencilfft_plan plan = NULL;
     OK(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan));
-    for (int e = 0; plan && e < plan->exchanges; e++)
-        CHECK(!strcmp(plan->chosen[e]->name, plan->p[e] > 1 ? name : "alltoallv"));
+    for (int e = 0; plan && e < plan->layout.exchanges; e++)
+        CHECK(!strcmp(plan->chosen.exchange[e]->name, plan->layout.p[e] > 1 ? name : "alltoallv"));
     OK(pencilfft_plan_destroy(plan));
 }
 
@@ -303,18 +302,18 @@ static void a_choice_that_is_not_possible_now_is_made_anew(void)
     desc.schedule = "sequence";
     desc.auto_budget_s = 5;
     plan = made(&desc);
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->layout.exchanges; e++) {
         pf_auto_key(plan, e, 1, key[e]);
-        CHECK(plan->p[e] == 1 || pf_wisdom_find(key[e]));
+        CHECK(plan->layout.p[e] == 1 || pf_wisdom_find(key[e]));
         pf_wisdom_keep(key[e], "node");
     }
     OK(pencilfft_plan_destroy(plan));
     for (int i = 0; i < 2; i++) { /* the choice of wisdom, which is not possible */
         shared_memory = i ? NO_ROOM : ROOM;
         plan = made(&desc);
-        for (int e = 0; plan && e < plan->exchanges; e++)
-            if (plan->p[e] > 1)
-                CHECK_INT(!strcmp(plan->chosen[e]->name, "node"), !i);
+        for (int e = 0; plan && e < plan->layout.exchanges; e++)
+            if (plan->layout.p[e] > 1)
+                CHECK_INT(!strcmp(plan->chosen.exchange[e]->name, "node"), !i);
         OK(pencilfft_plan_destroy(plan));
     }
     shared_memory = ROOM;
@@ -333,7 +332,7 @@ static void plans_in_flight_do_nothing_else(void)
         plan = made(&desc);
         for (int i = 0; i < 4; i++) {
             OK(pencilfft_alloc(plan, &b[i]));
-            memset(b[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
+            memset(b[i], 0, (size_t)plan->memory.alloc_elements * plan->layout.element_bytes);
         }
         BAD(pencilfft_wait(plan), "");
         BAD(pencilfft_progress(plan, &done), "is not in flight");
@@ -395,7 +394,7 @@ static void calls_that_differ_fail_on_all_where_they_are_compared(void)
     CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
     for (int i = 0; i < 4; i++) {
         OK(pencilfft_alloc(plan, &buffer[i]));
-        memset(buffer[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
+        memset(buffer[i], 0, (size_t)plan->memory.alloc_elements * plan->layout.element_bytes);
     }
     for (int most = 0; most < CALLS; most++)
         for (int last = 0; last < CALLS; last++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/large_messages.h"
+#include "exchange/message_counts.h"
 
 bool type_is_real(const char *type)
 {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
 #include "verify.h"

@@ -19,14 +19,11 @@ static int import_fftw(const char *text)
 #include "choose/wisdom.c" // its readers are static
 
 #include "common/grid.h"
-#include "common/host_table.h"
-#include "common/mapfile.h"
 #include "common/message.h"
 #include "common/sources.h"
 #include "common/torus.h"
 #include "options.h"
 #include "placing.h"
-#include "request.h"
 
 enum { MOST = 1 << 12, MOST_WORDS = 256 };
 

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 from pencilmap.mapper import allocations, graphs, programs, traffic_files
+from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, PRINTED, READABLE, Document, Job, mapping_text, parse_mapping, recognise
@@ -44,6 +45,7 @@ from tests.fuzz.first_inputs import CORPUS, IN_C, IN_PYTHON
 from tests.mapper.test_allocations import GEMINI, OWN, SLURM_FILES, SLURM_TORUS, SLURM_YAML
 from tests.mapper.test_foreign import EXAMPLES
 from tests.mapper.test_graphs import WRITERS
+from tests.mapper.test_node_choices import BHOSTS, PBSNODES, SCONTROL, SINFO, SINFO_N
 from tests.mapper.test_printed import WHOLE
 
 SECONDS = int(os.environ.get("PENCILMAP_FUZZ", "0"))  #: for each reader; without, one round from a fixed seed
@@ -208,8 +210,14 @@ def environment(content):
     allocations.look_around({name: value for name, value in pairs if name not in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")})
 
 
+def free(content):
+    """Lists of free hosts of schedulers."""
+    found = free_hosts(Document(content, "file"))
+    assert found is None or len(set(found)) == len(found) > 0
+
+
 READERS = {reader.__name__: reader for reader in (
-    placement, graph, description, table, traffic, machine, record, times, images, text, network, environment)}
+    placement, graph, description, table, traffic, machine, record, times, images, text, network, environment, free)}
 
 
 def check_sentence(error):
@@ -233,6 +241,7 @@ def seeds(tmp_path_factory):
             + [re.sub(r"\bn(\d)\b", r"node-\1-0-0", text) for _, text in WHOLE],
             "description": [GEMINI, SLURM_TORUS, SLURM_YAML, *chain(*OWN.values()),
                             *(text for text, _ in SLURM_FILES.values())],
+            "free": [SINFO, SINFO_N, SCONTROL, PBSNODES, BHOSTS],
             "graph": [text for _, text in EXAMPLES.values()] + [write(tmp_path_factory.mktemp("graph"))
                                                                 for write in WRITERS.values()]}
     files = {folder.name: [path.read_bytes() for path in sorted(folder.iterdir())] for folder in CORPUS.iterdir()}

@@ -6,7 +6,6 @@
 
 #include "common/message.h"
 #include "placing.h"
-#include "request.h"
 
 static int place(const struct pm_request *r, int ranks)
 {

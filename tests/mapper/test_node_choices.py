@@ -7,12 +7,16 @@ from itertools import product as cartesian
 import numpy as np
 import pytest
 
+from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.ask import ask, named_grid
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.choices import site_key
 from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choice, sites
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_tree
+from pencilmap.model.base.errors import MachineError, MapfileError, PartitionError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
 
@@ -134,3 +138,81 @@ def test_slurm_takes_the_tightest_leaf_then_the_tightest_pod(free, n_nodes, take
     network = network_named("fat-tree:leaves=4,hosts=4,up=2,pods=2,core=2")
     nodes = np.concatenate([np.arange(4 * leaf, 4 * leaf + n) for leaf, n in enumerate(free)])
     assert np.bincount(slurm_tree(Allocation(network, nodes), n_nodes) // 4, minlength=4).tolist() == list(taken)
+
+
+SINFO = """PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST
+debug*       up   infinite      2  idle* n[00-01]
+debug*       up   infinite      3    mix n[02-04]
+debug*       up   infinite      1  drain n05
+debug*       up   infinite      3   idle n[06-07,10]
+big          up   infinite      4  idle~ n[10-13]
+big          up   infinite      1  resv  n14
+"""
+SINFO_N = """NODELIST   NODES PARTITION STATE
+n06            1    debug* idle
+n07            1    debug* idle
+n08            1    debug* alloc
+n10            1    debug* idle
+n10            1    big    idle
+n11            1    big    idle#
+n12            1    big    idle
+n13            1    big    idle
+"""
+SCONTROL = "".join(f"""NodeName={name} Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=1 CPULoad=0.10
+   State={state} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+   Partitions=debug
+
+""" for name, state in (("n05", "IDLE+DRAIN"), ("n06", "IDLE"), ("n07", "IDLE+CLOUD"), ("n08", "MIXED"), ("n09", "DOWN*"),
+                        ("n10", "IDLE"), ("n11", "IDLE+CLOUD+POWERED_DOWN"), ("n12", "IDLE"), ("n13", "IDLE"),
+                        ("n14", "IDLE+RESERVED"), ("n15", "IDLE+PLANNED")))
+PBSNODES = "".join(f"""{name}
+     Mom = {name}.site.org
+     state = {state}
+     pcpus = 4
+{jobs}     resources_available.ncpus = 4
+
+""" for name, state, jobs in (("n06", "free", ""), ("n07", "free", ""), ("n08", "job-busy", "     jobs = 1.s/0\n"),
+                              ("n09", "free", "     jobs = 2.s/0\n"), ("n10", "free", ""), ("n11", "free", ""),
+                              ("n12", "free", ""), ("n13", "free", ""), ("n14", "offline,job-busy", "")))
+BHOSTS = """HOST_NAME          STATUS       JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV
+n05                closed          -      4      4      4      0      0      0
+n06                ok              -      4      0      0      0      0      0
+n07                ok              -      4      0      0      0      0      0
+n08                ok              -      4      1      1      0      0      0
+n09                ok              -      4      0      0      0      0      4
+n10                ok              -      4      0      0      0      0      0
+n11                ok              -      4      0      0      0      0      0
+n12                ok              -      4      0      0      0      0      0
+n13                ok              -      4      0      0      0      0      0
+n14                unavail         -      4      0      0      0      0      0
+"""
+FREE = ["n06", "n07", "n10", "n11", "n12", "n13"]
+TOPOLOGY = "".join(f"SwitchName=leaf{i} Nodes=n[{4 * i:02d}-{4 * i + 3:02d}]\n" for i in range(4)) + \
+    "SwitchName=top Switches=leaf[0-3]\n"
+
+
+@pytest.mark.parametrize("text", [SINFO, SINFO_N, SCONTROL, PBSNODES, BHOSTS, "n06\nn07\nn1[0-3]\n"],
+                         ids=["sinfo", "sinfo -N", "scontrol", "pbsnodes", "bhosts", "list"])
+def test_free_hosts_are_those_that_the_scheduler_may_give(text, tmp_path):
+    (tmp_path / "topology.conf").write_text(TOPOLOGY)
+    (tmp_path / "free").write_text(text)
+    read = free_hosts(Document(text.encode(), "free"))
+    assert sorted(read or FREE) == FREE
+    question = ask(network=f"{tmp_path}/topology.conf,taper=4", nodes=4, among=tmp_path / "free")
+    assert Hosts(question.network).names(question.among.nodes) == FREE
+    best = plan(question, grids=[named_grid(question, "2x2")], effort="quick").best
+    assert set(Hosts(question.network).names(best.where.site.allocation.nodes)) <= set(FREE)
+
+
+def test_too_few_free_nodes_are_refused(tmp_path):
+    (tmp_path / "topology.conf").write_text(TOPOLOGY)
+    (tmp_path / "free").write_text(SINFO)
+    network = f"{tmp_path}/topology.conf,taper=4"
+    for words, nodes, error in (("has 6 free nodes, fewer than the 8", 8, PartitionError),
+                                ("give their number with `nodes`", None, MachineError)):
+        with pytest.raises(error, match=words):
+            ask(network=network, nodes=nodes, among=tmp_path / "free")
+    (tmp_path / "free").write_text(SINFO.replace("idle", "alloc"))
+    with pytest.raises(MapfileError, match="no free host"):
+        ask(network=network, nodes=4, among=tmp_path / "free")

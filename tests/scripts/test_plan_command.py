@@ -11,8 +11,9 @@ from pencilmap.mapper.choose import plan
 from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line.commands import plan as plan_command
 from pencilmap.scripts.pictures.report.entries import read_entries
-from tests.documents import ROOT
+from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record
+from tests.mapper.test_node_choices import SINFO, TOPOLOGY
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -152,3 +153,12 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
     packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
     assert packed["nodes"]["of_scheduler"]
+
+
+def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, tmp_path, monkeypatch):
+    [words] = [command.split()[1:] for command in run_by(__file__)]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topology.conf").write_text(TOPOLOGY)
+    (tmp_path / "free.txt").write_text(SINFO)
+    status, out, _ = pencilmap(*words, *QUICK)
+    assert status == 0 and re.search(r"#SBATCH --nodelist=n[0-9\[\],n-]+$", out, re.MULTILINE)

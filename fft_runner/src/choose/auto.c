@@ -11,8 +11,6 @@
 #include "choose/auto.h"
 #include "choose/choose.h"
 
-#include "common/failure.h"
-
 /* The key has the number of nodes, because the fastest exchange depends on it; the file names machine and MPI. */
 static int count_nodes(MPI_Comm comm, int *nodes)
 {
@@ -30,11 +28,11 @@ static int count_nodes(MPI_Comm comm, int *nodes)
 static bool may_run_beside(const struct pencilfft_plan_s *plan)
 {
     bool moves = false, beside = false;
-    for (int e = 0; e < plan->exchanges; e++)
-        moves |= plan->p[e] > 1;
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        moves |= plan->layout.p[e] > 1;
     for (int i = 0; i < pf_exchanges.count; i++)
         beside |= pf_exchange_at(i)->plan && pf_exchange_at(i)->beside;
-    return moves && (plan->exchange->plan ? plan->exchange->beside : beside);
+    return moves && (plan->request.exchange->plan ? plan->request.exchange->beside : beside);
 }
 
 /* Shares of the budget: of the grid, and of the schedules, which also get the rest from the exchanges. */
@@ -45,10 +43,10 @@ int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
     struct pf_trial trial = {.plan = plan, .anew = anew};
     double budget_s = desc->auto_budget_s;
     int nodes, status = count_nodes(plan->all, &nodes);
-    if (!status && plan->open_grid)
+    if (!status && plan->request.open_grid)
         status = pf_auto_grid(&trial, desc, for_grid * budget_s, nodes);
-    bool schedules = plan->any_schedule && may_run_beside(plan);
-    if (!status && !plan->exchange->plan)
+    bool schedules = plan->request.any_schedule && may_run_beside(plan);
+    if (!status && !plan->request.exchange->plan)
         status = pf_auto_exchanges(&trial, schedules ? (1 - for_schedules) * budget_s : budget_s, nodes);
     if (!status && schedules)
         status = pf_auto_schedule(&trial, budget_s, nodes);
@@ -60,6 +58,6 @@ int pencilfft_auto_seconds(pencilfft_plan plan, int e, int i, double *seconds)
 {
     if (!pf_is_exchange(plan, e) || !seconds || i < 0 || i >= pf_exchanges.count)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_auto_seconds: null plan or result, or no such exchange");
-    *seconds = plan->auto_seconds[e] ? plan->auto_seconds[e][i] : 0;
+    *seconds = plan->chosen.auto_seconds[e] ? plan->chosen.auto_seconds[e][i] : 0;
     return PENCILFFT_OK;
 }

@@ -11,8 +11,6 @@
 
 #include "choose/auto.h"
 #include "choose/choose.h"
-#include "choose/wisdom.h"
-#include "common/failure.h"
 #include "layout/layout.h"
 
 /* `using` is the plan with everything that follows from a grid, and nothing built. */
@@ -35,11 +33,11 @@ static void take(void *of, int number)
 /* Switches the plan to a grid; its former groups and places must be kept or left by the caller. */
 static int use(pencilfft_plan plan, const pencilfft_desc *desc, int R)
 {
-    for (int e = 0; e < plan->exchanges; e++) {
-        plan->group[e] = MPI_COMM_NULL;
-        plan->places[e] = (struct pf_places){.at = NULL};
+    for (int e = 0; e < plan->layout.exchanges; e++) {
+        plan->layout.group[e] = MPI_COMM_NULL;
+        plan->layout.places[e] = (struct pf_places){.at = NULL};
     }
-    int status = plan->geometry.decomposition->take_grid(R, plan->ranks / R, plan->geometry.grid);
+    int status = plan->layout.geometry.decomposition->take_grid(R, plan->ranks / R, plan->layout.geometry.grid);
     return status ? status : pf_grid_use(plan, desc);
 }
 
@@ -84,13 +82,13 @@ static pencilfft_grid_trial told(const struct pf_times *times, int R, int C)
 static int tell(const struct grids *g)
 {
     pencilfft_plan plan = g->plan;
-    free(plan->grid_trial);
-    plan->grid_trials = 0;
-    plan->grid_trial = calloc((size_t)g->n, sizeof *plan->grid_trial);
-    if (!plan->grid_trial)
+    free(plan->chosen.grid_trial);
+    plan->chosen.grid_trials = 0;
+    plan->chosen.grid_trial = calloc((size_t)g->n, sizeof *plan->chosen.grid_trial);
+    if (!plan->chosen.grid_trial)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the table of grids");
     for (int i = 0; i < g->n; i++)
-        plan->grid_trial[plan->grid_trials++] = told(&g->times[i], g->grid[i].R, plan->ranks / g->grid[i].R);
+        plan->chosen.grid_trial[plan->chosen.grid_trials++] = told(&g->times[i], g->grid[i].R, plan->ranks / g->grid[i].R);
     return PENCILFFT_OK;
 }
 
@@ -120,7 +118,7 @@ static int recall(const struct pf_trial *trial, const char *key, int *R)
     PF_MPI(MPI_Bcast(R, 1, MPI_INT, 0, plan->all));
     if (*R < 1 || plan->ranks % *R)
         *R = 0;
-    plan->recalled |= *R > 0;
+    plan->chosen.recalled |= *R > 0;
     return PENCILFFT_OK;
 }
 
@@ -128,23 +126,23 @@ static const struct pf_exchange *first_algorithm(const struct pencilfft_plan_s *
 {
     const struct pf_exchange *row;
     int i = 0;
-    while ((row = pf_exchange_at(i)) && (!row->plan || (plan->nonblocking && !row->beside)))
+    while ((row = pf_exchange_at(i)) && (!row->plan || (plan->request.nonblocking && !row->beside)))
         i++;
-    return row ? row : plan->exchange;
+    return row ? row : plan->request.exchange;
 }
 
 static int choose(struct pf_trial *trial, const pencilfft_desc *desc)
 {
     struct grids g = {.plan = trial->plan};
-    for (int e = 0; e < trial->plan->exchanges; e++)
-        trial->plan->chosen[e] = first_algorithm(trial->plan);
+    for (int e = 0; e < trial->plan->layout.exchanges; e++)
+        trial->plan->chosen.exchange[e] = first_algorithm(trial->plan);
     int status = make_grids(&g, desc);
     if (!status)
         status = race(&g, trial);
     if (!status)
         status = pf_agree(tell(&g), trial->plan->all);
-    for (int e = 0; e < trial->plan->exchanges; e++)
-        trial->plan->chosen[e] = trial->plan->exchange;
+    for (int e = 0; e < trial->plan->layout.exchanges; e++)
+        trial->plan->chosen.exchange[e] = trial->plan->request.exchange;
     free(g.grid);
     free(g.times);
     return status;
@@ -166,23 +164,17 @@ int pf_auto_grid(struct pf_trial *trial, const pencilfft_desc *desc, double budg
     trial->limit = budget_s;
     if (status || (status = choose(trial, desc)))
         return status;
-    snprintf(text, sizeof text, "%dx%d", plan->geometry.grid[0], plan->geometry.grid[1]);
+    snprintf(text, sizeof text, "%dx%d", plan->layout.geometry.grid[0], plan->layout.geometry.grid[1]);
     return pf_agree(pf_wisdom_keep(key, text) ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep the grid"),
                     plan->all);
 }
 
-int pencilfft_grid_trials(pencilfft_plan plan, int *n)
-{
-    if (!plan || !n)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid_trials: null plan or result");
-    *n = plan->grid_trials;
-    return PENCILFFT_OK;
-}
+PF_TELLS(pencilfft_grid_trials, pencilfft_plan, int, plan->chosen.grid_trials)
 
 int pencilfft_grid_trial_of(pencilfft_plan plan, int i, pencilfft_grid_trial *trial)
 {
-    if (!plan || !trial || i < 0 || i >= plan->grid_trials)
+    if (!plan || !trial || i < 0 || i >= plan->chosen.grid_trials)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid_trial_of: null plan or result, or no such trial");
-    *trial = plan->grid_trial[i];
+    *trial = plan->chosen.grid_trial[i];
     return PENCILFFT_OK;
 }

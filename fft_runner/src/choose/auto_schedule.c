@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "choose/wisdom.h"
-#include "common/failure.h"
 #include "layout/layout.h"
 
 /* The schedules that keep the boxes. If a transform is too small for a schedule, the schedule is left out. */
@@ -27,8 +25,8 @@ struct way {
 
 static void take_way(pencilfft_plan plan, const struct way *way)
 {
-    for (int e = 0; e < plan->exchanges; e++)
-        plan->chosen[e] = way->exchange[e];
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        plan->chosen.exchange[e] = way->exchange[e];
     pf_schedule_take(plan, &way->choice); /* chosen before, hence possible */
 }
 
@@ -37,10 +35,10 @@ static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *
 {
     const struct pf_exchange *best = NULL;
     double least = INFINITY;
-    if (plan->chosen[e]->beside)
-        return plan->chosen[e];
-    for (int i = 0; i < pf_exchanges.count && plan->auto_seconds[e]; i++) {
-        double seconds = plan->auto_seconds[e][i];
+    if (plan->chosen.exchange[e]->beside)
+        return plan->chosen.exchange[e];
+    for (int i = 0; i < pf_exchanges.count && plan->chosen.auto_seconds[e]; i++) {
+        double seconds = plan->chosen.auto_seconds[e][i];
         if (pf_exchange_at(i)->beside && seconds > 0 && seconds < least) {
             best = pf_exchange_at(i);
             least = seconds;
@@ -51,17 +49,17 @@ static const struct pf_exchange *exchange_beside(const struct pencilfft_plan_s *
 
 static bool make_way(pencilfft_plan plan, const char *text, struct way *way)
 {
-    bool possible = !pf_choice_read(text, plan->choice.letter, &way->choice) && !pf_schedule_take(plan, &way->choice);
-    for (int e = 0; e < plan->exchanges && possible; e++)
+    bool possible = !pf_choice_read(text, plan->chosen.choice.letter, &way->choice) && !pf_schedule_take(plan, &way->choice);
+    for (int e = 0; e < plan->layout.exchanges && possible; e++)
         possible = (way->exchange[e] = exchange_beside(plan, e)) != NULL;
-    return possible && plan->beside;
+    return possible && plan->chosen.beside;
 }
 
 static void write_way(const struct pencilfft_plan_s *plan, char text[SCHEDULE_SIZE])
 {
-    int used = snprintf(text, SCHEDULE_SIZE, "%.40s", plan->schedule);
-    for (int e = 0; e < plan->exchanges && used < SCHEDULE_SIZE; e++)
-        used += snprintf(text + used, SCHEDULE_SIZE - (size_t)used, "/%s", plan->chosen[e]->name);
+    int used = snprintf(text, SCHEDULE_SIZE, "%.40s", plan->chosen.schedule);
+    for (int e = 0; e < plan->layout.exchanges && used < SCHEDULE_SIZE; e++)
+        used += snprintf(text + used, SCHEDULE_SIZE - (size_t)used, "/%s", plan->chosen.exchange[e]->name);
 }
 
 /* The number of the exchange of this name; -1 if no candidate has the name. */
@@ -81,13 +79,13 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
     char schedule[SCHEDULE_SIZE];
     size_t length = strcspn(text, "/");
     snprintf(schedule, sizeof schedule, "%.*s", (int)length, text);
-    if (pf_choice_read(schedule, plan->choice.letter, &way->choice) || pf_schedule_take(plan, &way->choice))
+    if (pf_choice_read(schedule, plan->chosen.choice.letter, &way->choice) || pf_schedule_take(plan, &way->choice))
         return false;
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->layout.exchanges; e++) {
         text += length + (text[length] == '/');
         length = strcspn(text, "/");
         int row = find_row(text, length);
-        if (row < 0 || (plan->beside && !pf_exchange_at(row)->beside))
+        if (row < 0 || (plan->chosen.beside && !pf_exchange_at(row)->beside))
             return false;
         way->exchange[e] = pf_exchange_at(row);
     }
@@ -126,10 +124,10 @@ static int is_clearly_faster(struct pf_trial *t, const struct way *usual, const 
 
 static int try_schedules(struct pf_trial *t, double budget)
 {
-    struct way usual = {.choice = t->plan->choice}, best, way;
+    struct way usual = {.choice = t->plan->chosen.choice}, best, way;
     double least = INFINITY, seconds;
     int status = PENCILFFT_OK;
-    memcpy(usual.exchange, t->plan->chosen, sizeof usual.exchange);
+    memcpy(usual.exchange, t->plan->chosen.exchange, sizeof usual.exchange);
     best = usual;
     t->limit = budget;
     for (int i = 0; i < N_TRIED && !status; i++) {
@@ -152,20 +150,20 @@ int pf_auto_schedule(struct pf_trial *t, double budget_s, int nodes)
 {
     pencilfft_plan plan = t->plan;
     char key[PF_AUTO_KEY_SIZE], text[SCHEDULE_SIZE] = "";
-    struct way known = {.choice = plan->choice}, usual = known;
+    struct way known = {.choice = plan->chosen.choice}, usual = known;
     int status = PENCILFFT_OK;
-    memcpy(usual.exchange, plan->chosen, sizeof usual.exchange);
+    memcpy(usual.exchange, plan->chosen.exchange, sizeof usual.exchange);
     pf_auto_key(plan, 0, nodes, key);
     size_t used = strlen(key);
-    snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/schedule%s%s", plan->exchange->plan ? "/" : "",
-             plan->exchange->plan ? plan->exchange->name : "");
+    snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/schedule%s%s", plan->request.exchange->plan ? "/" : "",
+             plan->request.exchange->plan ? plan->request.exchange->name : "");
     const char *kept = plan->rank || t->anew ? NULL : pf_wisdom_find(key);
     if (kept)
         snprintf(text, sizeof text, "%s", kept);
     PF_MPI(MPI_Bcast(text, SCHEDULE_SIZE, MPI_CHAR, 0, plan->all));
     if (text[0] && read_way(plan, text, &known)) {
         take_way(plan, &known);
-        plan->recalled = true;
+        plan->chosen.recalled = true;
         return PENCILFFT_OK;
     }
     take_way(plan, &usual);

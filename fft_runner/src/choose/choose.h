@@ -19,12 +19,13 @@ int pf_grid_candidates(pencilfft_plan plan, int most, int *R);
 
 /* ---- default_exchange.c --------------------------------------------------------------------------------------------- */
 
-/* Sets plan->chosen[] to `node` where that suits a plan that names no exchange. Collective; the same on all ranks. */
+/* Sets plan->chosen.exchange[] to `node` where that suits a plan that names no exchange. Collective; the same on all
+ * ranks. */
 int pf_default_exchange(pencilfft_plan plan);
 
 /* ---- auto.c ---------------------------------------------------------------------------------------------------------- */
 
-/* Sets plan->chosen[] of each exchange, and the schedule and the grid if they are open, within about the budget of the
- * descriptor. Collective; the same choice on all ranks. The plan is ready for pf_plan_build() before and after the call.
+/* Sets plan->chosen.exchange[] of each exchange, and the schedule and the grid if they are open, within about the budget of
+ * the descriptor. Collective; the same choice on all ranks. The plan is ready for pf_plan_build() before and after the call.
  * `anew`: ignore wisdom. */
 int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc, bool anew);

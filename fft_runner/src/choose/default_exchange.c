@@ -7,21 +7,20 @@
  * Cost:  two small collectives of the group. */
 #include "choose/choose.h"
 
-#include "common/failure.h"
 #include "exchange/shared_memory.h"
 
 static bool may_share_memory(const struct pencilfft_plan_s *plan)
 {
-    return plan->communicators->shared && !plan->asked->beside && !plan->any_schedule && !plan->nonblocking &&
-           !plan->caller_work && !plan->destroys_input;
+    return plan->communicators->shared && !plan->chosen.asked->beside && !plan->request.any_schedule &&
+           !plan->request.nonblocking && !plan->request.caller_work && !plan->request.destroys_input;
 }
 
 /* The exchange that moves data, -1 if there are none or several. */
 static int only_exchange(const struct pencilfft_plan_s *plan)
 {
     int found = -1, n = 0;
-    for (int e = 0; e < plan->exchanges; e++)
-        if (plan->p[e] > 1) {
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        if (plan->layout.p[e] > 1) {
             found = e;
             n++;
         }
@@ -33,10 +32,11 @@ int pf_default_exchange(pencilfft_plan plan)
     int e = only_exchange(plan);
     if (e < 0 || !may_share_memory(plan))
         return PENCILFFT_OK;
-    struct pf_shared *shared = pf_shared_make((size_t)plan->p[e]);
-    int status = shared ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a list of %d ranks", plan->p[e]);
-    if (!(status = pf_agree(status, plan->all)) && !(status = pf_shared_find(shared, plan->group[e])) && shared->n == 1)
-        plan->chosen[e] = pf_table_find(&pf_exchanges, "node");
+    struct pf_shared *shared = pf_shared_make((size_t)plan->layout.p[e]);
+    int status = shared ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a list of %d ranks", plan->layout.p[e]);
+    if (!(status = pf_agree(status, plan->all)) && !(status = pf_shared_find(shared, plan->layout.group[e])) &&
+        shared->n == 1)
+        plan->chosen.exchange[e] = pf_table_find(&pf_exchanges, "node");
     pf_shared_leave(shared);
     return status;
 }

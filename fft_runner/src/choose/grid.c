@@ -14,11 +14,8 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
-#include "lines/transforms.h"
 
 enum { ROW, COLUMN, REMAPS, STAGES = REMAPS + PF_ENDS, WAYS = 2 };
 enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
@@ -65,10 +62,10 @@ static void add_message(const struct links *links, int stage, struct coordinate 
 static void add_mine(pencilfft_plan plan, const struct links *links, int stage, int R, int C, const int64_t *node)
 {
     const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
-    pencilfft_box before = pf_array_box(&plan->geometry, stage, plan->rank);
+    pencilfft_box before = pf_array_box(&plan->layout.geometry, stage, plan->rank);
     for (int j = 0; j < (stage == ROW ? R : C); j++) {
         int other = stage == ROW ? plan->rank - plan->rank % R + j : j * R + plan->rank % R;
-        pencilfft_box after = pf_array_box(&plan->geometry, pf_exchanged_array(stage, 1), other);
+        pencilfft_box after = pf_array_box(&plan->layout.geometry, pf_exchanged_array(stage, 1), other);
         pencilfft_box common = pf_box_common(&before, &after);
         struct coordinate to = torus_coordinate(links->torus, node[other]);
         add_message(links, stage, mine, &to, (double)pf_box_elements(&common));
@@ -93,12 +90,12 @@ static void add_remap(pencilfft_plan plan, const struct links *links, int end, c
 static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
 {
     double most[STAGES] = {0};
-    int status = plan->geometry.decomposition->take_grid(R, C, plan->geometry.grid);
+    int status = plan->layout.geometry.decomposition->take_grid(R, C, plan->layout.geometry.grid);
     memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
     for (int stage = ROW; stage <= COLUMN; stage++)
         add_mine(plan, links, stage, R, C, node);
     for (int stage = 0; stage < STAGES; stage++) {
-        if (stage >= REMAPS && !plan->end[stage - REMAPS].remapped)
+        if (stage >= REMAPS && !plan->layout.end[stage - REMAPS].remapped)
             continue;
         if (stage >= REMAPS)
             add_remap(plan, links, stage - REMAPS, node);
@@ -107,7 +104,7 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
         for (int64_t i = 0; i < links->n; i++)
             most[stage] = load[i] > most[stage] ? load[i] : most[stage];
     }
-    double input = (double)plan->input_bytes / (double)plan->element_bytes;
+    double input = (double)plan->layout.input_bytes / (double)plan->layout.element_bytes;
     *elements = most[ROW] + most[COLUMN] + most[REMAPS] * input + most[REMAPS + 1];
     return status;
 }
@@ -117,7 +114,7 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
 /* Whether this grid leaves no rank without data. */
 static bool fills(pencilfft_plan plan, int R)
 {
-    struct pf_geometry *g = &plan->geometry;
+    struct pf_geometry *g = &plan->layout.geometry;
     return !g->decomposition->take_grid(R, plan->ranks / R, g->grid) && pf_geometry_fills(g);
 }
 
@@ -165,18 +162,18 @@ static int choose_square(pencilfft_plan plan, int inside, int *R)
 
 static bool is_remapped(const struct pencilfft_plan_s *plan)
 {
-    return plan->end[0].remapped || plan->end[1].remapped;
+    return plan->layout.end[0].remapped || plan->layout.end[1].remapped;
 }
 
 /* Bytes of a field that this rank sends in all exchanges and remaps of a forward transform. */
 static int64_t bytes_sent(pencilfft_plan plan, int R)
 {
-    struct pf_geometry *g = &plan->geometry;
+    struct pf_geometry *g = &plan->layout.geometry;
     int64_t sent = g->decomposition->take_grid(R, plan->ranks / R, g->grid) ? 0 : pf_ends_sent(plan, plan->rank);
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->layout.exchanges; e++) {
         pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, pf_exchanged_array(e, 1), plan->rank);
         pencilfft_box kept = pf_box_common(&before, &after);
-        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->sent_bytes;
+        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->layout.sent_bytes;
     }
     return sent;
 }
@@ -187,13 +184,13 @@ enum { BYTES_OF_A_MESSAGE = 4096 };
 
 static int64_t work_inside(pencilfft_plan plan, int R)
 {
-    const struct pf_geometry *g = &plan->geometry;
+    const struct pf_geometry *g = &plan->layout.geometry;
     int64_t work = bytes_sent(plan, R);
-    for (int e = 0; e < plan->exchanges; e++) {
+    for (int e = 0; e < plan->layout.exchanges; e++) {
         pencilfft_box after = pf_array_box(g, e + 1, plan->rank);
         int p = g->grid[g->decomposition->exchange[e].over];
         if (p > 1)
-            work += pf_box_elements(&after) * (int64_t)plan->element_bytes + (int64_t)(p - 1) * BYTES_OF_A_MESSAGE;
+            work += pf_box_elements(&after) * (int64_t)plan->layout.element_bytes + (int64_t)(p - 1) * BYTES_OF_A_MESSAGE;
     }
     return work;
 }
@@ -296,10 +293,10 @@ static int take_other(const pencilfft_plan plan, int given, char name)
 
 void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transform)
 {
-    plan->transform = *transform;
-    plan->input_bytes = plan->precision->fftw->real_bytes * (transform->real_input ? 1 : 2);
-    plan->element_bytes = plan->precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
-    plan->sent_bytes = plan->exchange_precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
+    plan->layout.transform = *transform;
+    plan->layout.input_bytes = plan->request.precision->fftw->real_bytes * (transform->real_input ? 1 : 2);
+    plan->layout.element_bytes = plan->request.precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
+    plan->layout.sent_bytes = plan->request.exchange_precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
 }
 
 /* Arrays of two dimensions are divided along one axis at a time: x, of one point, is whole, so the columns have one rank. */
@@ -309,7 +306,7 @@ static int take_flat(const struct pencilfft_plan_s *plan, int *R, int *C)
         return pf_fail(
             PENCILFFT_BAD_GRID,
             "grid %dx%d: order %s has two dimensions, of which one is divided at a time; give R = %d and C = 1, or 0", *R,
-            *C, plan->geometry.axes->name, plan->ranks);
+            *C, plan->layout.geometry.axes->name, plan->ranks);
     *R = plan->ranks;
     *C = 1;
     return PENCILFFT_OK;
@@ -317,7 +314,7 @@ static int take_flat(const struct pencilfft_plan_s *plan, int *R, int *C)
 
 int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    struct pf_geometry *g = &plan->geometry;
+    struct pf_geometry *g = &plan->layout.geometry;
     struct pf_transform transform;
     int R = desc->R, C = desc->C;
     bool line = g->decomposition->dimensions == 1;
@@ -346,7 +343,7 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
             return status;
         C = plan->ranks / R;
         memcpy(g->n, transform.n, sizeof g->n); /* to be checked: create.c */
-        plan->open_grid = !plan->exchange->plan && plan->ranks > 1 && !is_remapped(plan);
+        plan->request.open_grid = !plan->request.exchange->plan && plan->ranks > 1 && !is_remapped(plan);
     }
     return g->decomposition->take_grid(R, C, g->grid);
 }
@@ -355,15 +352,15 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int split_groups(pencilfft_plan plan)
 {
-    for (int e = 0; e < plan->exchanges; e++) {
-        const struct pf_geometry *g = &plan->geometry;
+    for (int e = 0; e < plan->layout.exchanges; e++) {
+        const struct pf_geometry *g = &plan->layout.geometry;
         int over = g->decomposition->exchange[e].over;
         const struct pf_group_key key = {.size = g->grid[over], .step = pf_grid_step(g, over)};
-        int status = pf_group_join(plan->communicators, &key, &plan->group[e]);
+        int status = pf_group_join(plan->communicators, &key, &plan->layout.group[e]);
         if (status)
             return status;
-        PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
-        PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
+        PF_MPI(MPI_Comm_size(plan->layout.group[e], &plan->layout.p[e]));
+        PF_MPI(MPI_Comm_rank(plan->layout.group[e], &plan->layout.me[e]));
     }
     return PENCILFFT_OK;
 }
@@ -372,9 +369,9 @@ static int split_groups(pencilfft_plan plan)
 static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_choice choice;
-    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
-    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
-    const struct pf_axes *axes = plan->geometry.axes;
+    plan->request.any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->request.exchange->plan;
+    const char *text = plan->request.any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
+    const struct pf_axes *axes = plan->layout.geometry.axes;
     const char letter[2] = {pf_axis_letter(axes, 0), pf_axis_letter(axes, 2)};
     int status = pf_choice_read(text, letter, &choice);
     return status ? status : pf_schedule_take(plan, &choice);
@@ -382,7 +379,7 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 
 int pf_grid_use(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    plan->input = pf_input_box(plan, plan->rank);
+    plan->layout.input = pf_input_box(plan, plan->rank);
     int status = pf_agree(split_groups(plan), plan->all);
     if (!status)
         status = pf_agree(pf_places_make(plan, desc), plan->all);
@@ -392,35 +389,35 @@ int pf_grid_use(pencilfft_plan plan, const pencilfft_desc *desc)
 int pf_grid_leave(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    for (int e = 0; e < plan->exchanges; e++)
-        pf_places_release(&plan->places[e]);
-    for (int e = 0; e < plan->exchanges && !status; e++)
-        status = pf_group_leave(plan->communicators, &plan->group[e]);
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        pf_places_release(&plan->layout.places[e]);
+    for (int e = 0; e < plan->layout.exchanges && !status; e++)
+        status = pf_group_leave(plan->communicators, &plan->layout.group[e]);
     return status;
 }
 
 int pf_grid_again(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int64_t modes[3];
-    memcpy(modes, plan->geometry.n, sizeof modes);
+    memcpy(modes, plan->layout.geometry.n, sizeof modes);
     int status = pf_grid_leave(plan);
     if (!status)
         status = pf_grid_take(plan, desc);
-    memcpy(plan->geometry.n, modes, sizeof modes);
+    memcpy(plan->layout.geometry.n, modes, sizeof modes);
     return status ? status : pf_grid_use(plan, desc);
 }
 
 /* Beyond `most`, the squarest, and the two of one exchange. */
 int pf_grid_candidates(pencilfft_plan plan, int most, int *R)
 {
-    int at_hand = plan->geometry.grid[0], all[MOST_DIVISORS], n = list_candidates(plan, all), count = 0;
+    int at_hand = plan->layout.geometry.grid[0], all[MOST_DIVISORS], n = list_candidates(plan, all), count = 0;
     R[count++] = at_hand;
     for (int i = 0; i < n; i++) {
         bool end = i == 0 || i == n - 1, middle = 2 * i >= n - most + 3 && 2 * i <= n + most - 3;
         if (all[i] != at_hand && (end || middle) && count < most)
             R[count++] = all[i];
     }
-    plan->geometry.decomposition->take_grid(at_hand, plan->ranks / at_hand, plan->geometry.grid);
+    plan->layout.geometry.decomposition->take_grid(at_hand, plan->ranks / at_hand, plan->layout.geometry.grid);
     return count;
 }
 
@@ -428,7 +425,7 @@ int pencilfft_bricks(pencilfft_plan plan, int bricks[3])
 {
     if (!plan || !bricks)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_bricks: null plan or result");
-    memcpy(bricks, plan->bricks, sizeof plan->bricks);
+    memcpy(bricks, plan->request.bricks, sizeof plan->request.bricks);
     return PENCILFFT_OK;
 }
 
@@ -436,7 +433,7 @@ int pencilfft_grid(pencilfft_plan plan, int *R, int *C)
 {
     if (!plan || !R || !C)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid: null plan or result");
-    const struct pf_geometry *g = &plan->geometry;
+    const struct pf_geometry *g = &plan->layout.geometry;
     *R = g->decomposition->dimensions == 1 ? 1 : g->grid[0];
     *C = g->decomposition->dimensions == 1 ? g->grid[0] : g->grid[1];
     return PENCILFFT_OK;

@@ -11,18 +11,15 @@
  *        into the plan. So only the running plan is in the caller's place; the others are parked.
  * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one larger output, and of the work buffers of one
  *        plan, shared by all candidates; own memory of as many exchanges as pf_tuning.trial_bytes allow, at least of one. */
-#include "choose/trial.h"
+#include "choose/auto.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
 #include "run/run.h"
-#include "speed/clock.h"
 #include "speed/tuning.h"
 
 static const double luck = 0.13; /* of a single run relative to simultaneous runs: docs/passes-and-trials.md */
@@ -90,7 +87,7 @@ void pf_trial_release(struct pf_trial *t)
 /* Zeros, because a candidate must not meet numbers that compute slowly. */
 static int give_arrays(struct pf_trial *t)
 {
-    int64_t needed = t->plan->alloc_elements;
+    int64_t needed = t->plan->memory.alloc_elements;
     int status = PENCILFFT_OK;
     if (!t->in.raw || needed > t->elements) {
         release(&t->in);
@@ -100,7 +97,7 @@ static int give_arrays(struct pf_trial *t)
         if (!status)
             status = pf_outs_make(t->plan, needed, INT_MAX, pf_tuning.trial_outs_bytes, &t->outs);
         if (!status) {
-            memset(t->in.data, 0, (size_t)needed * t->plan->element_bytes);
+            memset(t->in.data, 0, (size_t)needed * t->plan->layout.element_bytes);
             t->elements = needed;
         }
     }
@@ -111,7 +108,7 @@ static int give_arrays(struct pf_trial *t)
  * if all buffers stay in the caches: shared buffers would stay there longer than the own memory of an exchange. */
 static void give_work(struct pf_trial *t)
 {
-    if (t->elements * (int64_t)t->plan->element_bytes <= pf_tuning.trial_outs_bytes / 4)
+    if (t->elements * (int64_t)t->plan->layout.element_bytes <= pf_tuning.trial_outs_bytes / 4)
         return;
     if (t->work_elements < t->elements)
         release_work(t);
@@ -121,17 +118,17 @@ static void give_work(struct pf_trial *t)
             if (pf_buffer_make(t->plan, t->elements, &t->work[i]))
                 release(&t->work[i]);
             else
-                memset(t->work[i].data, 0, (size_t)t->elements * t->plan->element_bytes);
+                memset(t->work[i].data, 0, (size_t)t->elements * t->plan->layout.element_bytes);
         }
 }
 
 /* Bytes of an array, the mean over the ranks. The same on all ranks, because it decides their collective steps. */
 static double mean_bytes(const struct pencilfft_plan_s *plan)
 {
-    double elements = plan->fields;
+    double elements = plan->request.fields;
     for (int axis = 0; axis < 3; axis++)
-        elements *= (double)pf_array_extent(&plan->geometry, 0, axis);
-    return elements * (double)plan->element_bytes / plan->ranks;
+        elements *= (double)pf_array_extent(&plan->layout.geometry, 0, axis);
+    return elements * (double)plan->layout.element_bytes / plan->ranks;
 }
 
 /* A larger array leaves the caches before its next use. */
@@ -146,16 +143,16 @@ static int run_once(struct pf_trial *t, double *seconds)
     void *out = pf_outs_next(&t->outs);
     *seconds = 0;
     if (stays_in_caches(t))
-        memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
-               (size_t)t->plan->alloc_elements * t->plan->element_bytes);
+        memset(t->plan->request.directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
+               (size_t)t->plan->memory.alloc_elements * t->plan->layout.element_bytes);
     PF_MPI(MPI_Barrier(t->plan->all));
-    if (t->plan->directions & PENCILFFT_FORWARD) {
+    if (t->plan->request.directions & PENCILFFT_FORWARD) {
         status = pencilfft_forward(t->plan, t->in.data, out);
-        *seconds += t->plan->clock.total;
+        *seconds += t->plan->program.clock.total;
     }
-    if (!status && t->plan->directions & PENCILFFT_BACKWARD) {
+    if (!status && t->plan->request.directions & PENCILFFT_BACKWARD) {
         status = pencilfft_backward(t->plan, out, t->in.data);
-        *seconds += t->plan->clock.total;
+        *seconds += t->plan->program.clock.total;
     }
     return status;
 }
@@ -208,16 +205,16 @@ static void parked_release(struct parked *parked, struct pf_trial *t)
 /* Make the plan on the trial's arrays, if the arrays exist already. */
 static int build(struct pf_trial *t)
 {
-    t->plan->lent[0] = t->in.data;
-    t->plan->lent[1] = t->outs.buffer.data;
-    t->plan->lent_elements = t->elements;
-    t->plan->lent_work_elements = t->work_elements;
+    t->plan->memory.lent[0] = t->in.data;
+    t->plan->memory.lent[1] = t->outs.buffer.data;
+    t->plan->memory.lent_elements = t->elements;
+    t->plan->memory.lent_work_elements = t->work_elements;
     for (int i = 0; i < PF_WORKS; i++)
-        t->plan->lent_work[i] = t->work[i].data;
+        t->plan->memory.lent_work[i] = t->work[i].data;
     int status = pf_plan_build(t->plan);
-    t->plan->lent_elements = t->plan->lent_work_elements = 0;
+    t->plan->memory.lent_elements = t->plan->memory.lent_work_elements = 0;
     for (int i = 0; i < PF_WORKS && !status; i++)
-        t->works[i] |= t->plan->work[i] != NULL;
+        t->works[i] |= t->plan->memory.work[i] != NULL;
     if (!status)
         status = give_arrays(t);
     if (status)

@@ -4,7 +4,7 @@
  *        ranks is collected in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
  * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
-#include "choose/wisdom.h"
+#include "choose/auto.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +18,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/failure.h"
 #include "common/whole_file.h"
-#include "exchange/exchange.h"
-#include "pencilfft.h"
 
 static const char head[] = "pencilfft-wisdom 1\n";
 enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789abcdef\n" */

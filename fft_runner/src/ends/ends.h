@@ -3,7 +3,7 @@
 
 #include "handle/plan.h"
 
-/* The boxes of the ends of a transform from the descriptors, or bricks; plan->end[]. Collective. */
+/* The boxes of the ends of a transform from the descriptors, or bricks; plan->layout.end[]. Collective. */
 int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc);
 /* Make the remaps, after all other parts. Collective. */
 int pf_ends_make(pencilfft_plan plan);

@@ -2,9 +2,9 @@
  * exchange_table.c. Algorithms that differ by a radix are rows of one file: exchange_bruck.c.
  *
  * An exchange moves data and knows nothing of FFTs, the type of transform or its precision: the exchange sees boxes, the
- * bytes of an element, and the number of fields. There are two kinds:
+ * bytes of an element, and the number of fields. There are two kinds, for messages or, with takes_boxes, for boxes:
  *
- * PF_MESSAGES  `plan` gets the number of elements and the start of every message, in the send buffer and in the receive
+ * messages     `plan` gets the number of elements and the start of every message, in the send buffer and in the receive
  *              buffer. The caller packs the messages (a transform does so while its lines are in the caches) and unpacks
  *              them. Messages come densely, in the order of the members. `plan` may move them: change start[] and total
  *              (padding). The two lists live as long as the state; an exchange with `memory` moves the starts into that
@@ -13,7 +13,7 @@
  *              leaves it alone, unless moves_self is set; then the part lies among the messages of `from` like any other.
  *              The contents of a message do not concern the exchange: the common part of from[i] and to[j], one field after
  *              the other, dense.
- * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (MPI data types,
+ * boxes        `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (MPI data types,
  *              other planners) and moves all parts, including its own, as moves_self says.
  *
  * Running: the caller of an exchange goes through these steps, in this order; all but start are optional:
@@ -28,13 +28,14 @@
  * stops the clock. Exchanges of a group that are in flight together have different lanes. All ranks of a group start,
  * progress and finish exchanges in the same order.
  *
- * Buffers: start may overwrite `from` only with PF_BOXES and without `beside`. Both buffers are aligned to 64 bytes. In
- * PF_MESSAGES they hold sent->total and received->total elements. With `memory` both are that memory. */
+ * Buffers: start may overwrite `from` only if it takes boxes, and without `beside`. Both buffers are aligned to 64 bytes.
+ * For messages they hold sent->total and received->total elements. With `memory` both are that memory. */
 #pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "common/failure.h"
 #include "common/names.h"
 #include "pencilfft.h"
 
@@ -67,18 +68,17 @@ struct pf_messages {
     int64_t total; /* size of the buffer */
 };
 
-enum pf_takes { PF_MESSAGES, PF_BOXES };
-
 struct pf_exchange {
     const char *name;
-    /* Local, no communication. *state is NULL after a failure. With PF_BOXES the two lists are NULL. NULL: "auto".
-     * Callers use pf_exchange_plan() and pf_exchange_connect() (messages.h), which know both kinds. */
-    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
+    size_t bytes; /* of its state, which is zero before plan() */
+    /* Local, no communication. Exchanges of boxes leave the lists alone. NULL: "auto". Callers use pf_exchange_plan(). */
+    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void *state);
     /* Collective over the group, like the other steps of a run. */
     int (*start)(void *state, void *from, void *to);
-    /* Collective over the group after connect, local before. The two directions come in any order. */
-    void (*destroy)(void *state);
-    enum pf_takes takes;
+    /* Frees all but the state itself, also after plan() has failed. Collective over the group after connect, local before.
+     * The two directions come in any order. NULL: nothing. */
+    void (*release)(void *state);
+    bool takes_boxes;
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
     int least_group; /* "auto" skips groups of fewer ranks, because another row does the same there */
@@ -88,13 +88,14 @@ struct pf_exchange {
     int (*progress)(void *state, int *done); /* never waits; any rank may call at any time */
     int (*finish)(void *state);
     int (*end)(void *state);
-    /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. With
-     * PF_MESSAGES every run of this state uses these two buffers. Fails on the whole group or not at all, except for
-     * failures of MPI. */
+    /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. If
+     * the exchange is tied, every run of this state uses these two buffers. Fails on the whole group or not at all, except
+     * for failures of MPI. */
     int (*connect)(void *state, void *from, void *to);
+    bool tied;
     /* Optional. Bytes and messages that this rank sends to each member; by default, its messages as planned. */
     void (*traffic)(const void *state, int64_t *bytes, int64_t *messages);
-    /* Optional, for PF_MESSAGES. The place of sent and received data after connect(), instead of the plan's buffers; NULL in
+    /* Optional, for messages. The place of sent and received data after connect(), instead of the plan's buffers; NULL in
      * a group of one. */
     void *(*memory)(const void *state);
     /* Optional. Makes FFTW know the algorithms that this exchange adds, before wisdom is read or written. */
@@ -111,3 +112,10 @@ static inline const struct pf_exchange *pf_exchange_at(int i)
 
 /* MPI's type of an element of that many bytes; only for moving data, not for arithmetic. */
 MPI_Datatype pf_element_type(size_t bytes);
+
+struct pf_sync {
+    const char *name;
+    int (*wait)(MPI_Comm comm); /* collective over the plan's communicator; a pencilfft_status. NULL: no wait */
+};
+
+extern const struct pf_table pf_syncs;

@@ -4,8 +4,6 @@
  * Source: the call of Cramer and Board, and of P3DFFT with USEEVEN on extents that need no padding.
  * Cost:  one collective of p - 1 messages per rank, and a copy of a rank's own data.
  * Needs: extents that the grid divides; others are refused (exchange_padded.c takes them). */
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 static int check_even(const struct pf_messages *sent, const struct pf_messages *received)
@@ -20,21 +18,20 @@ static int check_even(const struct pf_messages *sent, const struct pf_messages *
     return PENCILFFT_OK;
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     int status = check_even(sent, received);
-    *state = NULL;
     return status ? status : pf_equal_plan(t, sent->elements[0], state);
 }
 
 const struct pf_exchange pf_exchange_alltoall = {
     .name = "alltoall",
+    .bytes = sizeof(struct pf_equal_calls),
     .plan = plan,
     .start = pf_equal_start,
-    .progress = pf_equal_progress,
-    .finish = pf_equal_finish,
-    .destroy = pf_equal_destroy,
-    .takes = PF_MESSAGES,
+    .progress = pf_single_progress,
+    .finish = pf_single_finish,
+    .release = pf_equal_release,
     .transposes_alone = true,
     .moves_self = true,
     .beside = true,

@@ -4,9 +4,7 @@
  * Cost:  one collective of p - 1 messages per rank. Beyond 2^31 elements a rank, if MPI has no large counts, the same
  *        messages are posted one by one.
  * Needs: no condition on p or on the extents. */
-#include "exchange/exchange.h"
 
-#include "common/failure.h"
 #include "exchange/message_counts.h"
 
 static int start_one_by_one(struct pf_calls *a, const void *from, void *to)
@@ -34,11 +32,11 @@ static int start(void *state, void *from, void *to)
 
 const struct pf_exchange pf_exchange_alltoallv = {
     .name = "alltoallv",
+    .bytes = sizeof(struct pf_calls),
     .plan = pf_calls_plan,
     .start = start,
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
-    .destroy = pf_calls_destroy,
-    .takes = PF_MESSAGES,
+    .release = pf_calls_release,
     .beside = true,
 };

@@ -8,9 +8,7 @@
  * Needs: no condition on p or on the extents. */
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
-#include "exchange/large_messages.h"
+#include "exchange/message_counts.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -20,10 +18,10 @@ struct side {
 };
 
 struct alltoallw {
+    struct pf_single_call call;
     struct pf_transpose t;
     pencilfft_box from, to, kept;
     struct side sent, received;
-    MPI_Request request; /* beside other work */
 };
 
 /* Axes of the box from the smallest stride to the largest. */
@@ -105,34 +103,24 @@ static void side_release(struct side *side, int p)
     free(side->type);
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct alltoallw *a = state;
     side_release(&a->sent, a->t.p);
     side_release(&a->received, a->t.p);
-    free(a);
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    int status;
-    struct alltoallw *a = calloc(1, sizeof *a);
+    struct alltoallw *a = state;
     (void)sent, (void)received;
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
-    a->request = MPI_REQUEST_NULL;
+    a->call = (struct pf_single_call){t->beside, MPI_REQUEST_NULL};
     a->from = t->from[t->me];
     a->to = t->to[t->me];
     a->kept = pf_box_common(&a->from, &a->to);
-    if (!(status = side_describe(t, &t->from[t->me], t->to, &a->sent)))
-        status = side_describe(t, &t->to[t->me], t->from, &a->received);
-    if (status)
-        destroy(a);
-    else
-        *state = a;
-    return status;
+    int status = side_describe(t, &t->from[t->me], t->to, &a->sent);
+    return status ? status : side_describe(t, &t->to[t->me], t->from, &a->received);
 }
 
 static int start(void *state, void *from, void *to)
@@ -142,40 +130,24 @@ static int start(void *state, void *from, void *to)
     kept.fields = a->t.fields;
     kept.threads = a->t.threads;
     pf_copy_run(&kept, a->t.element_bytes, from, to);
-    if (a->t.p > 1 && a->t.beside)
+    if (a->t.p > 1 && a->call.beside)
         PF_MPI(MPI_Ialltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
-                              a->received.displacement, a->received.type, a->t.group, &a->request));
+                              a->received.displacement, a->received.type, a->t.group, &a->call.request));
     else if (a->t.p > 1)
         PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
                              a->received.displacement, a->received.type, a->t.group));
     return PENCILFFT_OK;
 }
 
-static int progress(void *state, int *done)
-{
-    struct alltoallw *a = state;
-    *done = 1;
-    if (a->t.beside)
-        PF_MPI(MPI_Test(&a->request, done, MPI_STATUS_IGNORE));
-    return PENCILFFT_OK;
-}
-
-static int finish(void *state)
-{
-    struct alltoallw *a = state;
-    if (a->t.beside)
-        PF_MPI(MPI_Wait(&a->request, MPI_STATUS_IGNORE));
-    return PENCILFFT_OK;
-}
-
 const struct pf_exchange pf_exchange_alltoallw = {
     .name = "alltoallw",
+    .bytes = sizeof(struct alltoallw),
     .plan = plan,
     .start = start,
-    .progress = progress,
-    .finish = finish,
-    .destroy = destroy,
-    .takes = PF_BOXES,
+    .progress = pf_single_progress,
+    .finish = pf_single_finish,
+    .release = release,
+    .takes_boxes = true,
     .moves_self = true,
     .beside = true,
 };

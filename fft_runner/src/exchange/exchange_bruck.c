@@ -14,10 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
-#include "exchange/large_messages.h"
-#include "geometry/blocks.h"
+#include "exchange/message_counts.h"
 #include "geometry/geometry.h"
 
 enum { OUTSIDE = -1 };
@@ -58,7 +55,7 @@ struct bruck {
     int round, n_requests;
 };
 
-static void release(struct way *way)
+static void release_way(struct way *way)
 {
     for (int i = 0; i < way->bundles; i++)
         pf_amount_release(&way->bundle[i].amount);
@@ -67,17 +64,16 @@ static void release(struct way *way)
     free(way->buffer);
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct bruck *a = state;
-    release(&a->sent);
-    release(&a->received);
+    release_way(&a->sent);
+    release_way(&a->received);
     free(a->first);
     free(a->room);
     free(a->slots);
     free(a->requests);
     free(a->statuses);
-    free(a);
 }
 
 /* ---- planning ------------------------------------------------------------------------------------------------------- */
@@ -202,25 +198,15 @@ static int allocate_buffers(struct bruck *a)
 }
 
 static int plan(const struct pf_transpose *t, int radix, const struct pf_messages *sent, const struct pf_messages *received,
-                void **state)
+                struct bruck *a)
 {
-    struct bruck *a = calloc(1, sizeof *a);
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
     a->radix = radix;
     a->round = a->rounds = count_rounds(t->p, radix);
     int status = allocate_lists(a);
     if (!status)
         status = list_rounds(a, sent, received);
-    if (!status)
-        status = allocate_buffers(a);
-    if (status)
-        destroy(a);
-    else
-        *state = a;
-    return status;
+    return status ? status : allocate_buffers(a);
 }
 
 /* ---- running -------------------------------------------------------------------------------------------------------- */
@@ -332,21 +318,21 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 /* ---- rows ----------------------------------------------------------------------------------------------------------- */
 
 /* Up to R / 2 ranks, half the radix also lets all ranks send to all. */
-#define ROW(R)                                                                                                             \
-    static int plan##R(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state) \
-    {                                                                                                                      \
-        return plan(t, R, sent, received, state);                                                                          \
-    }                                                                                                                      \
-    const struct pf_exchange pf_exchange_bruck##R = {.name = "bruck" #R,                                                   \
-                                                     .plan = plan##R,                                                      \
-                                                     .start = start,                                                       \
-                                                     .progress = progress,                                                 \
-                                                     .finish = finish,                                                     \
-                                                     .destroy = destroy,                                                   \
-                                                     .takes = PF_MESSAGES,                                                 \
-                                                     .least_group = R / 2 + 1,                                             \
-                                                     .transposes_alone = true,                                             \
-                                                     .beside = true,                                                       \
+#define ROW(R)                                                                                                            \
+    static int plan##R(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state) \
+    {                                                                                                                     \
+        return plan(t, R, sent, received, state);                                                                         \
+    }                                                                                                                     \
+    const struct pf_exchange pf_exchange_bruck##R = {.name = "bruck" #R,                                                  \
+                                                     .bytes = sizeof(struct bruck),                                       \
+                                                     .plan = plan##R,                                                     \
+                                                     .start = start,                                                      \
+                                                     .progress = progress,                                                \
+                                                     .finish = finish,                                                    \
+                                                     .release = release,                                                  \
+                                                     .least_group = R / 2 + 1,                                            \
+                                                     .transposes_alone = true,                                            \
+                                                     .beside = true,                                                      \
                                                      .traffic = traffic}
 ROW(2);
 ROW(4);

@@ -8,16 +8,13 @@
  *         FFTW MPI Transposes.
  * Cost:  FFTW's transpose, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
  * Needs: FFTW's MPI library, built for this MPI. */
-#include "common/failure.h"
-#include "exchange/exchange.h"
+#include "exchange/message_counts.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
 #include <fftw3-mpi.h>
 #include <stdlib.h>
 
-#include "exchange/large_messages.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -95,38 +92,29 @@ static int find_sizes(struct transposer *a)
     return PENCILFFT_OK;
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct transposer *a = state;
     if (a->plan)
         fftw_destroy_plan(a->plan);
     fftw_free(a->before);
     fftw_free(a->after);
-    free(a);
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    struct transposer *a = calloc(1, sizeof *a);
+    struct transposer *a = state;
     (void)sent, (void)received;
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
     find_axes(a);
     int status = find_sizes(a);
-    if (status) {
-        destroy(a);
+    if (status)
         return status;
-    }
     size_t elements = (size_t)(a->block0 * a->block1 * a->tuple) * (size_t)t->p;
     a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
     a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
-    if (!a->before || !a->after) {
-        destroy(a);
+    if (!a->before || !a->after)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for two matrices of %zu elements", elements);
-    }
-    *state = a;
     return PENCILFFT_OK;
 }
 
@@ -210,10 +198,11 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_fftw = {
     .name = "fftw",
+    .bytes = sizeof(struct transposer),
     .plan = plan,
     .start = start,
-    .destroy = destroy,
-    .takes = PF_BOXES,
+    .release = release,
+    .takes_boxes = true,
     .moves_self = true,
     .transposes_alone = true,
     .connect = connect,
@@ -223,14 +212,13 @@ const struct pf_exchange pf_exchange_fftw = {
 
 #else
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    (void)t, (void)sent, (void)received;
-    *state = NULL;
+    (void)t, (void)sent, (void)received, (void)state;
     return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange fftw needs FFTW's MPI library built for this MPI, which was not "
                                            "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }
 
-const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes = PF_BOXES, .transposes_alone = true};
+const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes_boxes = true, .transposes_alone = true};
 
 #endif

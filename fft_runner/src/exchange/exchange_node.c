@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
-#include "exchange/large_messages.h"
+#include "exchange/message_counts.h"
 #include "exchange/shared_memory.h"
 #include "geometry/geometry.h"
 
@@ -40,7 +38,7 @@ struct node_state {
     MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct node_state *a = state;
     pf_shared_leave(a->shared);
@@ -52,10 +50,7 @@ static void destroy(void *state)
     free(a->coming);
     free(a->requests);
     free(a->statuses);
-    free(a);
 }
-
-/* ---- planning ----------------------------------------------------------------------------------------------- */
 
 static int allocate(struct node_state *a)
 {
@@ -71,21 +66,22 @@ static int allocate(struct node_state *a)
     return PENCILFFT_OK;
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    struct node_state *a = calloc(1, sizeof *a);
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    struct node_state *a = state;
+    size_t p = (size_t)t->p;
+    const struct node_state *other = t->other_direction;
     a->t = *t;
     a->sent = sent;
     a->received = received;
-    int status = allocate(a);
-    if (status)
-        destroy(a);
-    else
-        *state = a;
-    return status;
+    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
+    a->leaving = calloc(p, sizeof *a->leaving);
+    a->coming = calloc(p, sizeof *a->coming);
+    a->requests = calloc(2 * p, sizeof *a->requests);
+    a->statuses = calloc(2 * p, sizeof *a->statuses);
+    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
+    return PENCILFFT_OK;
 }
 
 /* ---- connecting --------------------------------------------------------------------------------------------- */
@@ -269,14 +265,15 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_node = {
     .name = "node",
+    .bytes = sizeof(struct node_state),
     .plan = plan,
     .start = start,
-    .destroy = destroy,
-    .takes = PF_MESSAGES,
+    .release = release,
     .direct = true,
     .begin = begin,
     .end = end,
     .connect = connect,
+    .tied = true,
     .memory = memory,
     .traffic = traffic,
 };

@@ -6,43 +6,26 @@
  * Source: partner_order.c.
  * Cost:  p - 1 messages a rank, in p - 1 steps or, on a torus, about a quarter as many; an empty part is not sent.
  * Needs: no condition on p or on the extents. */
-#include <stdlib.h>
-
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "exchange/partner_order.h"
 
 struct p2p {
-    struct pf_calls *calls;
+    struct pf_calls calls;
     struct pf_partners partners;
 };
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct p2p *a = state;
-    if (a->calls)
-        pf_calls_destroy(a->calls);
+    pf_calls_release(&a->calls);
     pf_partners_release(&a->partners);
-    free(a);
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    struct p2p *a = calloc(1, sizeof *a);
-    void *calls = NULL;
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
-    int status = pf_calls_plan(t, sent, received, &calls);
-    a->calls = calls;
-    if (!status)
-        status = pf_partners_make(t->p, t->me, t->places, &a->partners);
-    if (status)
-        destroy(a);
-    else
-        *state = a;
-    return status;
+    struct p2p *a = state;
+    int status = pf_calls_plan(t, sent, received, &a->calls);
+    return status ? status : pf_partners_make(t->p, t->me, t->places, &a->partners);
 }
 
 static int send_and_receive(const struct pf_calls *c, int target, int source, const void *from, void *to)
@@ -58,21 +41,21 @@ static int send_and_receive(const struct pf_calls *c, int target, int source, co
 static int post(struct p2p *a, int k, int end, const void *from, void *to)
 {
     int status = PENCILFFT_OK;
-    a->calls->n_requests = 0;
+    a->calls.n_requests = 0;
     for (int i = k; i < end && !status; i++)
-        status = pf_calls_receive(a->calls, a->partners.source[i], to);
+        status = pf_calls_receive(&a->calls, a->partners.source[i], to);
     for (int i = k; i < end && !status; i++)
-        status = pf_calls_send(a->calls, a->partners.target[i], from);
+        status = pf_calls_send(&a->calls, a->partners.target[i], from);
     return status;
 }
 
 static int run_phase(struct p2p *a, int k, int end, const void *from, void *to)
 {
     if (end - k == 1)
-        return send_and_receive(a->calls, a->partners.target[k], a->partners.source[k], from, to);
+        return send_and_receive(&a->calls, a->partners.target[k], a->partners.source[k], from, to);
     int status = post(a, k, end, from, to);
     if (!status)
-        PF_MPI(MPI_Waitall(a->calls->n_requests, a->calls->requests, a->calls->statuses));
+        PF_MPI(MPI_Waitall(a->calls.n_requests, a->calls.requests, a->calls.statuses));
     return status;
 }
 
@@ -80,30 +63,20 @@ static int start(void *state, void *from, void *to)
 {
     struct p2p *a = state;
     int status = PENCILFFT_OK;
-    if (a->calls->beside)
-        return post(a, 0, a->calls->p - 1, from, to);
+    if (a->calls.beside)
+        return post(a, 0, a->calls.p - 1, from, to);
     for (int i = 0, k = 0; i < a->partners.phases && !status; k = a->partners.end[i++])
         status = run_phase(a, k, a->partners.end[i], from, to);
     return status;
 }
 
-static int progress(void *state, int *done)
-{
-    return pf_calls_progress(((struct p2p *)state)->calls, done);
-}
-
-static int finish(void *state)
-{
-    return pf_calls_finish(((struct p2p *)state)->calls);
-}
-
 const struct pf_exchange pf_exchange_p2p = {
     .name = "p2p",
+    .bytes = sizeof(struct p2p),
     .plan = plan,
     .start = start,
-    .progress = progress,
-    .finish = finish,
-    .destroy = destroy,
-    .takes = PF_MESSAGES,
+    .progress = pf_calls_progress,
+    .finish = pf_calls_finish,
+    .release = release,
     .beside = true,
 };

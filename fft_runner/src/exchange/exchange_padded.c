@@ -5,9 +5,7 @@
  * Cost:  one collective of p - 1 messages a rank, and a copy of a rank's own data; the padding, at most one index in each of
  *        the two split axes, is sent too.
  * Needs: no condition on p or on the extents. */
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
 /* The product of the least widths bounds every common part; for pencils the largest part has exactly these widths. */
@@ -26,7 +24,7 @@ static void spread(struct pf_messages *messages, int64_t room)
     messages->total = messages->p * room;
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     int64_t room = largest_message(t);
     spread(sent, room);
@@ -46,12 +44,12 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_padded = {
     .name = "padded",
+    .bytes = sizeof(struct pf_equal_calls),
     .plan = plan,
     .start = pf_equal_start,
-    .progress = pf_equal_progress,
-    .finish = pf_equal_finish,
-    .destroy = pf_equal_destroy,
-    .takes = PF_MESSAGES,
+    .progress = pf_single_progress,
+    .finish = pf_single_finish,
+    .release = pf_equal_release,
     .transposes_alone = true,
     .moves_self = true,
     .beside = true,

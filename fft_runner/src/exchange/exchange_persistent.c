@@ -6,8 +6,6 @@
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
  * Cost:  one start and one wait per run in addition to the p - 1 messages.
  * Needs: the same two buffers in every run. */
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT
@@ -68,23 +66,24 @@ static int start(void *state, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct pf_calls *c = state;
     for (int i = 0; i < c->n_requests; i++)
         MPI_Request_free(&c->requests[i]);
-    pf_calls_destroy(c);
+    pf_calls_release(c);
 }
 
 const struct pf_exchange pf_exchange_persistent = {
     .name = "persistent",
+    .bytes = sizeof(struct pf_calls),
     .plan = pf_calls_plan,
     .start = start,
     .progress = pf_calls_progress,
     .finish = pf_calls_finish,
-    .destroy = destroy,
-    .takes = PF_MESSAGES,
+    .release = release,
     .beside = true,
     .connect = connect,
+    .tied = true,
     .means = means,
 };

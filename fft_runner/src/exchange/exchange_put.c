@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "exchange/shared_memory.h"
 
@@ -29,7 +27,7 @@ struct window {
 };
 
 struct put {
-    struct pf_calls *calls;
+    struct pf_calls calls;
     struct pf_messages *sent, *received; /* of the plan; starts count from the base */
     struct window *window;               /* of both directions */
     MPI_Aint *target;                    /* by member: bytes from the start of its window to the place of our message */
@@ -45,25 +43,23 @@ static void leave(struct window *window)
     free(window);
 }
 
-static void destroy(void *state)
+static void release(void *state)
 {
     struct put *a = state;
     leave(a->window);
-    if (a->calls)
-        pf_calls_destroy(a->calls);
+    pf_calls_release(&a->calls);
     free(a->target);
-    free(a);
 }
 
 static int64_t whole_lines(const struct put *a, int64_t elements)
 {
-    int64_t line = ALIGNMENT / (int64_t)a->calls->bytes;
+    int64_t line = ALIGNMENT / (int64_t)a->calls.bytes;
     return (elements + line - 1) / line * line;
 }
 
 static size_t window_bytes(const struct put *a)
 {
-    return (size_t)(whole_lines(a, a->sent->total) + whole_lines(a, a->received->total)) * a->calls->bytes + ALIGNMENT;
+    return (size_t)(whole_lines(a, a->sent->total) + whole_lines(a, a->received->total)) * a->calls.bytes + ALIGNMENT;
 }
 
 static int join(struct put *a, const struct put *other)
@@ -73,33 +69,22 @@ static int join(struct put *a, const struct put *other)
         a->window->users++;
     } else if ((a->window = calloc(1, sizeof *a->window)))
         *a->window = (struct window){.users = 1, .win = MPI_WIN_NULL};
-    a->target = calloc((size_t)a->calls->p, sizeof *a->target);
+    a->target = calloc((size_t)a->calls.p, sizeof *a->target);
     if (!a->window || !a->target)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", a->calls->p);
-    if (other || a->calls->p == 1)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", a->calls.p);
+    if (other || a->calls.p == 1)
         return PENCILFFT_OK;
     a->window->planned = window_bytes(a);
-    return pf_window_plan(a->window->planned, (size_t)a->calls->p);
+    return pf_window_plan(a->window->planned, (size_t)a->calls.p);
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
-    struct put *a = calloc(1, sizeof *a);
-    void *calls = NULL;
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    struct put *a = state;
     a->sent = sent;
     a->received = received;
-    int status = pf_calls_plan(t, sent, received, &calls);
-    a->calls = calls;
-    if (!status)
-        status = join(a, t->other_direction);
-    if (status)
-        destroy(a);
-    else
-        *state = a;
-    return status;
+    int status = pf_calls_plan(t, sent, received, &a->calls);
+    return status ? status : join(a, t->other_direction);
 }
 
 /* ---- connecting --------------------------------------------------------------------------------------------- */
@@ -125,7 +110,7 @@ static int opened(int code, const struct put *a)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "exchange put needs one-sided messages, and this MPI has none between the nodes of a group of %d "
                        "ranks; use another exchange, or set OMPI_MCA_osc=pt2pt,sm if this is Open MPI 4 over TCP",
-                       a->calls->p);
+                       a->calls.p);
     return code == MPI_SUCCESS ? PENCILFFT_OK : pf_fail_mpi(code, "MPI_Win_allocate");
 }
 
@@ -138,41 +123,41 @@ static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *w
     int here, most;
     MPI_Info apart;
     MPI_Comm node;
-    PF_MPI(MPI_Comm_split_type(a->calls->group, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    PF_MPI(MPI_Comm_split_type(a->calls.group, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
     PF_MPI(MPI_Comm_size(node, &here));
     PF_MPI(MPI_Comm_free(&node));
-    PF_MPI(MPI_Allreduce(&here, &most, 1, MPI_INT, MPI_MAX, a->calls->group));
-    if (most > 1 && most < a->calls->p)
+    PF_MPI(MPI_Allreduce(&here, &most, 1, MPI_INT, MPI_MAX, a->calls.group));
+    if (most > 1 && most < a->calls.p)
         return pf_fail(
             PENCILFFT_NOT_POSSIBLE,
             "exchange put needs Open MPI 5 or MPICH if a group of %d ranks lies on several nodes with up to %d ranks "
             "each: Open MPI 4 mixes the windows of such groups up; use another exchange",
-            a->calls->p, most);
+            a->calls.p, most);
     if (most == 1)
-        return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win), a);
+        return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls.group, block, win), a);
     PF_MPI(MPI_Info_create(&apart));
     PF_MPI(MPI_Info_set(apart, "alloc_shared_noncontig", "true"));
-    PF_MPI(MPI_Win_allocate_shared(bytes, 1, apart, a->calls->group, block, win));
+    PF_MPI(MPI_Win_allocate_shared(bytes, 1, apart, a->calls.group, block, win));
     PF_MPI(MPI_Info_free(&apart));
     return PENCILFFT_OK;
 }
 #else
 static int allocate(const struct put *a, MPI_Aint bytes, void *block, MPI_Win *win)
 {
-    return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls->group, block, win), a);
+    return opened(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, a->calls.group, block, win), a);
 }
 #endif
 
 static int open_window(const struct put *a, int64_t elements)
 {
     struct window *w = a->window;
-    int status = allocate(a, (MPI_Aint)elements * (MPI_Aint)a->calls->bytes + ALIGNMENT, &w->block, &w->win);
+    int status = allocate(a, (MPI_Aint)elements * (MPI_Aint)a->calls.bytes + ALIGNMENT, &w->block, &w->win);
     pf_window_opened(w->planned);
     w->planned = 0;
     if (status)
         return status;
     PF_MPI(MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN));
-    memset(w->block, 0, (size_t)elements * a->calls->bytes + ALIGNMENT); /* now, so that the next plan finds what is left */
+    memset(w->block, 0, (size_t)elements * a->calls.bytes + ALIGNMENT); /* now, so that the next plan finds what is left */
     w->base = w->block + (ALIGNMENT - (uintptr_t)w->block % ALIGNMENT) % ALIGNMENT;
     return status;
 }
@@ -180,10 +165,10 @@ static int open_window(const struct put *a, int64_t elements)
 /* Each member tells every other where in its window the other's message belongs. */
 static int tell_places(struct put *a)
 {
-    MPI_Aint base = a->window->base - a->window->block, size = (MPI_Aint)a->calls->bytes;
-    for (int i = 0; i < a->calls->p; i++)
+    MPI_Aint base = a->window->base - a->window->block, size = (MPI_Aint)a->calls.bytes;
+    for (int i = 0; i < a->calls.p; i++)
         a->target[i] = base + (MPI_Aint)a->received->start[i] * size;
-    PF_MPI(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_AINT, a->target, 1, MPI_AINT, a->calls->group));
+    PF_MPI(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_AINT, a->target, 1, MPI_AINT, a->calls.group));
     return PENCILFFT_OK;
 }
 
@@ -192,11 +177,11 @@ static int connect(void *state, void *from, void *to)
     struct put *a = state;
     bool first = !a->window->base;
     (void)from, (void)to;
-    if (a->calls->p == 1)
+    if (a->calls.p == 1)
         return PENCILFFT_OK;
     lay_out(a, first);
-    for (int i = 0; i < a->calls->p; i++)
-        a->calls->sent.start[i] = a->sent->start[i];
+    for (int i = 0; i < a->calls.p; i++)
+        a->calls.sent.start[i] = a->sent->start[i];
     int status = first ? open_window(a, a->sent->total) : PENCILFFT_OK;
     return status ? status : tell_places(a);
 }
@@ -210,9 +195,9 @@ static void *memory(const void *state)
 
 static int put(const struct put *a, int target, const void *from)
 {
-    struct pf_amount amount = a->calls->sent.amount[target];
+    struct pf_amount amount = a->calls.sent.amount[target];
     if (amount.count)
-        PF_MPI_LARGE(MPI_Put, pf_message_in(a->calls, &a->calls->sent, target, from), amount.count, amount.type, target,
+        PF_MPI_LARGE(MPI_Put, pf_message_in(&a->calls, &a->calls.sent, target, from), amount.count, amount.type, target,
                      a->target[target], amount.count, amount.type, a->window->win);
     return PENCILFFT_OK;
 }
@@ -221,23 +206,24 @@ static int put(const struct put *a, int target, const void *from)
 static int start(void *state, void *from, void *to)
 {
     const struct put *a = state;
-    int p = a->calls->p, status = PENCILFFT_OK;
+    int p = a->calls.p, status = PENCILFFT_OK;
     (void)to;
     if (p == 1)
         return status;
     PF_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, a->window->win));
     for (int s = 1; s < p && !status; s++)
-        status = put(a, (a->calls->me + s) % p, from);
+        status = put(a, (a->calls.me + s) % p, from);
     PF_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, a->window->win));
     return status;
 }
 
 const struct pf_exchange pf_exchange_put = {
     .name = "put",
+    .bytes = sizeof(struct put),
     .plan = plan,
     .start = start,
-    .destroy = destroy,
-    .takes = PF_MESSAGES,
+    .release = release,
     .connect = connect,
+    .tied = true,
     .memory = memory,
 };

@@ -2,11 +2,9 @@
  * Idea:  n elements are rows of the largest count, rows of such rows, and so on, with the remaining elements behind.
  * Source: J. R. Hammond, A. Schaefer, R. Latham, To INT_MAX... and beyond! Exploring large-count support in MPI, 2014
  *         (BigMPI). */
-#include "exchange/large_messages.h"
+#include "exchange/message_counts.h"
 
 #include <limits.h>
-
-#include "exchange/exchange.h"
 
 static int release(MPI_Datatype *type)
 {

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "exchange/exchange.h"
-#include "pencilfft.h"
 
 enum { TAG = 7 };
 

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
 static int for_a_collective(struct pf_counts *counts, int n)
@@ -64,12 +62,10 @@ static int allocate_requests(struct pf_calls *calls, int n)
     return PENCILFFT_OK;
 }
 
-int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **calls)
+int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *calls)
 {
-    struct pf_calls *a = *calls = calloc(1, sizeof *a);
+    struct pf_calls *a = calls;
     int status;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->group = t->group;
     a->element = pf_element_type(t->element_bytes);
     a->bytes = t->element_bytes;
@@ -80,21 +76,16 @@ int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct
     a->wide = t->sparse || is_wide(t);
     if (!(status = counts_make(sent, a, &a->sent)) && !(status = counts_make(received, a, &a->received)))
         status = allocate_requests(a, 2 * sent->p);
-    if (status) {
-        pf_calls_destroy(a);
-        *calls = NULL;
-    }
     return status;
 }
 
-void pf_calls_destroy(void *calls)
+void pf_calls_release(void *calls)
 {
     struct pf_calls *a = calls;
     counts_release(&a->sent, a->p);
     counts_release(&a->received, a->p);
     free(a->requests);
     free(a->statuses);
-    free(a);
 }
 
 /* MPI_Request_get_status lets MPI work and leaves the requests to pf_calls_finish. In MPICH 4.0 MPI_Testany tells of a
@@ -145,26 +136,35 @@ int pf_calls_post(struct pf_calls *c, const void *from, void *to)
     return status;
 }
 
-int pf_equal_plan(const struct pf_transpose *t, int64_t elements, void **calls)
+int pf_single_progress(void *state, int *done)
 {
-    struct pf_equal_calls *a = *calls = NULL;
-    if (!(a = malloc(sizeof *a)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    struct pf_single_call *call = state;
+    *done = 1;
+    if (call->beside)
+        PF_MPI(MPI_Test(&call->request, done, MPI_STATUS_IGNORE));
+    return PENCILFFT_OK;
+}
+
+int pf_single_finish(void *state)
+{
+    struct pf_single_call *call = state;
+    if (call->beside)
+        PF_MPI(MPI_Wait(&call->request, MPI_STATUS_IGNORE));
+    return PENCILFFT_OK;
+}
+
+int pf_equal_plan(const struct pf_transpose *t, int64_t elements, void *calls)
+{
+    struct pf_equal_calls *a = calls;
     *a = (struct pf_equal_calls){
+        .call = {t->beside, MPI_REQUEST_NULL},
         .group = t->group,
         .elements = elements,
         .bytes = t->element_bytes,
         .p = t->p,
         .me = t->me,
-        .beside = t->beside,
-        .request = MPI_REQUEST_NULL,
     };
-    int status = pf_amount_make(elements, t->element_bytes, &a->amount);
-    if (status)
-        pf_equal_destroy(a);
-    else
-        *calls = a;
-    return status;
+    return pf_amount_make(elements, t->element_bytes, &a->amount);
 }
 
 int pf_equal_start(void *calls, void *from, void *to)
@@ -172,33 +172,14 @@ int pf_equal_start(void *calls, void *from, void *to)
     struct pf_equal_calls *a = calls;
     pf_count n = a->amount.count;
     MPI_Datatype type = a->amount.type;
-    if (a->beside)
-        PF_MPI_LARGE(MPI_Ialltoall, from, n, type, to, n, type, a->group, &a->request);
+    if (a->call.beside)
+        PF_MPI_LARGE(MPI_Ialltoall, from, n, type, to, n, type, a->group, &a->call.request);
     else
         PF_MPI_LARGE(MPI_Alltoall, from, n, type, to, n, type, a->group);
     return PENCILFFT_OK;
 }
 
-int pf_equal_progress(void *calls, int *done)
+void pf_equal_release(void *calls)
 {
-    struct pf_equal_calls *a = calls;
-    *done = 1;
-    if (a->beside)
-        PF_MPI(MPI_Test(&a->request, done, MPI_STATUS_IGNORE));
-    return PENCILFFT_OK;
-}
-
-int pf_equal_finish(void *calls)
-{
-    struct pf_equal_calls *a = calls;
-    if (a->beside)
-        PF_MPI(MPI_Wait(&a->request, MPI_STATUS_IGNORE));
-    return PENCILFFT_OK;
-}
-
-void pf_equal_destroy(void *calls)
-{
-    struct pf_equal_calls *a = calls;
-    pf_amount_release(&a->amount);
-    free(a);
+    pf_amount_release(&((struct pf_equal_calls *)calls)->amount);
 }

@@ -8,13 +8,21 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
 MPI_Datatype pf_element_type(size_t bytes)
 {
     return bytes == 4 ? MPI_FLOAT : bytes == 8 ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
+}
+
+int pf_aligned_make(size_t bytes, void **raw, void **data)
+{
+    enum { ALIGNMENT = 64 };
+    if (!(*raw = malloc(bytes + ALIGNMENT)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    *data = (char *)*raw + (ALIGNMENT - (uintptr_t)*raw % ALIGNMENT);
+    return PENCILFFT_OK;
 }
 
 static int allocate(struct pf_parts *parts, int p)
@@ -103,19 +111,26 @@ void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, 
     copy_message(t, &t->from[t->me], received, t->me, true, box, messages);
 }
 
-/* ---- exchanges of both kinds ------------------------------------------------------------------------------------------ */
+/* ---- states of exchanges ---------------------------------------------------------------------------------------------- */
 
 int pf_exchange_plan(const struct pf_exchange *exchange, const struct pf_transpose *t, struct pf_parts *sent,
                      struct pf_parts *received, void **state)
 {
-    bool boxes = exchange->takes == PF_BOXES;
-    return exchange->plan(t, boxes ? NULL : &sent->list, boxes ? NULL : &received->list, state);
+    if (!(*state = calloc(1, exchange->bytes + 1)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    int status = exchange->plan(t, &sent->list, &received->list, *state);
+    if (status) {
+        pf_exchange_destroy(exchange, *state);
+        *state = NULL;
+    }
+    return status;
 }
 
-int pf_exchange_connect(const struct pf_exchange *exchange, void *state, void *from, void *to)
+void pf_exchange_destroy(const struct pf_exchange *exchange, void *state)
 {
-    bool tied = pf_exchange_is_tied(exchange);
-    return exchange->connect ? exchange->connect(state, tied ? from : NULL, tied ? to : NULL) : PENCILFFT_OK;
+    if (state && exchange->release)
+        exchange->release(state);
+    free(state);
 }
 
 void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, const struct pf_transpose *t, int64_t *bytes,
@@ -131,9 +146,4 @@ void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, 
         bytes[j] = elements * (int64_t)t->element_bytes;
         messages[j] = elements > 0;
     }
-}
-
-bool pf_exchange_is_tied(const struct pf_exchange *exchange)
-{
-    return exchange->connect && exchange->takes == PF_MESSAGES;
 }

@@ -9,20 +9,21 @@ struct pf_parts {
     pencilfft_box *part; /* with the strides inside its message */
 };
 
+/* Memory for messages at a whole cache line, to be freed by free(*raw). */
+int pf_aligned_make(size_t bytes, void **raw, void **data);
+
 /* Of the sent or the received messages. `nearest` is the fastest axis in the messages, the same on all ranks; boxes are not
  * cut along this axis. */
 int pf_parts_make(const struct pf_transpose *transpose, bool sent, int nearest, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
-/* Plan, connect to buffers, and count the traffic of an exchange of either kind: messages, or whole boxes without lists and
- * buffers. By default an exchange sends the common part of two boxes, as one message if it is not empty. */
+/* Plan a state of the exchange; *state is NULL after a failure. */
 int pf_exchange_plan(const struct pf_exchange *exchange, const struct pf_transpose *transpose, struct pf_parts *sent,
                      struct pf_parts *received, void **state);
-int pf_exchange_connect(const struct pf_exchange *exchange, void *state, void *from, void *to);
+void pf_exchange_destroy(const struct pf_exchange *exchange, void *state);
+/* The traffic of an exchange. By default it sends the common part of two boxes, as one message if it is not empty. */
 void pf_exchange_traffic(const struct pf_exchange *exchange, const void *state, const struct pf_transpose *transpose,
                          int64_t *bytes, int64_t *messages);
-/* Whether it runs only on the buffers given to connect. */
-bool pf_exchange_is_tied(const struct pf_exchange *exchange);
 
 /* Copy between a box with all its fields and all its messages; the part of member `without` is omitted (-1: none is). */
 void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int without, const void *box,

@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/communicators.h"
-#include "exchange/exchange.h"
-#include "geometry/strided_sum.h"
+#include "exchange/messages.h"
+#include "geometry/strided_copy.h"
 
-enum { ALIGNMENT = 64, TAG = 0 };
+enum { TAG = 0 };
 
 struct piece {
     pencilfft_box box; /* with the strides inside its message */
@@ -103,10 +102,7 @@ static int make_side(const struct pf_neighbours_request *r, bool held, struct si
     side->partners = side->pieces = 0;
     for (int j = 0; j < r->ranks; j++)
         take_pieces(r, held, j, side);
-    size_t bytes = (size_t)side->elements * r->element_bytes;
-    if (!(side->raw = malloc(bytes + ALIGNMENT)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-    side->buffer = (char *)side->raw + (ALIGNMENT - (uintptr_t)side->raw % ALIGNMENT);
+    status = pf_aligned_make((size_t)side->elements * r->element_bytes, &side->raw, &side->buffer);
     for (int i = 0; i < side->partners && !status; i++)
         status = pf_amount_make(elements_of(side, i), r->element_bytes, &side->partner[i].amount);
     return status;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "exchange/communicators.h"
-#include "exchange/large_messages.h"
-#include "geometry/halo.h"
+#include "exchange/message_counts.h"
+#include "geometry/geometry.h"
 
 struct pf_neighbours;
 

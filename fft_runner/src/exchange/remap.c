@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -172,20 +171,17 @@ static int plan_ways(const struct pf_remap_request *r, struct pf_remap *remap)
 
 static int make_buffers(const struct pf_remap_request *r, struct pf_remap *remap)
 {
-    int64_t elements[2] = {0, 0};
-    for (int backward = 0; backward < WAYS; backward++) {
-        const struct way *way = &remap->way[backward];
-        elements[0] = way->sent.list.total > elements[0] ? way->sent.list.total : elements[0];
-        elements[1] = way->received.list.total > elements[1] ? way->received.list.total : elements[1];
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < 2 && !status; i++) {
+        int64_t elements = 0;
+        for (int backward = 0; backward < WAYS; backward++) {
+            const struct way *way = &remap->way[backward];
+            elements = pf_larger(elements, i ? way->received.list.total : way->sent.list.total);
+        }
+        remap->bytes[i] = elements * (int64_t)r->sent_bytes;
+        status = pf_aligned_make((size_t)remap->bytes[i], &remap->raw[i], &remap->buffer[i]);
     }
-    for (int i = 0; i < 2; i++) {
-        size_t bytes = (size_t)elements[i] * r->sent_bytes;
-        remap->bytes[i] = (int64_t)bytes;
-        if (!(remap->raw[i] = malloc(bytes + ALIGNMENT)))
-            return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-        remap->buffer[i] = (char *)remap->raw[i] + (ALIGNMENT - (uintptr_t)remap->raw[i] % ALIGNMENT);
-    }
-    return PENCILFFT_OK;
+    return status;
 }
 
 /* On all ranks in the same order; a failure of a group ends all. */
@@ -193,8 +189,8 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 {
     int status = PENCILFFT_OK;
     for (int backward = 0; backward < WAYS && !status; backward++) {
-        if (has_way(r, backward))
-            status = pf_exchange_connect(remap->exchange, remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
+        if (has_way(r, backward) && remap->exchange->connect)
+            status = remap->exchange->connect(remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
         status = pf_agree(status, r->communicators->all);
     }
     return status;
@@ -203,7 +199,7 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
     const struct pf_exchange *exchange = r->exchange;
-    bool tied = pf_exchange_is_tied(exchange) && !exchange->memory;
+    bool tied = exchange->tied && !exchange->memory;
     bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
                 !(tied && r->moves_buffers);
     return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
@@ -264,8 +260,7 @@ int pf_remap_release(struct pf_remap *remap)
         return status;
     for (int backward = 0; backward < WAYS; backward++) {
         struct way *way = &remap->way[backward];
-        if (way->state)
-            remap->exchange->destroy(way->state);
+        pf_exchange_destroy(remap->exchange, way->state);
         pf_parts_release(&way->sent);
         pf_parts_release(&way->received);
         free(remap->boxes[backward]);
@@ -297,16 +292,11 @@ static void copy_box(const struct pf_transpose *t, const pencilfft_box *box, boo
     pf_copy_changed(&all, out ? t->array_bytes : t->element_bytes, out ? t->element_bytes : t->array_bytes, from, to);
 }
 
-static bool moves_boxes(const struct pf_remap *remap)
-{
-    return remap->exchange->takes == PF_BOXES;
-}
-
 /* Whether the exchange writes boxes to a buffer, because numbers arrive in another precision than that of the array. */
 static bool buffers_boxes(const struct pf_remap *remap, int backward)
 {
     const struct pf_transpose *t = &remap->way[backward].transpose;
-    return moves_boxes(remap) && t->array_bytes != t->element_bytes;
+    return remap->exchange->takes_boxes && t->array_bytes != t->element_bytes;
 }
 
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
@@ -314,7 +304,7 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     struct way *way = &remap->way[backward];
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
-    if (moves_boxes(remap)) {
+    if (remap->exchange->takes_boxes) {
         copy_box(t, &t->from[t->me], true, from, remap->buffer[0]);
         return status;
     }
@@ -332,7 +322,7 @@ int pf_remap_start(struct pf_remap *remap, int backward, void *to)
     int status = PENCILFFT_OK;
     if (buffers_boxes(remap, backward))
         to = remap->buffer[1];
-    if (!moves_boxes(remap))
+    if (!remap->exchange->takes_boxes)
         return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
     if (remap->exchange->begin)
         status = remap->exchange->begin(state, to);
@@ -353,7 +343,7 @@ int pf_remap_finish(struct pf_remap *remap, int backward)
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
 {
     struct way *way = &remap->way[backward];
-    if (!moves_boxes(remap))
+    if (!remap->exchange->takes_boxes)
         pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
     else if (buffers_boxes(remap, backward))
         copy_box(&way->transpose, &way->transpose.to[way->transpose.me], false, remap->buffer[1], to);

@@ -4,13 +4,10 @@
  * clock    all agree on a time slightly ahead and sleep until then. In a simulation MPI_Wtime is one clock for all ranks, so
  *          that every rank starts at the same instant: the exchange carries no skew, and equal flows that start together are
  *          also cheap to simulate. On a real machine the start is only as good as the agreement of its clocks. */
-#include "exchange/sync.h"
+#include "exchange/exchange.h"
 
 #include <math.h>
 #include <time.h>
-
-#include "common/failure.h"
-#include "pencilfft.h"
 
 /* The distance of the agreed time: the minimum, and in units of all-reduces. The distance must exceed the time of an
  * all-reduce, or the last rank is late and its message about the time waits behind the data of the others. */

@@ -1,14 +1,11 @@
 /* Boxes before and after a transform.
  * Cost:  each rank looks at all boxes once: O(P) time and memory on each rank. Needs: no MPI. */
-#include "geometry/bricks.h"
+#include "geometry/geometry.h"
 
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common/failure.h"
-#include "geometry/blocks.h"
 
 static bool parse_bricks(const char *text, int dimensions, int bricks[3])
 {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "geometry/blocks.h"
 
 enum { X, Y, Z };
@@ -310,4 +309,70 @@ bool pf_geometry_fills(const struct pf_geometry *g)
                 return false;
         }
     return true;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
+
+/* Splitting n indices into blocks.
+ * Idea:  the first n % parts blocks hold one more index than the others, so that block sizes differ by at most one.
+ * Cost:  O(1), without a table of blocks.
+ * Needs: parts >= 1; no MPI. The last blocks are empty if n < parts. */
+
+struct pf_block pf_block_of(int64_t n, int parts, int j)
+{
+    int64_t size = n / parts, longer = n % parts;
+    struct pf_block block = {.offset = j * size + (j < longer ? j : longer), .extent = size + (j < longer)};
+    return block;
+}
+
+int64_t pf_bounded_product(const int64_t n[3], int64_t limit)
+{
+    int64_t product = 1;
+    for (int i = 0; i < 3; i++) {
+        if (limit < 1 || n[i] > limit / product)
+            return -1;
+        product *= n[i];
+    }
+    return product;
+}
+
+/* ---- halos ------------------------------------------------------------------------------------------------------------ */
+
+/* Boxes with a halo.
+ * Idea:  a periodic array repeats itself in all directions. The intersection of a box grown by a halo and another rank's
+ *        box, shifted by an extent of the array or not along each axis, is the part of the halo that this rank holds. All
+ *        boxes together are the array, so these parts together are the halo, each element once, for all shapes and widths.
+ * Cost:  27 comparisons for two boxes. Needs: no MPI, no halo wider than the array. */
+
+pencilfft_box pf_halo_box(const pencilfft_box *box, const int64_t low[3], const int64_t high[3])
+{
+    pencilfft_box grown = *box;
+    if (pf_box_elements(box) == 0)
+        return grown;
+    for (int axis = 0; axis < 3; axis++) {
+        grown.offset[axis] -= low[axis];
+        grown.extent[axis] += low[axis] + high[axis];
+    }
+    return grown;
+}
+
+int pf_halo_images(const int64_t n[3], const pencilfft_box *with_halo, const pencilfft_box *other, bool own,
+                   struct pf_image image[PF_MAX_IMAGES])
+{
+    enum { UNSHIFTED = PF_MAX_IMAGES / 2 };
+    int found = 0;
+    for (int i = 0; i < PF_MAX_IMAGES; i++) {
+        const int64_t shift[3] = {(i / 9 - 1) * n[0], (i / 3 % 3 - 1) * n[1], (i % 3 - 1) * n[2]};
+        pencilfft_box shifted = *other;
+        for (int axis = 0; axis < 3; axis++)
+            shifted.offset[axis] += shift[axis];
+        pencilfft_box here = pf_box_common(with_halo, &shifted);
+        if (pf_box_elements(&here) == 0 || (own && i == UNSHIFTED))
+            continue;
+        pencilfft_box there = here;
+        for (int axis = 0; axis < 3; axis++)
+            there.offset[axis] -= shift[axis];
+        image[found++] = (struct pf_image){here, there};
+    }
+    return found;
 }

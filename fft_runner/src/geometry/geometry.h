@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 
-#include "common/names.h"
+#include "common/failure.h"
+#include "geometry/blocks.h"
 #include "geometry/decomposition.h"
 
 /* The memory order of arrays. */
@@ -109,3 +110,35 @@ int pf_cut_over(const struct pf_decomposition *decomposition, int axis);
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
 /* Local element of a box at the start of its part `part`. */
 int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part);
+
+/* Boxes with a halo: the periodic images of other boxes that fill the halo. */
+
+/* A box grown by so many planes below and above along each axis; an empty box has no halo. Strides are not set. */
+pencilfft_box pf_halo_box(const pencilfft_box *box, const int64_t low[3], const int64_t high[3]);
+
+/* Part of a halo that a box holds: `here` in the coordinates of the box with the halo, which may be below 0 or beyond the
+ * array, and the place in its own box. Strides are not set. */
+struct pf_image {
+    pencilfft_box here, there;
+};
+/* Images are shifted by an extent of the array or not at all, along each axis. */
+enum { PF_MAX_IMAGES = 27 };
+/* The images of box `other` in the box `mine` with its halo, which is nowhere wider than the array; if the two belong to the
+ * same rank, without the box itself. Returns their number; on all ranks in the same order. */
+int pf_halo_images(const int64_t n[3], const pencilfft_box *with_halo, const pencilfft_box *other, bool own,
+                   struct pf_image image[PF_MAX_IMAGES]);
+
+/* Boxes of ranks before and after a transform, other than the boxes of its arrays: bricks, or any given boxes. */
+
+/* The decomposition of a text, "brick:2x2x4" with the numbers of bricks along x, y and z; 0 if the text has no numbers. With
+ * two dimensions there are two numbers, and one brick along z. NULL with a message. Axes are the caller's, as below. */
+const struct pf_decomposition *pf_decomposition_find(const char *text, int dimensions, int bricks[3]);
+
+/* Numbers of bricks along x, y and z for so many ranks, with the least total surface. */
+void pf_bricks_choose(const int64_t n[3], int dimensions, int ranks, int bricks[3]);
+/* Offset and extent of the brick of a rank; strides are not set. */
+pencilfft_box pf_brick_of(const int64_t n[3], const int bricks[3], int rank);
+
+/* Check that the boxes of all ranks are parts of an array of these extents and hold each element once. Each rank compares
+ * its own box with the others, so all ranks must call. `what` names the boxes in messages: "input". A status. */
+int pf_boxes_check(const int64_t n[3], const pencilfft_box *boxes, int ranks, int me, const char *what);

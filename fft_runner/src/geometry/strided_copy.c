@@ -18,8 +18,8 @@
 #endif
 
 #include "geometry/geometry.h"
-#include "speed/ask.h"
 #include "speed/threads.h"
+#include "speed/tuning.h"
 
 enum { TILE = 16, LINE = PF_CACHE_LINE };
 

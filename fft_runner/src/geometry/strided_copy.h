@@ -24,3 +24,6 @@ struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *f
 void pf_copy_run(const struct pf_copy *copy, size_t element_bytes, const void *from, void *to);
 /* The same, also to elements of half or twice the size: numbers in double precision become single, or back. */
 void pf_copy_changed(const struct pf_copy *copy, size_t from_bytes, size_t to_bytes, const void *from, void *to);
+
+/* Like pf_copy_run(), but adds the numbers to the target: real numbers of 4 or 8 bytes, `reals` (1 or 2) an element. */
+void pf_sum_run(const struct pf_copy *copy, size_t real_bytes, int reals, const void *from, void *to);

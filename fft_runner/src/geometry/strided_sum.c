@@ -1,7 +1,7 @@
 /* Adding a part of an array to a part of another.
  * Idea:  the axis with the smallest stride in the target runs innermost; a complex number is two real numbers.
  * Cost:  two reads and one write of the part. Needs: parts that do not overlap. */
-#include "geometry/strided_sum.h"
+#include "geometry/strided_copy.h"
 
 /* Axes with their strides in real numbers, the innermost last. */
 struct loops {

@@ -2,13 +2,12 @@
  * Idea:  all buffers of all plans are in a table in the order of their addresses. Ranks usually give buffers of the same
  *        plan, and each rank computes the lengths on all ranks: then all refuse a buffer that is too short on one of them.
  * Cost:  a search by halves for each array of a call; a look at all ranks for a buffer of another plan. */
-#include "handle/given.h"
+#include "handle/handle.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "geometry/blocks.h"
 #include "pencilfft.h"
 

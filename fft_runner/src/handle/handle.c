@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "handle/same_call.h"
 #include "pencilfft.h"
 
 /* Memory and communicators; after a failure that MPI did not cause, neither. */

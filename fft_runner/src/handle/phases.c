@@ -1,4 +1,4 @@
-#include "handle/phases.h"
+#include "handle/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,15 +3,14 @@
  *        PENCILFFT_CHECK_CALLS is set when the plan is made, because each call then costs two agreements and a broadcast. A
  *        number above 1 sets the seconds that a rank waits for the others: a rank that has lost its plan never comes.
  * Cost:  3 log2 P messages of a few bytes. */
-#include "handle/same_call.h"
+#include "handle/handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "common/await_launcher.h"
-#include "common/failure.h"
+#include "common/message.h"
 #include "speed/clock.h"
 
 enum { CALL_SIZE = 96, NAP_NS = 1000000 };

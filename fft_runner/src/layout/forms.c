@@ -36,10 +36,11 @@ static void add_passes(const struct pf_geometry *g, struct pf_route *route, int 
 /* The fastest axis in the messages behind a pass. */
 static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_route *route, int i)
 {
-    struct pf_geometry g = plan->geometry;
+    struct pf_geometry g = plan->layout.geometry;
     g.decomposition = route->decomposition;
     const struct pf_pass_form *form = &route->form[i];
-    int nearest = pf_nearest_axis(&g, plan->exchanges), over = g.decomposition->array[plan->exchanges].over[nearest];
+    int nearest = pf_nearest_axis(&g, plan->layout.exchanges),
+        over = g.decomposition->array[plan->layout.exchanges].over[nearest];
     bool whole = over == PF_WHOLE || g.grid[over] == 1; /* rows are not cut by the exchange */
     return whole && i == route->passes - 2 && form[0].u == nearest && !form[1].z && form[1].u != PF_NO_AXIS ? nearest : Z;
 }
@@ -47,18 +48,18 @@ static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_r
 void pf_forms_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)
 {
     unsigned done = 0;
-    struct pf_geometry g = plan->geometry;
+    struct pf_geometry g = plan->layout.geometry;
     g.decomposition = route->decomposition;
     route->passes = 0;
-    for (int first = 0, last; first <= plan->exchanges; first = last + 1) {
+    for (int first = 0, last; first <= plan->layout.exchanges; first = last + 1) {
         last = first;
-        while (last < plan->exchanges && plan->p[route->exchange[last]] == 1)
+        while (last < plan->layout.exchanges && plan->layout.p[route->exchange[last]] == 1)
             last++;
         add_passes(&g, route, first, last, &done);
-        if (last < plan->exchanges)
+        if (last < plan->layout.exchanges)
             route->form[route->passes - 1].exchange = last;
     }
-    for (int at = 0; at < plan->exchanges; at++)
+    for (int at = 0; at < plan->layout.exchanges; at++)
         route->nearest[at] = Z;
     for (int i = 0; i < route->passes; i++)
         if (route->form[i].exchange != PF_NO_EXCHANGE)

@@ -20,14 +20,12 @@
  *        output if that is a buffer of the plan, else a buffer made at the first such run. */
 #include "layout/inside.h"
 
-#include "geometry/blocks.h"
-
 /* The algorithm of the exchange behind pass i; NULL if there is no exchange. */
 static const struct pf_exchange *exchange_behind(const struct pencilfft_plan_s *plan, int backward, int i)
 {
-    const struct pf_route *route = &plan->route[0];
+    const struct pf_route *route = &plan->layout.route[0];
     int at = route->form[backward ? route->passes - 2 - i : i].exchange;
-    return at < 0 ? NULL : plan->chosen[route->exchange[at]];
+    return at < 0 ? NULL : plan->chosen.exchange[route->exchange[at]];
 }
 
 /* ---- two work buffers ----------------------------------------------------------------------------------------------- */
@@ -54,7 +52,7 @@ static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, c
         return joint_without(work);
     if (exchange->memory)
         return (struct pf_joint){.exchange = e, .from = PF_MEMORY + e, .to = PF_MEMORY + e};
-    int from = !before || pf_exchange_is_tied(exchange) ? work : PF_OUT;
+    int from = !before || exchange->tied ? work : PF_OUT;
     return (struct pf_joint){.exchange = e, .from = from, .to = other_work(read, from)};
 }
 
@@ -69,10 +67,10 @@ static struct pf_joint joint_of_slots(const struct pencilfft_plan_s *plan, int b
 
 static bool may_take_turns(const struct pencilfft_plan_s *plan, int backward)
 {
-    bool may = !plan->beside && plan->lanes == 1;
-    for (int i = 0; i < plan->route[0].passes - 1; i++) {
+    bool may = !plan->chosen.beside && plan->layout.lanes == 1;
+    for (int i = 0; i < plan->layout.route[0].passes - 1; i++) {
         const struct pf_exchange *exchange = exchange_behind(plan, backward, i);
-        may &= exchange && (exchange->memory || !pf_exchange_is_tied(exchange));
+        may &= exchange && (exchange->memory || !exchange->tied);
     }
     return may;
 }
@@ -95,15 +93,15 @@ static bool lie_as(const struct pf_parts *parts, const pencilfft_box *array)
  * messages stored like the output array. An exchange with its own memory always fits. */
 static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool last)
 {
-    int i = last ? plan->route[0].passes - 2 : 0;
-    int at = plan->route[0].form[backward ? plan->route[0].passes - 2 - i : i].exchange;
-    const struct pf_transfer *t = &plan->lane[0].transfer[backward][at];
+    int i = last ? plan->layout.route[0].passes - 2 : 0;
+    int at = plan->layout.route[0].form[backward ? plan->layout.route[0].passes - 2 - i : i].exchange;
+    const struct pf_transfer *t = &plan->layout.lane[0].transfer[backward][at];
     bool input = last == backward; /* of a forward transform */
-    int array = input ? PENCILFFT_INPUT : plan->exchanges;
+    int array = input ? PENCILFFT_INPUT : plan->layout.exchanges;
     if (t->exchange->memory)
         return true;
-    if (plan->fields > 1 || pf_parts_of(plan, array) > 1 || pf_is_padded(plan) || pf_rounds(plan) ||
-        (input && plan->input_bytes != plan->element_bytes))
+    if (plan->request.fields > 1 || pf_parts_of(plan, array) > 1 || pf_is_padded(plan) || pf_rounds(plan) ||
+        (input && plan->layout.input_bytes != plan->layout.element_bytes))
         return false;
     pencilfft_box box = pf_part_of(plan, array, plan->rank, 0).box;
     return lie_as(last ? &t->received : &t->sent, &box);
@@ -111,12 +109,12 @@ static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool 
 
 static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *sequence)
 {
-    bool lent = plan->destroys_input;
+    bool lent = plan->request.destroys_input;
     bool last = !lent && is_in_place(plan, backward, true), first = is_in_place(plan, backward, false);
     int sent = last ? PF_WORK : first ? PF_OUT : PF_SPARE, received = last ? PF_OUT : PF_WORK;
     for (int i = 0; i < sequence->n - 1; i++) {
         struct pf_joint *joint = &sequence->joint[0][i];
-        int at = plan->route[0].form[backward ? sequence->n - 2 - i : i].exchange;
+        int at = plan->layout.route[0].form[backward ? sequence->n - 2 - i : i].exchange;
         if (exchange_behind(plan, backward, i)->memory) {
             *joint = (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
             continue;
@@ -135,7 +133,7 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
 /* Whether a rank alone stores this array like a work buffer between passes. */
 static bool is_dense(const struct pencilfft_plan_s *plan, int array)
 {
-    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1 || pf_is_padded(plan))
+    if (plan->ranks > 1 || plan->chosen.beside || plan->request.fields > 1 || plan->layout.parts > 1 || pf_is_padded(plan))
         return false;
     pencilfft_box box = pf_part_of(plan, array, 0, 0).box;
     return box.stride[2] == 1 && box.stride[1] == box.extent[2] && box.stride[0] == box.extent[1] * box.extent[2];
@@ -144,17 +142,18 @@ static bool is_dense(const struct pencilfft_plan_s *plan, int array)
 /* A rank alone whose arrays are stored alike: each pass may write its input, the first only if it must. */
 static bool may_stay(const struct pencilfft_plan_s *plan)
 {
-    for (int e = 0; e < plan->exchanges; e++) /* alone */
-        if (pf_exchange_is_tied(plan->chosen[e]))
+    for (int e = 0; e < plan->layout.exchanges; e++) /* alone */
+        if (plan->chosen.exchange[e]->tied)
             return false;
-    return plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT) && is_dense(plan, plan->exchanges);
+    return plan->layout.input_bytes == plan->layout.element_bytes && is_dense(plan, PENCILFFT_INPUT) &&
+           is_dense(plan, plan->layout.exchanges);
 }
 
 /* The same if the input is stored differently, with two arrays: the first pass writes to the output. */
 static bool may_stay_in_output(const struct pencilfft_plan_s *plan, int backward)
 {
-    return backward ? plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT)
-                    : is_dense(plan, plan->exchanges);
+    return backward ? plan->layout.input_bytes == plan->layout.element_bytes && is_dense(plan, PENCILFFT_INPUT)
+                    : is_dense(plan, plan->layout.exchanges);
 }
 
 /* Between two passes of a rank alone. */
@@ -168,30 +167,30 @@ static struct pf_joint joint_of_rank_alone(const struct pencilfft_plan_s *plan, 
 
 static void join(const struct pencilfft_plan_s *plan, int backward, struct pf_sequence *sequence)
 {
-    for (int r = 0; r < plan->routes; r++)
+    for (int r = 0; r < plan->layout.routes; r++)
         for (int i = 0; i < sequence->n - 1; i++) {
-            int at = plan->route[r].form[backward ? sequence->n - 2 - i : i].exchange;
+            int at = plan->layout.route[r].form[backward ? sequence->n - 2 - i : i].exchange;
             const struct pf_joint *before = i > 0 ? &sequence->joint[r][i - 1] : NULL;
-            sequence->joint[r][i] = plan->beside ? joint_of_slots(plan, backward, at)
-                                    : at >= 0    ? joint_behind(plan->chosen[at], at, before)
-                                                 : joint_of_rank_alone(plan, backward, before);
+            sequence->joint[r][i] = plan->chosen.beside ? joint_of_slots(plan, backward, at)
+                                    : at >= 0           ? joint_behind(plan->chosen.exchange[at], at, before)
+                                                        : joint_of_rank_alone(plan, backward, before);
         }
 }
 
 /* Bytes of the messages of an exchange that runs alone, so in one lane. */
 static int64_t message_bytes(const struct pencilfft_plan_s *plan, int backward, int at, bool sent)
 {
-    const struct pf_transfer *t = &plan->lane[0].transfer[backward][at];
-    return (sent ? t->sent : t->received).list.total * (int64_t)plan->sent_bytes;
+    const struct pf_transfer *t = &plan->layout.lane[0].transfer[backward][at];
+    return (sent ? t->sent : t->received).list.total * (int64_t)plan->layout.sent_bytes;
 }
 
 /* Messages that are longer than the output go where there is room. */
 static void make_room(const struct pencilfft_plan_s *plan, int backward, struct pf_sequence *sequence)
 {
-    const int array[2] = {PENCILFFT_INPUT, plan->exchanges};
+    const int array[2] = {PENCILFFT_INPUT, plan->layout.exchanges};
     int64_t in = pf_array_bytes(plan, array[backward], plan->rank), out = pf_array_bytes(plan, array[!backward], plan->rank);
     sequence->room_bytes = sequence->work_bytes = 0;
-    for (int i = 0; i < sequence->n - 1 && !plan->beside; i++)
+    for (int i = 0; i < sequence->n - 1 && !plan->chosen.beside; i++)
         for (int sent = 0; sent < 2; sent++) {
             struct pf_joint *joint = &sequence->joint[0][i];
             int *buffer = sent ? &joint->from : &joint->to;
@@ -207,8 +206,8 @@ static void make_room(const struct pencilfft_plan_s *plan, int backward, struct 
 
 void pf_joints_make(pencilfft_plan plan, int backward)
 {
-    struct pf_sequence *sequence = &plan->sequence[backward];
-    sequence->n = plan->route[0].passes;
+    struct pf_sequence *sequence = &plan->program.sequence[backward];
+    sequence->n = plan->layout.route[0].passes;
     sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite the input */
     if (may_take_turns(plan, backward))
         take_turns(plan, backward, sequence);
@@ -221,19 +220,20 @@ void pf_joint_alone_bytes(const struct pencilfft_plan_s *plan, int backward, int
 {
     struct pf_joint joint = pf_joint_alone(plan, backward, 0, at);
     *room = joint.from == PF_ROOM ? message_bytes(plan, backward, at, true) : 0;
-    *work = joint.to == PF_WORK && plan->sequence[backward].input_is_work ? message_bytes(plan, backward, at, false) : 0;
+    *work = joint.to == PF_WORK && plan->program.sequence[backward].input_is_work ? message_bytes(plan, backward, at, false)
+                                                                                  : 0;
 }
 
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at)
 {
-    int e = plan->route[route].exchange[at];
-    const struct pf_exchange *exchange = plan->chosen[e];
-    if (plan->beside)
+    int e = plan->layout.route[route].exchange[at];
+    const struct pf_exchange *exchange = plan->chosen.exchange[e];
+    if (plan->chosen.beside)
         return joint_of_slots(plan, backward, at);
-    if (exchange->memory && plan->p[e] > 1)
+    if (exchange->memory && plan->layout.p[e] > 1)
         return (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
-    const struct pf_sequence *sequence = &plan->sequence[backward];
-    if (!pf_exchange_is_tied(exchange))
+    const struct pf_sequence *sequence = &plan->program.sequence[backward];
+    if (!exchange->tied)
         return (struct pf_joint){.exchange = at,
                                  .from = PF_ROOM,
                                  .to = PF_WORK, /* which may hold the packed data */
@@ -256,12 +256,12 @@ bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_pla
 {
     bool needed = false;
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
-        const struct pf_sequence *sequence = &plan->sequence[backward];
+        const struct pf_sequence *sequence = &plan->program.sequence[backward];
         bool lent = sequence->input_is_work && !in_place;
         bool spare = in_place || (plan->ranks > 1 && !lent); /* early, if others would wait for a rank without memory */
         for (int i = 0; i < sequence->n - 1; i++)
             needed |= needs(sequence->joint[0][i], buffer, lent, spare);
-        for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)
+        for (int at = 0; at < plan->layout.exchanges && pf_has_direction(plan, backward); at++)
             needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, sequence->input_is_work, false);
     }
     return needed;

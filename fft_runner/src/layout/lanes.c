@@ -9,23 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-
 enum { ALIGNMENT = 64 }; /* bytes; exchanges rely on it */
 
 static const int axis_of[PF_CUT_AXES] = {[PF_CUT_X] = 0, [PF_CUT_Z] = 2, [PF_CUT_FIELD] = -1};
 
 static bool is_cut(const struct pencilfft_plan_s *plan, const struct pf_lane *lane)
 {
-    return lane->chunk != PF_WHOLE_LANE && axis_of[plan->choice.axis] >= 0;
+    return lane->chunk != PF_WHOLE_LANE && axis_of[plan->chosen.choice.axis] >= 0;
 }
 
 /* Whether an array of the first route is cut like the lanes. */
 static bool cuts(const struct pencilfft_plan_s *plan, int array)
 {
-    const struct pf_decomposition *d = plan->geometry.decomposition;
-    int axis = axis_of[plan->choice.axis];
+    const struct pf_decomposition *d = plan->layout.geometry.decomposition;
+    int axis = axis_of[plan->chosen.choice.axis];
     return axis >= 0 && d->array[pf_array_number(array)].over[axis] == pf_cut_over(d, axis);
 }
 
@@ -36,21 +33,22 @@ struct piece_of_axis {
 
 static int blocks_of(const struct pencilfft_plan_s *plan)
 {
-    int over = pf_cut_over(plan->geometry.decomposition, axis_of[plan->choice.axis]);
-    return over == PF_WHOLE ? 1 : plan->geometry.grid[over];
+    int over = pf_cut_over(plan->layout.geometry.decomposition, axis_of[plan->chosen.choice.axis]);
+    return over == PF_WHOLE ? 1 : plan->layout.geometry.grid[over];
 }
 
 /* The extent of the cut axis is the same in all exchanges. */
 static struct pf_block block_of(const struct pencilfft_plan_s *plan, int i)
 {
-    return pf_block_of(pf_array_extent(&plan->geometry, 0, axis_of[plan->choice.axis]), blocks_of(plan), i);
+    return pf_block_of(pf_array_extent(&plan->layout.geometry, 0, axis_of[plan->chosen.choice.axis]), blocks_of(plan), i);
 }
 
 static struct piece_of_axis chunk_in(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int i)
 {
     struct pf_block block = block_of(plan, i);
-    int64_t start = pf_chunk_start(&plan->choice, block.extent, lane->chunk);
-    return (struct piece_of_axis){block.offset, start, pf_chunk_start(&plan->choice, block.extent, lane->chunk + 1) - start};
+    int64_t start = pf_chunk_start(&plan->chosen.choice, block.extent, lane->chunk);
+    return (struct piece_of_axis){block.offset, start,
+                                  pf_chunk_start(&plan->chosen.choice, block.extent, lane->chunk + 1) - start};
 }
 
 /* Indices of the lane along the cut axis, in the blocks before block i. */
@@ -65,18 +63,18 @@ static int64_t indices_before(const struct pencilfft_plan_s *plan, const struct 
 /* A box of an array: its chunk if the array is cut like the lanes, its planes if there are several routes. */
 static pencilfft_box lane_box(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, int array, int rank)
 {
-    const struct pf_route *route = &plan->route[lane->route];
-    struct pf_geometry g = plan->geometry;
+    const struct pf_route *route = &plan->layout.route[lane->route];
+    struct pf_geometry g = plan->layout.geometry;
     g.decomposition = route->decomposition;
     pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, pf_array_number(array),
                                       pf_axes_done(&g, array), rank);
-    if (array == 0 && plan->routes > 1)
+    if (array == 0 && plan->layout.routes > 1)
         return pf_box_cut(&box, 2, route->share.z, route->share.z_end - route->share.z);
     if (!is_cut(plan, lane) || !cuts(plan, array))
         return box;
-    int axis = axis_of[plan->choice.axis];
-    int64_t start = pf_chunk_start(&plan->choice, box.extent[axis], lane->chunk);
-    return pf_box_cut(&box, axis, start, pf_chunk_start(&plan->choice, box.extent[axis], lane->chunk + 1) - start);
+    int axis = axis_of[plan->chosen.choice.axis];
+    int64_t start = pf_chunk_start(&plan->chosen.choice, box.extent[axis], lane->chunk);
+    return pf_box_cut(&box, axis, start, pf_chunk_start(&plan->chosen.choice, box.extent[axis], lane->chunk + 1) - start);
 }
 
 /* The same as if there were no other lanes: leave out the indices of other lanes between this lane's indices. */
@@ -84,7 +82,7 @@ static pencilfft_box close_box(const struct pencilfft_plan_s *plan, const struct
 {
     if (!is_cut(plan, lane))
         return box;
-    int axis = axis_of[plan->choice.axis], i = 0;
+    int axis = axis_of[plan->chosen.choice.axis], i = 0;
     if (!cuts(plan, array))
         return pf_box_cut(&box, axis, 0, indices_before(plan, lane, blocks_of(plan)));
     while (i + 1 < blocks_of(plan) && block_of(plan, i + 1).offset <= box.offset[axis])
@@ -106,7 +104,7 @@ pencilfft_box pf_lane_piece(const struct pencilfft_plan_s *plan, const struct pf
     memcpy(box.stride, closed.stride, sizeof box.stride);
     if (!is_cut(plan, lane) || cuts(plan, array))
         return box;
-    int axis = axis_of[plan->choice.axis];
+    int axis = axis_of[plan->chosen.choice.axis];
     struct piece_of_axis piece = chunk_in(plan, lane, i);
     *start = indices_before(plan, lane, i) * box.stride[axis];
     box.offset[axis] += piece.offset + piece.start;
@@ -117,7 +115,7 @@ pencilfft_box pf_lane_piece(const struct pencilfft_plan_s *plan, const struct pf
 struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_pass *pass)
 {
     struct pf_range range = pf_pass_all(pass);
-    const struct pf_choice *choice = &plan->choice;
+    const struct pf_choice *choice = &plan->chosen.choice;
     range.field = lane->field;
     range.field_end = lane->field_end;
     if (!is_cut(plan, lane))
@@ -132,23 +130,23 @@ struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct 
 
 bool pf_lane_runs(const struct pencilfft_plan_s *plan, const struct pf_pass *pass, int array)
 {
-    int axis = plan->choice.chunks ? axis_of[plan->choice.axis] : -1;
-    if (!plan->beside || axis < 0)
+    int axis = plan->chosen.choice.chunks ? axis_of[plan->chosen.choice.axis] : -1;
+    if (!plan->chosen.beside || axis < 0)
         return true;
     return cuts(plan, array) && (axis == pass->outer || (axis == pass->along && !pass->z));
 }
 
 static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
 {
-    for (int at = 0; at < plan->exchanges; at++)
+    for (int at = 0; at < plan->layout.exchanges; at++)
         for (int after = 0; after < 2; after++) {
-            int e = plan->route[lane->route].exchange[at];
-            pencilfft_box *boxes = lane->boxes[at][after] = calloc((size_t)plan->p[e], sizeof *boxes);
+            int e = plan->layout.route[lane->route].exchange[at];
+            pencilfft_box *boxes = lane->boxes[at][after] = calloc((size_t)plan->layout.p[e], sizeof *boxes);
             if (!boxes)
-                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
-            for (int j = 0; j < plan->p[e]; j++) {
+                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->layout.p[e]);
+            for (int j = 0; j < plan->layout.p[e]; j++) {
                 boxes[j] = lane_box(plan, lane, pf_exchanged_array(at, after), pf_member(plan, e, j));
-                if (plan->chosen[e]->takes == PF_BOXES)
+                if (plan->chosen.exchange[e]->takes_boxes)
                     boxes[j] = close_box(plan, lane, pf_exchanged_array(at, after), boxes[j]);
             }
         }
@@ -158,27 +156,28 @@ static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)
 /* A chunk of the only route, or a whole route. */
 static void set_lane(const struct pencilfft_plan_s *plan, int i, struct pf_lane *lane)
 {
-    const struct pf_choice *choice = &plan->choice;
-    bool chunks = plan->lanes > plan->routes;
+    const struct pf_choice *choice = &plan->chosen.choice;
+    bool chunks = plan->layout.lanes > plan->layout.routes;
     *lane = (struct pf_lane){.route = chunks ? 0 : i, .chunk = chunks ? i : PF_WHOLE_LANE};
-    const struct pf_share *share = &plan->route[lane->route].share;
+    const struct pf_share *share = &plan->layout.route[lane->route].share;
     lane->field = share->field;
     lane->field_end = share->field_end;
     if (chunks && choice->axis == PF_CUT_FIELD) {
-        lane->field = (int)pf_chunk_start(choice, plan->fields, i);
-        lane->field_end = (int)pf_chunk_start(choice, plan->fields, i + 1);
+        lane->field = (int)pf_chunk_start(choice, plan->request.fields, i);
+        lane->field_end = (int)pf_chunk_start(choice, plan->request.fields, i + 1);
     }
 }
 
 int pf_lanes_make(pencilfft_plan plan)
 {
-    int status = PENCILFFT_OK, lanes = plan->beside && plan->choice.chunks ? plan->choice.chunks : plan->routes;
-    if (!(plan->lane = calloc((size_t)lanes, sizeof *plan->lane)))
+    int status = PENCILFFT_OK,
+        lanes = plan->chosen.beside && plan->chosen.choice.chunks ? plan->chosen.choice.chunks : plan->layout.routes;
+    if (!(plan->layout.lane = calloc((size_t)lanes, sizeof *plan->layout.lane)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for %d lanes", lanes);
-    plan->lanes = lanes;
+    plan->layout.lanes = lanes;
     for (int i = 0; i < lanes && !status; i++) {
-        set_lane(plan, i, &plan->lane[i]);
-        status = make_boxes(plan, &plan->lane[i]);
+        set_lane(plan, i, &plan->layout.lane[i]);
+        status = make_boxes(plan, &plan->layout.lane[i]);
     }
     return status;
 }
@@ -187,7 +186,7 @@ static int64_t room_of(const struct pencilfft_plan_s *plan, const struct pf_lane
 {
     int64_t most = 0;
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        for (int at = 0; at < plan->exchanges; at++) {
+        for (int at = 0; at < plan->layout.exchanges; at++) {
             const struct pf_transfer *t = &lane->transfer[backward][at];
             most = pf_larger(most, pf_larger(t->sent.list.total, t->received.list.total));
         }
@@ -196,21 +195,21 @@ static int64_t room_of(const struct pencilfft_plan_s *plan, const struct pf_lane
 
 int64_t pf_lanes_place(pencilfft_plan plan)
 {
-    int64_t end = 0, unit = ALIGNMENT / (int64_t)plan->sent_bytes;
-    for (int i = 0; i < plan->lanes; i++) {
-        plan->lane[i].slot = (end + unit - 1) / unit * unit;
-        end = plan->lane[i].slot + room_of(plan, &plan->lane[i]);
+    int64_t end = 0, unit = ALIGNMENT / (int64_t)plan->layout.sent_bytes;
+    for (int i = 0; i < plan->layout.lanes; i++) {
+        plan->layout.lane[i].slot = (end + unit - 1) / unit * unit;
+        end = plan->layout.lane[i].slot + room_of(plan, &plan->layout.lane[i]);
     }
     return end;
 }
 
 void pf_lanes_release(pencilfft_plan plan)
 {
-    for (int i = 0; i < plan->lanes; i++)
-        for (int at = 0; at < plan->exchanges; at++)
+    for (int i = 0; i < plan->layout.lanes; i++)
+        for (int at = 0; at < plan->layout.exchanges; at++)
             for (int after = 0; after < 2; after++)
-                free(plan->lane[i].boxes[at][after]);
-    free(plan->lane);
-    plan->lane = NULL;
-    plan->lanes = 0;
+                free(plan->layout.lane[i].boxes[at][after]);
+    free(plan->layout.lane);
+    plan->layout.lane = NULL;
+    plan->layout.lanes = 0;
 }

@@ -5,7 +5,7 @@
 
 /* ---- places.c ------------------------------------------------------------------------------------------------------ */
 
-/* plan->places[]. Collective, after the groups have been made. */
+/* plan->layout.places[]. Collective, after the groups have been made. */
 int pf_places_make(pencilfft_plan plan, const pencilfft_desc *desc);
 /* The torus of the descriptors, which must have one, and the node of every rank; always free *node. Collective. */
 int pf_places_nodes(pencilfft_plan plan, const pencilfft_desc *desc, struct torus *torus, int64_t **node);
@@ -42,9 +42,9 @@ void pf_joint_alone_bytes(const struct pencilfft_plan_s *plan, int backward, int
 
 /* ---- transfer.c: exchange `at` of the route of a lane ---------------------------------------------------------------- */
 
-/* Whether the algorithm plan->chosen[e] can run in the schedule. */
+/* Whether the algorithm plan->chosen.exchange[e] can run in the schedule. */
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e);
-/* Plan with plan->chosen[e]. No communication. */
+/* Plan with plan->chosen.exchange[e]. No communication. */
 int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at);
 /* Collective over the group. Work buffers are there. */
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at);

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-
 /* Whole numbers with blanks between them, as many as the torus has dimensions. */
 static bool parse_node(const char *text, int dims, struct coordinate *node)
 {
@@ -47,11 +45,11 @@ static int gather_nodes(pencilfft_plan plan, int64_t mine, int64_t *node)
 static int find(pencilfft_plan plan, const struct torus *torus, const int64_t *node, int *group)
 {
     int status = PENCILFFT_OK;
-    for (int e = 0; e < plan->exchanges && !status; e++) {
-        int over = plan->geometry.decomposition->exchange[e].over;
+    for (int e = 0; e < plan->layout.exchanges && !status; e++) {
+        int over = plan->layout.geometry.decomposition->exchange[e].over;
         for (int r = 0; r < plan->ranks; r++)
-            group[r] = pf_grid_member(&plan->geometry, over, r, 0);
-        status = pf_places_find(torus, plan->ranks, node, group, group[plan->rank], &plan->places[e]);
+            group[r] = pf_grid_member(&plan->layout.geometry, over, r, 0);
+        status = pf_places_find(torus, plan->ranks, node, group, group[plan->rank], &plan->layout.places[e]);
     }
     return status;
 }

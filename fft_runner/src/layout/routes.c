@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "speed/tuning.h"
 
 enum { X, Y, Z };
@@ -17,8 +15,8 @@ enum { X, Y, Z };
 static bool moves(const struct pencilfft_plan_s *plan)
 {
     bool any = false;
-    for (int e = 0; e < plan->exchanges; e++)
-        any |= plan->p[e] > 1;
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        any |= plan->layout.p[e] > 1;
     return any;
 }
 
@@ -39,23 +37,24 @@ static int64_t ranks_along_z(const struct pf_geometry *g, const struct pf_decomp
 
 static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape)
 {
-    const struct pf_geometry *g = &plan->geometry;
+    const struct pf_geometry *g = &plan->layout.geometry;
     const struct pf_decomposition *other = g->decomposition->other_route;
     bool flat = g->axes->dimensions == 2;
-    int64_t most = 1, bytes = plan->fields * (int64_t)plan->sent_bytes;
+    int64_t most = 1, bytes = plan->request.fields * (int64_t)plan->layout.sent_bytes;
     for (int axis = X; axis <= Z; axis++)
         bytes *= pf_array_extent(g, 0, axis);
-    for (int e = 0; e < plan->exchanges; e++)
-        most = plan->p[e] > most ? plan->p[e] : most;
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        most = plan->layout.p[e] > most ? plan->layout.p[e] : most;
     *shape = (struct pf_shape){
-        .most = {[PF_CUT_X] = smallest_block(g, X), [PF_CUT_Z] = smallest_block(g, Z), [PF_CUT_FIELD] = plan->fields},
+        .most =
+            {[PF_CUT_X] = smallest_block(g, X), [PF_CUT_Z] = smallest_block(g, Z), [PF_CUT_FIELD] = plan->request.fields},
         .message_bytes = bytes / plan->ranks / most,
         .enough_bytes = pf_tuning.message_bytes,
         .decomposition = flat ? "of two dimensions" : g->decomposition->name,
         .two_routes = other && !flat,
         .over = {ranks_along_z(g, g->decomposition), other ? ranks_along_z(g, other) : 1},
         .nz = g->n[Z],
-        .fields = plan->fields,
+        .fields = plan->request.fields,
     };
 }
 
@@ -63,40 +62,40 @@ static void describe(const struct pencilfft_plan_s *plan, struct pf_shape *shape
 
 static void set_parts(pencilfft_plan plan, const struct pf_shape *shape)
 {
-    struct pf_share share[PF_MAX_ROUTES] = {{0, plan->geometry.n[Z], 0, plan->fields}};
-    const struct pf_decomposition *d = plan->geometry.decomposition;
-    if (plan->choice.schedule->divide)
-        plan->choice.schedule->divide(shape, &plan->choice, share);
-    plan->parts = 0;
+    struct pf_share share[PF_MAX_ROUTES] = {{0, plan->layout.geometry.n[Z], 0, plan->request.fields}};
+    const struct pf_decomposition *d = plan->layout.geometry.decomposition;
+    if (plan->chosen.choice.schedule->divide)
+        plan->chosen.choice.schedule->divide(shape, &plan->chosen.choice, share);
+    plan->layout.parts = 0;
     for (int i = 0; i < PF_MAX_ROUTES; i++)
         if (share[i].field < share[i].field_end)
-            plan->part[plan->parts++] = (struct pf_part){i ? d->other_route : d, share[i]};
+            plan->layout.part[plan->layout.parts++] = (struct pf_part){i ? d->other_route : d, share[i]};
 }
 
 static pencilfft_box part_box(const struct pencilfft_plan_s *plan, int array, int rank, int i)
 {
-    struct pf_geometry g = plan->geometry;
-    g.decomposition = plan->part[i].decomposition;
-    return pf_planes_box(&g, plan->part[i].share.z, plan->part[i].share.z_end, pf_array_number(array),
+    struct pf_geometry g = plan->layout.geometry;
+    g.decomposition = plan->layout.part[i].decomposition;
+    return pf_planes_box(&g, plan->layout.part[i].share.z, plan->layout.part[i].share.z_end, pf_array_number(array),
                          pf_axes_done(&g, array), rank);
 }
 
 int pf_parts_of(const struct pencilfft_plan_s *plan, int array)
 {
-    return array == PENCILFFT_INPUT || pf_array_number(array) == 0 ? 1 : plan->parts;
+    return array == PENCILFFT_INPUT || pf_array_number(array) == 0 ? 1 : plan->layout.parts;
 }
 
 pencilfft_part pf_part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
 {
-    pencilfft_part part = {.fields = plan->fields};
+    pencilfft_part part = {.fields = plan->request.fields};
     int64_t elements = 0; /* of the part before */
     if (array == PENCILFFT_INPUT || array == 0)
-        part.box = array ? pf_input_box(plan, rank) : pf_array_box(&plan->geometry, 0, rank);
+        part.box = array ? pf_input_box(plan, rank) : pf_array_box(&plan->layout.geometry, 0, rank);
     for (int j = 0; j <= i && array > 0; j++) {
         part.start += elements;
         part.box = part_box(plan, array, rank, j);
-        part.first_field = plan->part[j].share.field;
-        part.fields = plan->part[j].share.field_end - part.first_field;
+        part.first_field = plan->layout.part[j].share.field;
+        part.fields = plan->layout.part[j].share.field_end - part.first_field;
         elements = pf_box_elements(&part.box) * part.fields;
     }
     pf_part_lay(plan, &part);
@@ -107,7 +106,7 @@ int64_t pf_array_bytes(const struct pencilfft_plan_s *plan, int array, int rank)
 {
     pencilfft_part last = pf_part_of(plan, array, rank, pf_parts_of(plan, array) - 1);
     int64_t elements = last.start + last.fields * pf_box_elements(&last.box);
-    return elements * (int64_t)(array == PENCILFFT_INPUT ? plan->input_bytes : plan->element_bytes);
+    return elements * (int64_t)(array == PENCILFFT_INPUT ? plan->layout.input_bytes : plan->layout.element_bytes);
 }
 
 /* ---- routes --------------------------------------------------------------------------------------------------------- */
@@ -116,19 +115,19 @@ int64_t pf_array_bytes(const struct pencilfft_plan_s *plan, int array, int rank)
 static int number_of(const struct pencilfft_plan_s *plan, const char *name)
 {
     int e = 0;
-    while (strcmp(plan->geometry.decomposition->exchange[e].name, name))
+    while (strcmp(plan->layout.geometry.decomposition->exchange[e].name, name))
         e++;
     return e;
 }
 
 static void set_route(pencilfft_plan plan, int i, const struct pf_decomposition *d, struct pf_share share)
 {
-    struct pf_route *route = &plan->route[i];
-    struct pf_geometry g = plan->geometry;
+    struct pf_route *route = &plan->layout.route[i];
+    struct pf_geometry g = plan->layout.geometry;
     *route = (struct pf_route){.decomposition = g.decomposition = d, .share = share};
-    for (int e = 0; e < plan->exchanges; e++)
+    for (int e = 0; e < plan->layout.exchanges; e++)
         route->exchange[e] = number_of(plan, d->exchange[e].name);
-    for (int array = 0; array <= plan->exchanges; array++)
+    for (int array = 0; array <= plan->layout.exchanges; array++)
         for (int after = 0; after < 2; after++)
             route->mine[after][array] = pf_planes_box(&g, share.z, share.z_end, array,
                                                       pf_axes_done(&g, after ? array : PF_BEFORE + array), plan->rank);
@@ -137,26 +136,26 @@ static void set_route(pencilfft_plan plan, int i, const struct pf_decomposition 
 
 static void set_routes(pencilfft_plan plan)
 {
-    struct pf_share all = {0, plan->geometry.n[Z], 0, plan->fields};
-    plan->routes = plan->beside ? plan->parts : 1;
-    for (int i = 0; i < plan->routes; i++)
-        set_route(plan, i, plan->part[i].decomposition, plan->beside ? plan->part[i].share : all);
+    struct pf_share all = {0, plan->layout.geometry.n[Z], 0, plan->request.fields};
+    plan->layout.routes = plan->chosen.beside ? plan->layout.parts : 1;
+    for (int i = 0; i < plan->layout.routes; i++)
+        set_route(plan, i, plan->layout.part[i].decomposition, plan->chosen.beside ? plan->layout.part[i].share : all);
 }
 
 int pf_schedule_take(pencilfft_plan plan, const struct pf_choice *choice)
 {
     struct pf_shape shape;
     describe(plan, &shape);
-    plan->choice = *choice;
-    int status = pf_choice_settle(&shape, &plan->choice);
+    plan->chosen.choice = *choice;
+    int status = pf_choice_settle(&shape, &plan->chosen.choice);
     if (status)
         return status;
-    plan->asked = plan->choice.schedule;
-    if (!moves(plan) && plan->choice.schedule->keeps_boxes)
-        plan->choice = (struct pf_choice){.schedule = &pf_schedule_sequence,
-                                          .letter = {choice->letter[0], choice->letter[1]}};
-    plan->beside = plan->choice.schedule->beside && moves(plan);
-    pf_choice_write(&plan->choice, plan->schedule);
+    plan->chosen.asked = plan->chosen.choice.schedule;
+    if (!moves(plan) && plan->chosen.choice.schedule->keeps_boxes)
+        plan->chosen.choice = (struct pf_choice){.schedule = &pf_schedule_sequence,
+                                                 .letter = {choice->letter[0], choice->letter[1]}};
+    plan->chosen.beside = plan->chosen.choice.schedule->beside && moves(plan);
+    pf_choice_write(&plan->chosen.choice, plan->chosen.schedule);
     set_parts(plan, &shape);
     set_routes(plan);
     return PENCILFFT_OK;

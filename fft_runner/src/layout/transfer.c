@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "layout/inside.h"
 
 /* Names of the exchanges that run beside other work. */
@@ -19,22 +18,22 @@ static const char *those_beside(char text[128])
 int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
     char names[128] = "";
-    const struct pf_exchange *exchange = plan->chosen[e];
-    if (plan->caller_work && pf_exchange_is_tied(exchange) && !exchange->memory)
+    const struct pf_exchange *exchange = plan->chosen.exchange[e];
+    if (plan->request.caller_work && exchange->tied && !exchange->memory)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "exchange %s is tied to the buffers with which the plan is made, and caller_work gives others; use "
                        "another exchange, or a plan without caller_work",
                        exchange->name);
-    if (!(plan->asked->beside || plan->nonblocking) || plan->chosen[e]->beside)
+    if (!(plan->chosen.asked->beside || plan->request.nonblocking) || plan->chosen.exchange[e]->beside)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_NOT_POSSIBLE,
                    "exchange %s cannot run beside other work, as %s%s needs it; use %s, or one of the exchanges %s",
-                   plan->chosen[e]->name, plan->nonblocking ? "a nonblocking plan" : "schedule ",
-                   plan->nonblocking ? "" : plan->asked->name,
-                   plan->nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
+                   plan->chosen.exchange[e]->name, plan->request.nonblocking ? "a nonblocking plan" : "schedule ",
+                   plan->request.nonblocking ? "" : plan->chosen.asked->name,
+                   plan->request.nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
 }
 
-/* The lane's pieces of an array in the boxes of an exchange with PF_BOXES. */
+/* The lane's pieces of an array in the boxes of an exchange. */
 static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
                        int array, struct pf_parts *parts)
 {
@@ -52,51 +51,51 @@ static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane
 
 int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
 {
-    struct pf_lane *of = &plan->lane[lane];
+    struct pf_lane *of = &plan->layout.lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
-    const struct pf_route *route = &plan->route[of->route];
+    const struct pf_route *route = &plan->layout.route[of->route];
     int status = PENCILFFT_OK, e = route->exchange[at], nearest = route->nearest[at];
-    const struct pf_exchange *exchange = plan->chosen[e];
+    const struct pf_exchange *exchange = plan->chosen.exchange[e];
     t->exchange = exchange;
     t->number = e;
-    t->in_slots = plan->beside;
+    t->boxes = exchange->takes_boxes;
+    t->in_slots = plan->chosen.beside;
     t->transpose = (struct pf_transpose){
-        .group = plan->group[e],
-        .p = plan->p[e],
-        .me = plan->me[e],
+        .group = plan->layout.group[e],
+        .p = plan->layout.p[e],
+        .me = plan->layout.me[e],
         .from = of->boxes[at][backward],
         .to = of->boxes[at][!backward],
-        .element_bytes = plan->sent_bytes,
+        .element_bytes = plan->layout.sent_bytes,
         .fields = of->field_end - of->field,
-        .threads = plan->threads,
-        .places = plan->places[e].at ? &plan->places[e] : NULL,
-        .beside = plan->beside || plan->nonblocking,
-        .lane = lane + backward * plan->lanes,
+        .threads = plan->request.threads,
+        .places = plan->layout.places[e].at ? &plan->layout.places[e] : NULL,
+        .beside = plan->chosen.beside || plan->request.nonblocking,
+        .lane = lane + backward * plan->layout.lanes,
         .backward = backward,
         .other_direction = of->transfer[!backward][at].state,
     };
     for (int sent = 1; sent >= 0 && !status; sent--) {
         struct pf_parts *parts = sent ? &t->sent : &t->received;
-        status = exchange->takes == PF_BOXES
-                     ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
-                     : pf_parts_make(&t->transpose, sent, nearest, parts);
+        status = t->boxes ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
+                          : pf_parts_make(&t->transpose, sent, nearest, parts);
     }
     return status ? status : pf_exchange_plan(exchange, &t->transpose, &t->sent, &t->received, &t->state);
 }
 
 int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
 {
-    struct pf_lane *of = &plan->lane[lane];
+    struct pf_lane *of = &plan->layout.lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
     struct pf_joint joint = pf_joint_alone(plan, backward, of->route, at);
-    int64_t slot = of->slot * (int64_t)plan->sent_bytes;
+    int64_t slot = of->slot * (int64_t)plan->layout.sent_bytes;
     char *buffer[PF_BUFFERS];
     if (!t->state || !t->exchange->connect)
         return PENCILFFT_OK;
     const struct pf_arrays none = pf_arrays_full(NULL, NULL);
     pf_buffers_list(plan, backward, &none, buffer);
-    return pf_exchange_connect(t->exchange, t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
-                               buffer[joint.to] ? buffer[joint.to] + slot : NULL);
+    return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
+                                buffer[joint.to] ? buffer[joint.to] + slot : NULL);
 }
 
 /* ---- its messages as pieces of buffers -------------------------------------------------------------------------------- */
@@ -109,7 +108,6 @@ int pf_transfer_pieces(const struct pf_transfer *t, bool sent)
 struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_transfer *t, const struct pf_joint *joint,
                                   bool sent, int i)
 {
-    bool boxes = t->exchange->takes == PF_BOXES;
     bool own = sent && i == t->transpose.me && !t->exchange->moves_self && !t->in_slots && joint->kept != PF_KEPT_AMONG_SENT;
     int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
@@ -120,13 +118,12 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                              .first = lane->field,
                              .fields = fields,
                              .start = lane->slot + parts->list.start[i],
-                             .field = boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
+                             .field = t->boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
 }
 
 static void release(struct pf_transfer *t)
 {
-    if (t->state)
-        t->exchange->destroy(t->state);
+    pf_exchange_destroy(t->exchange, t->state);
     pf_parts_release(&t->sent);
     pf_parts_release(&t->received);
     *t = (struct pf_transfer){.state = NULL};
@@ -134,8 +131,8 @@ static void release(struct pf_transfer *t)
 
 void pf_transfers_release(pencilfft_plan plan)
 {
-    for (int l = 0; l < plan->lanes; l++)
+    for (int l = 0; l < plan->layout.lanes; l++)
         for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-            for (int at = 0; at < plan->exchanges; at++)
-                release(&plan->lane[l].transfer[backward][at]);
+            for (int at = 0; at < plan->layout.exchanges; at++)
+                release(&plan->layout.lane[l].transfer[backward][at]);
 }

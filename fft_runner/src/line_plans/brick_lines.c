@@ -3,18 +3,11 @@
  *        communicator, and all their lines are one plan for lines (line.c), which knows nothing of the other axes.
  * Source: A. Jocksch, N. Tselepidis, V. Karakasis, Cray User Group 2021; without transposes between the axes.
  * Cost:  the lines of every axis; two local transposes of the brick for y and for x. */
-#include "line_plans/brick_lines.h"
+#include "line_plans/line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "common/failure.h"
-#include "common/same.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
-
-enum { ALIGNMENT = 64 };
 
 static const pencilfft_brick_lines_desc defaults = {
     .struct_bytes = sizeof(pencilfft_brick_lines_desc),
@@ -183,14 +176,6 @@ static int make_axes(pencilfft_brick_lines plan, const pencilfft_brick_lines_des
     return status;
 }
 
-static int make_one(size_t bytes, void **raw, void **buffer)
-{
-    if (!(*raw = malloc(bytes + ALIGNMENT)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-    *buffer = (char *)*raw + (ALIGNMENT - (uintptr_t)*raw % ALIGNMENT);
-    return PENCILFFT_OK;
-}
-
 /* For a brick transposed for its lines, and for bricks between two axes that are longer than input or output. */
 static int make_buffers(pencilfft_brick_lines plan)
 {
@@ -204,8 +189,8 @@ static int make_buffers(pencilfft_brick_lines plan)
     plan->elements = most * plan->fields;
     size_t bytes = (size_t)plan->elements * plan->element_bytes;
     int64_t shorter = pf_smaller(pf_brick_bytes(plan, 0, plan->rank), pf_brick_bytes(plan, 1, plan->rank));
-    int status = make_one(bytes, &plan->raw[0], &plan->turned);
-    return status || (int64_t)bytes <= shorter ? status : make_one(bytes, &plan->raw[1], &plan->between);
+    int status = pf_aligned_make(bytes, &plan->raw[0], &plan->turned);
+    return status || (int64_t)bytes <= shorter ? status : pf_aligned_make(bytes, &plan->raw[1], &plan->between);
 }
 
 /* ---- names ----------------------------------------------------------------------------------------------------------- */

@@ -1,11 +1,8 @@
 /* Running a plan for bricks of lines: one axis after the other. */
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
-#include "handle/same_call.h"
-#include "line_plans/brick_lines.h"
+#include "line_plans/line.h"
 #include "speed/clock.h"
 
 static void lap(pencilfft_brick_lines plan, int phase)
@@ -78,31 +75,15 @@ static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const 
     return status;
 }
 
-static const char *const function = "pencilfft_brick_lines_execute";
-
 static int64_t length_on(const void *plan, int after, int rank)
 {
     return pf_brick_bytes(plan, after, rank);
 }
 
-static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, const void *out)
-{
-    int status = pf_line_may_run(function, plan ? plan->all : MPI_COMM_NULL, direction, in, out);
-    if (status)
-        return status;
-    int backward = direction == PENCILFFT_BACKWARD;
-    const struct pf_wanted array[2] = {{function, "in", in, length_on, plan, backward, backward, NULL},
-                                       {function, "out", out, length_on, plan, !backward, !backward, NULL}};
-    return pf_line_check_arrays(array, &plan->handle);
-}
-
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out), usable = plan ? pf_usable(plan->all, function) : PENCILFFT_OK;
-    if (plan && !usable)
-        status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
-                                       in == out);
-    status = status ? status : usable;
+    int status = pf_line_check_call("pencilfft_brick_lines_execute", plan ? &plan->handle : NULL, direction, in, out,
+                                    length_on);
     if (status)
         return status;
     memset(plan->seconds, 0, sizeof plan->seconds);

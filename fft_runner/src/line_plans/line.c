@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "common/same.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
-
-enum { ALIGNMENT = 64 };
-
 struct order {
     const char *name;
 };
@@ -128,13 +121,10 @@ static int make_buffers(pencilfft_line_plan plan)
     int64_t most, messages;
     sizes(plan, &most, &messages);
     void **place[4] = {&plan->buffer[0], &plan->buffer[1], &plan->sent, &plan->received};
-    for (int i = 0; i < 4; i++) {
-        size_t bytes = (size_t)(i < 2 ? most : messages) * plan->numbers->bytes;
-        if (!(plan->raw[i] = malloc(bytes + ALIGNMENT)))
-            return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-        *place[i] = (char *)plan->raw[i] + (ALIGNMENT - (uintptr_t)plan->raw[i] % ALIGNMENT);
-    }
-    return PENCILFFT_OK;
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < 4 && !status; i++)
+        status = pf_aligned_make((size_t)(i < 2 ? most : messages) * plan->numbers->bytes, &plan->raw[i], place[i]);
+    return status;
 }
 
 static int make_meeting(pencilfft_line_plan plan, const struct pf_line_step *s, struct pf_line_work *w)
@@ -246,7 +236,8 @@ static void name_phases(pencilfft_line_plan plan)
         if (s->name[0])
             plan->step_of[plan->exchanges++] = i;
     }
-    snprintf(plan->phase[n], PF_LINE_PHASE_NAME, "total");
+    snprintf(plan->phase[n++], PF_LINE_PHASE_NAME, "total");
+    plan->phases = n;
 }
 
 /* ---- create and destroy ----------------------------------------------------------------------------------------------- */

@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "handle/same_call.h"
 #include "line_plans/line.h"
 #include "speed/clock.h"
 
@@ -233,34 +230,32 @@ int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, co
     return status;
 }
 
-int pf_line_may_run(const char *function, MPI_Comm all, pencilfft_direction direction, const void *in, const void *out)
+int pf_line_check_call(const char *function, const struct pf_handle *plan, pencilfft_direction direction, const void *in,
+                       const void *out, int64_t (*bytes_on)(const void *plan, int after, int rank))
 {
     enum { ALIGNED = 16 };
-    if (all == MPI_COMM_NULL || !in || !out)
+    if (!plan)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or buffer", function);
-    int status = pf_usable(all, function);
+    int status = pf_usable(plan->all, function), backward = direction == PENCILFFT_BACKWARD;
     if (status)
         return status;
-    if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD", function,
-                       (int)direction);
-    if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: a buffer is not aligned to 16 bytes", function);
-    return PENCILFFT_OK;
+    uintptr_t from = (uintptr_t)in, to = (uintptr_t)out;
+    const struct pf_wanted array[2] = {{function, "in", in, bytes_on, plan, backward, backward, NULL},
+                                       {function, "out", out, bytes_on, plan, !backward, !backward, NULL}};
+    if (!in || !out)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or buffer", function);
+    else if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD", function,
+                         (int)direction);
+    else if (from % ALIGNED || to % ALIGNED)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: a buffer is not aligned to 16 bytes", function);
+    else if (from != to && from < to + (uintptr_t)bytes_on(plan, !backward, plan->rank) &&
+             to < from + (uintptr_t)bytes_on(plan, backward, plan->rank))
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", function);
+    for (int i = 0; i < 2 && !status; i++)
+        status = pf_given_check(&array[i], plan->all, plan->rank, plan->ranks);
+    return pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0, in == out);
 }
-
-int pf_line_check_arrays(const struct pf_wanted array[2], const struct pf_handle *plan)
-{
-    uintptr_t in = (uintptr_t)array[0].start, out = (uintptr_t)array[1].start;
-    int64_t in_bytes = array[0].bytes_on(plan, array[0].array, plan->rank);
-    int64_t out_bytes = array[1].bytes_on(plan, array[1].array, plan->rank);
-    if (in != out && in < out + (uintptr_t)out_bytes && out < in + (uintptr_t)in_bytes)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", array[0].function);
-    int status = pf_given_check(&array[0], plan->all, plan->rank, plan->ranks);
-    return status ? status : pf_given_check(&array[1], plan->all, plan->rank, plan->ranks);
-}
-
-static const char *const function = "pencilfft_line_execute";
 
 /* Of the points before (0) or after (1) a forward transform. */
 static int64_t length_on(const void *of, int after, int rank)
@@ -269,31 +264,16 @@ static int64_t length_on(const void *of, int after, int rank)
     return plan->lines * pf_line_points(after ? &plan->steps.to : &plan->steps.from, rank) * (int64_t)plan->numbers->bytes;
 }
 
-static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, const void *out)
-{
-    int status = pf_line_may_run(function, plan ? plan->all : MPI_COMM_NULL, direction, in, out);
-    if (status)
-        return status;
-    int backward = direction == PENCILFFT_BACKWARD;
-    const struct pf_wanted array[2] = {{function, "in", in, length_on, plan, backward, backward, NULL},
-                                       {function, "out", out, length_on, plan, !backward, !backward, NULL}};
-    return pf_line_check_arrays(array, &plan->handle);
-}
-
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out), usable = plan ? pf_usable(plan->all, function) : PENCILFFT_OK;
-    if (plan && !usable)
-        status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
-                                       in == out);
-    status = status ? status : usable;
+    int status = pf_line_check_call("pencilfft_line_execute", plan ? &plan->handle : NULL, direction, in, out, length_on);
     if (status)
         return status;
     plan->last = pf_now();
     memset(plan->seconds, 0, sizeof plan->seconds);
     status = pf_line_run(plan, direction == PENCILFFT_BACKWARD, 0, plan->steps.count, in, out);
     lap(plan, 0);
-    for (int phase = 0; phase < 1 + 3 * plan->exchanges; phase++)
-        plan->seconds[1 + 3 * plan->exchanges] += plan->seconds[phase];
+    for (int phase = 0; phase < plan->phases - 1; phase++)
+        plan->seconds[plan->phases - 1] += plan->seconds[phase];
     return status;
 }

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-
 static const struct pf_rigor rows[] = {
     {"estimate", FFTW_ESTIMATE},
     {"measure", FFTW_MEASURE},

@@ -2,9 +2,7 @@
 
 #include <stdbool.h>
 
-#include "lines/fftw_calls.h"
 #include "lines/transforms.h"
-#include "pencilfft.h"
 
 struct pf_rigor {
     const char *name;

@@ -19,11 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
-#include "speed/ask.h"
 #include "speed/threads.h"
+#include "speed/tuning.h"
 
 enum { Z = 2 };
 

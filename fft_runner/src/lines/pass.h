@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "geometry/decomposition.h"
 #include "lines/line_fft.h"
 #include "speed/clock.h"
 

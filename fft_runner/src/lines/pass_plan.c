@@ -15,11 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/failure.h"
-#include "geometry/blocks.h"
-#include "geometry/geometry.h"
 #include "lines/pass.h"
-#include "speed/ask.h"
 #include "speed/tuning.h"
 
 enum { Z = 2 };

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "common/failure.h"
-
 enum { X, Y, Z };
 enum { COSINE, SINE };
 

@@ -5,7 +5,6 @@
 
 #include "geometry/geometry.h"
 #include "lines/fftw_calls.h"
-#include "pencilfft.h"
 
 /* The transform along an axis. */
 struct pf_line {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-
 enum { X, Y, Z };
 enum { ALIGNMENT = 16 }; /* that FFTW's plans depend on */
 
@@ -39,11 +37,11 @@ static int side_make(struct pf_side *side, int n, size_t element_bytes, int copi
 static int array_side(const struct place *at, bool input, int buffer, struct pf_side *side)
 {
     const struct pencilfft_plan_s *plan = at->plan;
-    int array = input ? PENCILFFT_INPUT : plan->exchanges, parts = pf_parts_of(plan, array);
-    int status = side_make(side, parts, input ? plan->input_bytes : plan->element_bytes, -1);
+    int array = input ? PENCILFFT_INPUT : plan->layout.exchanges, parts = pf_parts_of(plan, array);
+    int status = side_make(side, parts, input ? plan->layout.input_bytes : plan->layout.element_bytes, -1);
     for (int i = 0; i < parts && !status; i++) {
         pencilfft_part part = pf_part_of(plan, array, plan->rank, i);
-        if (parts == 1 || plan->routes == 1 || is_of(at, i))
+        if (parts == 1 || plan->layout.routes == 1 || is_of(at, i))
             side->piece[side->n++] = (struct pf_piece){.buffer = buffer,
                                                        .box = part.box,
                                                        .first = part.first_field,
@@ -59,7 +57,7 @@ static pencilfft_box pass_box(const struct pencilfft_plan_s *plan, const struct 
                               const struct pf_pass_form *form, bool after)
 {
     unsigned lines = (form->z ? 1U << Z : 0) | (form->u != PF_NO_AXIS ? 1U << form->u : 0);
-    struct pf_geometry g = plan->geometry;
+    struct pf_geometry g = plan->layout.geometry;
     g.decomposition = route->decomposition;
     pencilfft_box box = pf_planes_box(&g, route->share.z, route->share.z_end, form->array,
                                       after ? form->done | lines : form->done, plan->rank);
@@ -72,10 +70,12 @@ static pencilfft_box pass_box(const struct pencilfft_plan_s *plan, const struct 
 /* The array in a work buffer between two passes without an exchange. */
 static int dense_side(const struct place *at, pencilfft_box box, int buffer, struct pf_side *side)
 {
-    int status = side_make(side, 1, at->plan->element_bytes, -1);
+    int status = side_make(side, 1, at->plan->layout.element_bytes, -1);
     if (!status)
-        side->piece[side->n++] =
-            (struct pf_piece){.buffer = buffer, .box = box, .fields = at->plan->fields, .field = pf_box_elements(&box)};
+        side->piece[side->n++] = (struct pf_piece){.buffer = buffer,
+                                                   .box = box,
+                                                   .fields = at->plan->request.fields,
+                                                   .field = pf_box_elements(&box)};
     return status;
 }
 
@@ -84,18 +84,18 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
 {
     const struct pencilfft_plan_s *plan = at->plan;
     int n = 0;
-    for (int l = 0; l < plan->lanes; l++) {
-        const struct pf_lane *lane = &plan->lane[l];
-        int e = plan->sequence[at->backward].joint[lane->route][j].exchange;
+    for (int l = 0; l < plan->layout.lanes; l++) {
+        const struct pf_lane *lane = &plan->layout.lane[l];
+        int e = plan->program.sequence[at->backward].joint[lane->route][j].exchange;
         n += is_of(at, lane->route) ? pf_transfer_pieces(&lane->transfer[at->backward][e], sent) : 0;
     }
-    int number = plan->route[at->route].exchange[plan->sequence[at->backward].joint[at->route][j].exchange];
-    const struct pf_exchange_phases *phases = &plan->phases.of[number];
-    int status = side_make(side, n, plan->element_bytes, sent ? phases->pack : phases->unpack);
-    side->stored_bytes = plan->sent_bytes;
-    for (int l = 0; l < plan->lanes && !status; l++) {
-        const struct pf_lane *lane = &plan->lane[l];
-        const struct pf_joint *joint = &plan->sequence[at->backward].joint[lane->route][j];
+    int number = plan->layout.route[at->route].exchange[plan->program.sequence[at->backward].joint[at->route][j].exchange];
+    const struct pf_exchange_phases *phases = &plan->program.phases.of[number];
+    int status = side_make(side, n, plan->layout.element_bytes, sent ? phases->pack : phases->unpack);
+    side->stored_bytes = plan->layout.sent_bytes;
+    for (int l = 0; l < plan->layout.lanes && !status; l++) {
+        const struct pf_lane *lane = &plan->layout.lane[l];
+        const struct pf_joint *joint = &plan->program.sequence[at->backward].joint[lane->route][j];
         const struct pf_transfer *t = &lane->transfer[at->backward][joint->exchange];
         for (int i = 0; is_of(at, lane->route) && i < pf_transfer_pieces(t, sent); i++)
             side->piece[side->n++] = pf_transfer_piece(lane, t, joint, sent, i);
@@ -106,8 +106,8 @@ static int message_side(const struct place *at, bool sent, int j, struct pf_side
 /* Data that a pass writes into the joint j behind the pass, or reads from the joint before the pass. */
 static int joint_side(const struct place *at, int j, bool writes, struct pf_side *side)
 {
-    const struct pf_joint *joint = &at->plan->sequence[at->backward].joint[at->route][j];
-    const struct pf_route *route = &at->plan->route[at->route];
+    const struct pf_joint *joint = &at->plan->program.sequence[at->backward].joint[at->route][j];
+    const struct pf_route *route = &at->plan->layout.route[at->route];
     const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
     return joint->exchange < 0 ? dense_side(at, pass_box(at->plan, route, form, writes != at->backward), joint->from, side)
                                : message_side(at, writes, j, side);
@@ -115,7 +115,7 @@ static int joint_side(const struct place *at, int j, bool writes, struct pf_side
 
 static int make_sides(const struct place *at, struct pf_pass *pass)
 {
-    int last = at->plan->sequence[at->backward].n - 1;
+    int last = at->plan->program.sequence[at->backward].n - 1;
     int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in) : joint_side(at, at->i - 1, false, &pass->in);
     if (status)
         return status;
@@ -135,14 +135,14 @@ static struct pf_modes kept_along(const struct pf_transform *t, int axis)
 static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int backward, int axis)
 {
     return (struct pf_lines){
-        .fftw = plan->precision->fftw,
-        .line = plan->transform.line[axis],
+        .fftw = plan->request.precision->fftw,
+        .line = plan->layout.transform.line[axis],
         .backward = backward,
-        .flags = plan->rigor->flag,
-        .n = plan->transform.points[axis],
-        .kept = kept_along(&plan->transform, axis),
-        .complex_elements = plan->transform.line[axis].kind == PF_R2R && !plan->transform.real_output,
-        .phase = plan->phases.fft[axis],
+        .flags = plan->request.rigor->flag,
+        .n = plan->layout.transform.points[axis],
+        .kept = kept_along(&plan->layout.transform, axis),
+        .complex_elements = plan->layout.transform.line[axis].kind == PF_R2R && !plan->layout.transform.real_output,
+        .phase = plan->program.phases.fft[axis],
     };
 }
 
@@ -150,13 +150,13 @@ static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int back
 static int along_of(const struct pencilfft_plan_s *plan, const struct pf_route *route, const struct pf_pass_form *form)
 {
     int i = (int)(form - route->form), at = i > 0 && i == route->passes - 1 ? form[-1].exchange : PF_NO_EXCHANGE;
-    return at >= 0 && plan->chosen[route->exchange[at]]->takes == PF_MESSAGES ? route->nearest[at] : Z;
+    return at >= 0 && !plan->chosen.exchange[route->exchange[at]]->takes_boxes ? route->nearest[at] : Z;
 }
 
 static void set_pass(const struct place *at, struct pf_pass *pass)
 {
     pencilfft_plan plan = at->plan;
-    const struct pf_route *route = &plan->route[at->route];
+    const struct pf_route *route = &plan->layout.route[at->route];
     const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
     int u = form->u == X ? X : Y, along = along_of(plan, route, form);
     *pass = (struct pf_pass){
@@ -165,31 +165,31 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
         .inner = u,
         .along = along,
         .backward = at->backward,
-        .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
-        .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
-        .fields = plan->fields,
-        .near_fields = plan->interleaved && (at->i == 0 || at->i == route->passes - 1),
-        .threads = plan->threads,
+        .z = form->z && plan->layout.transform.line[Z].kind != PF_SKIP,
+        .u = form->u != PF_NO_AXIS && plan->layout.transform.line[u].kind != PF_SKIP,
+        .fields = plan->request.fields,
+        .near_fields = plan->request.interleaved && (at->i == 0 || at->i == route->passes - 1),
+        .threads = plan->request.threads,
     };
     pencilfft_box before = pass_box(plan, route, form, false);
     memcpy(pass->points, before.extent, sizeof pass->points);
     pass->z_lines = lines_along(plan, at->backward, Z);
     pass->u_lines = lines_along(plan, at->backward, u);
-    if (plan->element_bytes % ALIGNMENT && pass->z && pass->z_lines.kept.skipped &&
+    if (plan->layout.element_bytes % ALIGNMENT && pass->z && pass->z_lines.kept.skipped &&
         pass->z_lines.kept.n > pass->z_lines.kept.low)
         pass->u_lines.flags |= FFTW_UNALIGNED; /* the high modes in a plane */
 }
 
 bool pf_pass_is_shared(const struct pencilfft_plan_s *plan, int backward, int i)
 {
-    return plan->routes > 1 && i == (backward ? plan->sequence[backward].n - 1 : 0);
+    return plan->layout.routes > 1 && i == (backward ? plan->program.sequence[backward].n - 1 : 0);
 }
 
 bool pf_pass_runs_by_lanes(const struct pencilfft_plan_s *plan, int backward, int i)
 {
-    const struct pf_route *route = &plan->route[0];
+    const struct pf_route *route = &plan->layout.route[0];
     int array = route->form[backward ? route->passes - 1 - i : i].array;
-    return !pf_pass_is_shared(plan, backward, i) && pf_lane_runs(plan, &plan->sequence[backward].pass[0][i], array);
+    return !pf_pass_is_shared(plan, backward, i) && pf_lane_runs(plan, &plan->program.sequence[backward].pass[0][i], array);
 }
 
 /* Ranges of the lanes of a pass, or the whole pass. */
@@ -200,9 +200,9 @@ static int plan_pass(const struct place *at, struct pf_pass *pass, char *const b
     int ranges = 0;
     if (!pf_pass_runs_by_lanes(plan, at->backward, at->i))
         return pf_pass_plan(pass, buffer, range, 1);
-    for (int l = 0; l < plan->lanes; l++)
-        if (plan->lane[l].route == at->route)
-            range[ranges++] = pf_lane_range(plan, &plan->lane[l], pass);
+    for (int l = 0; l < plan->layout.lanes; l++)
+        if (plan->layout.lane[l].route == at->route)
+            range[ranges++] = pf_lane_range(plan, &plan->layout.lane[l], pass);
     return pf_pass_plan(pass, buffer, range, ranges);
 }
 
@@ -212,9 +212,9 @@ int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
     char *buffer[PF_BUFFERS];
     const struct pf_arrays arrays = pf_arrays_full(in, out);
     pf_buffers_list(plan, backward, &arrays, buffer);
-    for (int r = 0; r < plan->routes; r++)
-        for (int i = 0; i < plan->route[r].passes && !status; i++) {
-            struct pf_pass *pass = &plan->sequence[backward].pass[r][i];
+    for (int r = 0; r < plan->layout.routes; r++)
+        for (int i = 0; i < plan->layout.route[r].passes && !status; i++) {
+            struct pf_pass *pass = &plan->program.sequence[backward].pass[r][i];
             struct place at = {plan, backward, r, i, pf_pass_is_shared(plan, backward, i)};
             if (at.shared && r > 0)
                 continue;

@@ -1,15 +1,14 @@
 /* Questions to a plan and the library: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c answer the
  * rest. */
-#include "plan/ask.h"
-#include "common/failure.h"
 #include "ends/ends.h"
 #include "layout/layout.h"
+#include "plan/plan.h"
 
 /* The remapped end of a transform with this array outside; PF_ENDS if there is none. */
 static int end_of(const struct pencilfft_plan_s *plan, int array)
 {
     int end = array == PENCILFFT_INPUT ? 0 : array == PENCILFFT_OUTPUT ? 1 : PF_ENDS;
-    return end < PF_ENDS && plan->end[end].remapped ? end : PF_ENDS;
+    return end < PF_ENDS && plan->layout.end[end].remapped ? end : PF_ENDS;
 }
 
 int pf_array_of(const struct pencilfft_plan_s *plan, int array)
@@ -17,10 +16,10 @@ int pf_array_of(const struct pencilfft_plan_s *plan, int array)
     if (array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT)
         return 0;
     if (array == PENCILFFT_OUTPUT || array == PENCILFFT_INNER_OUTPUT)
-        return plan->exchanges;
-    if (array > PF_BEFORE && array <= PF_BEFORE + plan->exchanges)
+        return plan->layout.exchanges;
+    if (array > PF_BEFORE && array <= PF_BEFORE + plan->layout.exchanges)
         return array;
-    return array >= 0 && array <= plan->exchanges ? array : -1;
+    return array >= 0 && array <= plan->layout.exchanges ? array : -1;
 }
 
 static bool is_input(int array)
@@ -44,7 +43,7 @@ static pencilfft_part inner_part_of(const struct pencilfft_plan_s *plan, int arr
     int end = end_of(plan, array);
     if (end == PF_ENDS)
         return pf_part_of(plan, own_array_of(plan, array), rank, i);
-    pencilfft_part part = {.box = pf_end_box(plan, end, rank), .fields = plan->fields};
+    pencilfft_part part = {.box = pf_end_box(plan, end, rank), .fields = plan->request.fields};
     pf_part_lay(plan, &part);
     return part;
 }
@@ -53,7 +52,7 @@ static pencilfft_part inner_part_of(const struct pencilfft_plan_s *plan, int arr
 static pencilfft_part part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
 {
     pencilfft_part part = inner_part_of(plan, array, rank, i);
-    part.box = pf_box_outside(plan->geometry.axes, &part.box);
+    part.box = pf_box_outside(plan->layout.geometry.axes, &part.box);
     return part;
 }
 
@@ -98,7 +97,7 @@ int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *bo
         status = pf_fail(PENCILFFT_BAD_CALL,
                          "pencilfft_box_of: under schedule %.200s this array has several parts; ask pencilfft_parts() and "
                          "pencilfft_part_of()",
-                         plan->schedule);
+                         plan->chosen.schedule);
     if (!status)
         *box = part_of(plan, array, rank, 0).box;
     return status;
@@ -115,56 +114,47 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
     bool input = is_input(array);
     *format = (pencilfft_format){
-        .element_bytes = input ? plan->input_bytes : plan->element_bytes,
-        .real_bytes = plan->precision->fftw->real_bytes,
-        .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
-        .fields = plan->fields,
+        .element_bytes = input ? plan->layout.input_bytes : plan->layout.element_bytes,
+        .real_bytes = plan->request.precision->fftw->real_bytes,
+        .is_complex = !(input ? plan->layout.transform.real_input : plan->layout.transform.real_output),
+        .fields = plan->request.fields,
         .field_stride = parts_of(plan, array) > 1 ? 0 : part_of(plan, array, plan->rank, 0).field_stride,
     };
     for (int axis = 0; axis < 3; axis++)
-        format->n[pf_axis_outside(plan->geometry.axes, axis)] =
-            pf_array_extent(&plan->geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
+        format->n[pf_axis_outside(plan->layout.geometry.axes, axis)] =
+            pf_array_extent(&plan->layout.geometry, input ? PF_BEFORE : pf_array_of(plan, array), axis);
     return PENCILFFT_OK;
 }
 
-/* A function that tells a number of a plan. */
-#define TELLS(function, type, value)                                                  \
-    int function(pencilfft_plan plan, type *result)                                   \
-    {                                                                                 \
-        if (!plan || !result)                                                         \
-            return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result", #function); \
-        *result = value;                                                              \
-        return PENCILFFT_OK;                                                          \
-    }
-TELLS(pencilfft_exchanges, int, plan->exchanges)
-TELLS(pencilfft_phases, int, plan->phases.n)
-TELLS(pencilfft_threads, int, plan->threads)
-TELLS(pencilfft_scale, double, plan->transform.scale)
-TELLS(pencilfft_alloc_elements, int64_t, plan->alloc_elements)
-TELLS(pencilfft_alloc_bytes, int64_t, plan->alloc_elements *(int64_t)plan->element_bytes)
+PF_TELLS(pencilfft_exchanges, pencilfft_plan, int, plan->layout.exchanges)
+PF_TELLS(pencilfft_phases, pencilfft_plan, int, plan->program.phases.n)
+PF_TELLS(pencilfft_threads, pencilfft_plan, int, plan->request.threads)
+PF_TELLS(pencilfft_scale, pencilfft_plan, double, plan->layout.transform.scale)
+PF_TELLS(pencilfft_alloc_elements, pencilfft_plan, int64_t, plan->memory.alloc_elements)
+PF_TELLS(pencilfft_alloc_bytes, pencilfft_plan, int64_t, plan->memory.alloc_elements *(int64_t)plan->layout.element_bytes)
 
 /* Each exchange and remap rounds each number once, by 2^-24 of the number at most. */
 static double exchange_error(const struct pencilfft_plan_s *plan)
 {
     int times = 0;
-    for (int e = 0; e < plan->exchanges; e++)
-        times += plan->p[e] > 1;
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        times += plan->layout.p[e] > 1;
     for (int end = 0; end < PF_ENDS; end++)
-        times += plan->end[end].remapped && plan->ranks > 1;
+        times += plan->layout.end[end].remapped && plan->ranks > 1;
     return pf_rounds(plan) ? times * 0x1p-24 : 0;
 }
-TELLS(pencilfft_exchange_error, double, exchange_error(plan))
+PF_TELLS(pencilfft_exchange_error, pencilfft_plan, double, exchange_error(plan))
 
 const char *pencilfft_schedule_chosen(pencilfft_plan plan)
 {
-    return plan ? plan->schedule : NULL;
+    return plan ? plan->chosen.schedule : NULL;
 }
 
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
 {
     if (pf_is_remap(plan, e))
         return pf_remap_names[e - PENCILFFT_REMAP_IN];
-    return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
+    return pf_is_exchange(plan, e) ? plan->layout.geometry.decomposition->exchange[e].name : NULL;
 }
 
 /* A function that lists the names of a table. */
@@ -197,25 +187,26 @@ const char *pencilfft_error_message(void)
 
 static int is_phase(pencilfft_plan plan, int phase)
 {
-    return plan && phase >= 0 && phase < plan->phases.n;
+    return plan && phase >= 0 && phase < plan->program.phases.n;
 }
 
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase)
 {
-    return is_phase(plan, phase) ? plan->phases.phase[phase].name : NULL;
+    return is_phase(plan, phase) ? plan->program.phases.phase[phase].name : NULL;
 }
 
 int pencilfft_phase_kind(pencilfft_plan plan, int phase)
 {
-    return is_phase(plan, phase) ? (int)plan->phases.phase[phase].kind : -1;
+    return is_phase(plan, phase) ? (int)plan->program.phases.phase[phase].kind : -1;
 }
 
 int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds)
 {
     if (!plan || !seconds)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phase_seconds: null plan or result");
-    for (int i = 0; i < plan->phases.n; i++)
-        seconds[i] = plan->phases.phase[i].kind == PENCILFFT_TOTAL ? plan->clock.total : plan->clock.seconds[i];
+    for (int i = 0; i < plan->program.phases.n; i++)
+        seconds[i] = plan->program.phases.phase[i].kind == PENCILFFT_TOTAL ? plan->program.clock.total
+                                                                           : plan->program.clock.seconds[i];
     return PENCILFFT_OK;
 }
 
@@ -233,10 +224,10 @@ int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line)
 {
     if (!plan || !line || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_of: null plan or result, or no such axis");
-    int inside = pf_axis_inside(plan->geometry.axes, axis);
-    const struct pf_line *own = &plan->transform.line[inside];
+    int inside = pf_axis_inside(plan->layout.geometry.axes, axis);
+    const struct pf_line *own = &plan->layout.transform.line[inside];
     bool numbered = own->kind == PF_R2R;
-    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0, plan->transform.n[inside],
-                             plan->transform.points[inside]};
+    *line = (pencilfft_line){kind_of(own), numbered ? own->cosine_kind + own->sine_kind : 0,
+                             plan->layout.transform.n[inside], plan->layout.transform.points[inside]};
     return PENCILFFT_OK;
 }

@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "choose/choose.h"
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "layout/layout.h"
-#include "plan/desc.h"
+#include "plan/plan.h"
 #include "run/run.h"
 #include "speed/threads.h"
 
@@ -28,60 +26,62 @@ static const struct pf_exchange *find_exchange(const char *name)
 /* NULL: that of the arrays. */
 static int set_exchange_precision(pencilfft_plan plan, const char *name)
 {
-    plan->exchange_precision = name ? pf_table_find(&pf_precisions, name) : plan->precision;
-    if (!plan->exchange_precision)
+    plan->request.exchange_precision = name ? pf_table_find(&pf_precisions, name) : plan->request.precision;
+    if (!plan->request.exchange_precision)
         return PENCILFFT_UNKNOWN_NAME;
-    if (plan->exchange_precision->fftw->real_bytes > plan->precision->fftw->real_bytes)
+    if (plan->request.exchange_precision->fftw->real_bytes > plan->request.precision->fftw->real_bytes)
         return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange_precision %s is more than precision %s has; give %s, or nothing",
-                       name, plan->precision->name, plan->precision->name);
+                       name, plan->request.precision->name, plan->request.precision->name);
     return PENCILFFT_OK;
 }
 
 static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    plan->directions = desc->directions;
-    if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
+    plan->request.directions = desc->directions;
+    if (!plan->request.directions || plan->request.directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
     if (desc->destroy_input != 0 && desc->destroy_input != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
                        desc->destroy_input);
-    plan->destroys_input = desc->destroy_input;
+    plan->request.destroys_input = desc->destroy_input;
     if (desc->nonblocking != 0 && desc->nonblocking != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "nonblocking is %d; give 1 for a plan to be started, else 0", desc->nonblocking);
-    plan->nonblocking = desc->nonblocking;
+    plan->request.nonblocking = desc->nonblocking;
     if (desc->caller_work != 0 && desc->caller_work != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "caller_work is %d; give 1 for a plan that gets its work memory, else 0",
                        desc->caller_work);
-    plan->caller_work = desc->caller_work;
+    plan->request.caller_work = desc->caller_work;
     if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
         return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
-    if (!(plan->exchange = find_exchange(desc->exchange)) ||
-        !(plan->geometry.axes = pf_table_find(&pf_orders, desc->order)) ||
-        !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->geometry.axes->dimensions,
-                                                               plan->bricks)) ||
-        !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
-        !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
-        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
+    if (!(plan->request.exchange = find_exchange(desc->exchange)) ||
+        !(plan->layout.geometry.axes = pf_table_find(&pf_orders, desc->order)) ||
+        !(plan->layout.geometry.decomposition =
+              pf_decomposition_find(desc->decomposition, plan->layout.geometry.axes->dimensions, plan->request.bricks)) ||
+        !(plan->request.precision = pf_table_find(&pf_precisions, desc->precision)) ||
+        !(plan->layout.geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
+        !(plan->request.rigor = pf_table_find(&pf_rigors, desc->rigor)) ||
+        !(plan->request.sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     int status = set_exchange_precision(plan, desc->exchange_precision);
     if (status)
         return status;
-    plan->exchanges = plan->geometry.decomposition->exchanges;
-    if (plan->geometry.axes->dimensions == 2 && plan->geometry.decomposition->dimensions == 1)
+    plan->layout.exchanges = plan->layout.geometry.decomposition->exchanges;
+    if (plan->layout.geometry.axes->dimensions == 2 && plan->layout.geometry.decomposition->dimensions == 1)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "decomposition %s is for three dimensions, and order %s has two; use pencil, which then has one "
                        "exchange, or brick",
-                       plan->geometry.decomposition->name, plan->geometry.axes->name);
-    if (plan->nonblocking && plan->sync->wait)
+                       plan->layout.geometry.decomposition->name, plan->layout.geometry.axes->name);
+    if (plan->request.nonblocking && plan->request.sync->wait)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "sync %s waits for all ranks, which a nonblocking plan does not; use sync none", plan->sync->name);
+                       "sync %s waits for all ranks, which a nonblocking plan does not; use sync none",
+                       plan->request.sync->name);
     return PENCILFFT_OK;
 }
 
 /* Before anything is computed from the extents. */
 static int check_size(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    struct pf_geometry *g = &plan->geometry;
+    struct pf_geometry *g = &plan->layout.geometry;
     bool flat = g->axes->dimensions == 2;
     const int64_t n[3] = {desc->nx, desc->ny, flat ? 1 : desc->nz};
     const int64_t points[3] = {pf_larger(n[0], desc->padded_nx), pf_larger(n[1], desc->padded_ny),
@@ -100,7 +100,7 @@ static int check_size(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    struct pf_geometry *g = &plan->geometry;
+    struct pf_geometry *g = &plan->layout.geometry;
     struct pf_transform transform;
     int status = pf_geometry_check(g, plan->ranks);
     if (!status)
@@ -113,8 +113,8 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     if (desc->interleaved != 0 && desc->interleaved != 1)
         return pf_fail(PENCILFFT_BAD_CALL, "interleaved is %d; give 1 if the fields are the fastest index, else 0",
                        desc->interleaved);
-    plan->fields = desc->fields;
-    plan->interleaved = desc->interleaved && plan->fields > 1;
+    plan->request.fields = desc->fields;
+    plan->request.interleaved = desc->interleaved && plan->request.fields > 1;
     return PENCILFFT_OK;
 }
 
@@ -128,7 +128,7 @@ static int part_communicators(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_communicators *shared = plan->communicators, *own;
     (void)desc;
-    if (!plan->nonblocking || !shared->shared)
+    if (!plan->request.nonblocking || !shared->shared)
         return PENCILFFT_OK;
     int status = pf_communicators_own(shared, &own);
     if (status)
@@ -141,11 +141,11 @@ static int part_communicators(pencilfft_plan plan, const pencilfft_desc *desc)
 /* Each rank by its own environment; the same number everywhere, because choices of "auto" depend on the number. */
 static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    int status = pf_agree(pf_threads_take(desc->threads, &plan->threads), plan->all), range[2];
+    int status = pf_agree(pf_threads_take(desc->threads, &plan->request.threads), plan->all), range[2];
     if (status)
         return status;
-    range[0] = plan->threads;
-    range[1] = -plan->threads;
+    range[0] = plan->request.threads;
+    range[1] = -plan->request.threads;
     PF_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT, MPI_MAX, plan->all));
     if (range[0] != -range[1])
         return pf_fail(PENCILFFT_MISMATCH,
@@ -164,9 +164,9 @@ static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool again)
 {
     int status = PENCILFFT_OK;
-    for (int e = 0; e < plan->exchanges; e++)
-        plan->chosen[e] = plan->exchange;
-    if (!plan->exchange->plan || plan->any_schedule)
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        plan->chosen.exchange[e] = plan->request.exchange;
+    if (!plan->request.exchange->plan || plan->request.any_schedule)
         status = pf_agree(pf_auto_choose(plan, desc, again), plan->all);
     else if (!desc->exchange && !again)
         status = pf_agree(pf_default_exchange(plan), plan->all);
@@ -178,7 +178,7 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = choose_and_build(plan, desc, false);
     bool no_room = !desc->exchange && (status == PENCILFFT_NOT_POSSIBLE || status == PENCILFFT_NO_MEMORY);
-    if (!status || status == PENCILFFT_MPI_ERROR || (!plan->recalled && !no_room))
+    if (!status || status == PENCILFFT_MPI_ERROR || (!plan->chosen.recalled && !no_room))
         return status;
     pf_plan_clear(plan);
     if (!(status = pf_agree(pf_grid_again(plan, desc), plan->all)))
@@ -194,7 +194,7 @@ static int make(void *made, const void *of)
     const pencilfft_desc *desc = of;
     int status = PENCILFFT_OK;
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
-        plan->group[e] = MPI_COMM_NULL;
+        plan->layout.group[e] = MPI_COMM_NULL;
     for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !status; i++)
         status = pf_agree(stages[i](plan, desc), plan->all);
     if (!status)
@@ -203,7 +203,7 @@ static int make(void *made, const void *of)
         status = pf_ends_make(plan);
     if (!status)
         status = pf_agree(pf_allocs_share(plan), plan->all);
-    if (!status && plan->caller_work)
+    if (!status && plan->request.caller_work)
         pf_work_leave(plan);
     return status;
 }
@@ -211,11 +211,11 @@ static int make(void *made, const void *of)
 static void release_local(pencilfft_plan plan)
 {
     free(plan->text);
-    free(plan->grid_trial);
-    free(plan->alloc_of);
+    free(plan->chosen.grid_trial);
+    free(plan->memory.alloc_of);
     pf_plan_clear(plan);
-    for (int e = 0; e < plan->exchanges; e++)
-        free(plan->auto_seconds[e]);
+    for (int e = 0; e < plan->layout.exchanges; e++)
+        free(plan->chosen.auto_seconds[e]);
 }
 
 static int release(void *made)

@@ -1,15 +1,10 @@
 /* The members of a descriptor by their names: other languages set members by name without repeating the structure, and the
  * descriptors of ranks are compared by name. */
-#include "plan/desc.h"
+#include "plan/plan.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#include "common/failure.h"
-#include "common/names.h"
-#include "common/same.h"
-#include "handle/handle.h"
 
 enum kind { INT64, INT, REAL, TEXT, BOX };
 static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text", "a box"};

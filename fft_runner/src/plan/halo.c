@@ -3,13 +3,8 @@
  * Cost:  making a halo: the boxes of all ranks, and two small all-reduces. */
 #include <stdlib.h>
 
-#include "common/failure.h"
-#include "common/same.h"
 #include "exchange/neighbours.h"
-#include "handle/given.h"
-#include "handle/same_call.h"
-#include "plan/ask.h"
-#include "plan/halo.h"
+#include "plan/plan.h"
 
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;
@@ -28,12 +23,13 @@ enum { OF_ARRAY, OF_PADDED, LENGTHS };
 /* The spectrum of real numbers holds half of the modes, and the modes beyond are no copies of the modes at the other end. */
 static bool is_halved(const struct pencilfft_plan_s *plan, int array)
 {
-    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT && plan->transform.modes[2] != plan->transform.n[2];
+    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&
+           plan->layout.transform.modes[2] != plan->layout.transform.n[2];
 }
 
 static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
 {
-    int inside = pf_axis_inside(plan->geometry.axes, axis);
+    int inside = pf_axis_inside(plan->layout.geometry.axes, axis);
     if (width < 0 || width > n)
         return pf_fail(PENCILFFT_BAD_SIZE, "a halo of %lld planes %s along %c, where the array has %lld; give 0 to %lld",
                        (long long)width, side, 'x' + axis, (long long)n, (long long)n);
@@ -42,7 +38,7 @@ static int check_width(const struct pencilfft_plan_s *plan, int array, int axis,
             PENCILFFT_NOT_POSSIBLE,
             "a halo of %lld planes %s along %c of a spectrum of real numbers, which has %lld of %lld modes and is not "
             "periodic there; give 0 along %c",
-            (long long)width, side, 'x' + axis, (long long)n, (long long)plan->transform.n[2], 'x' + axis);
+            (long long)width, side, 'x' + axis, (long long)n, (long long)plan->layout.transform.n[2], 'x' + axis);
     return PENCILFFT_OK;
 }
 
@@ -54,11 +50,11 @@ static int check_request(pencilfft_plan plan, int array, const int64_t low[3], c
         return pf_fail(PENCILFFT_BAD_CALL,
                        "pencilfft_halo_create: null widths, or no array %d; the plan has 0 to %d, and "
                        "PENCILFFT_INPUT and the like",
-                       array, plan->exchanges);
+                       array, plan->layout.exchanges);
     if (parts > 1)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "under schedule %.200s array %d has %d parts, which have no halo; choose another array or schedule",
-                       plan->schedule, array, parts);
+                       plan->chosen.schedule, array, parts);
     status = pencilfft_format_of(plan, array, format);
     for (int axis = 0; axis < 3 && !status; axis++) {
         status = check_width(plan, array, axis, format->n[axis], low[axis], "below");
@@ -93,7 +89,7 @@ static int gather_boxes(pencilfft_plan plan, int array, pencilfft_box *boxes)
     int status = boxes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->ranks);
     for (int rank = 0; rank < plan->ranks && !status; rank++)
         if (!(status = pencilfft_box_of(plan, array, rank, &boxes[rank])))
-            boxes[rank] = widened(plan, array, pf_box_inside(plan->geometry.axes, &boxes[rank]));
+            boxes[rank] = widened(plan, array, pf_box_inside(plan->layout.geometry.axes, &boxes[rank]));
     return status;
 }
 
@@ -107,19 +103,19 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
             .communicators = plan->communicators,
             .ranks = plan->ranks,
             .me = plan->rank,
-            .geometry = &plan->geometry,
+            .geometry = &plan->layout.geometry,
             .array = pf_array_number(pf_array_of(plan, array)),
             .boxes = boxes,
-            .fields = plan->interleaved ? 1 : format->fields,
-            .threads = plan->threads,
+            .fields = plan->request.interleaved ? 1 : format->fields,
+            .threads = plan->request.threads,
             .element_bytes = format->element_bytes,
             .real_bytes = format->real_bytes,
         };
-        pf_numbers_inside(plan->geometry.axes, format->n, request.n);
-        pf_numbers_inside(plan->geometry.axes, low, request.low);
-        pf_numbers_inside(plan->geometry.axes, high, request.high);
-        halo->interleaved = plan->interleaved ? format->fields : 1;
-        halo->nearest = pf_nearest_axis(&plan->geometry, request.array);
+        pf_numbers_inside(plan->layout.geometry.axes, format->n, request.n);
+        pf_numbers_inside(plan->layout.geometry.axes, low, request.low);
+        pf_numbers_inside(plan->layout.geometry.axes, high, request.high);
+        halo->interleaved = plan->request.interleaved ? format->fields : 1;
+        halo->nearest = pf_nearest_axis(&plan->layout.geometry, request.array);
         request.n[halo->nearest] *= halo->interleaved;
         request.low[halo->nearest] *= halo->interleaved;
         request.high[halo->nearest] *= halo->interleaved;
@@ -164,8 +160,8 @@ int pf_halo_create(pencilfft_plan plan, int given, int array, const int64_t low[
     if (!status) {
         made->rank = plan->rank;
         made->ranks = plan->ranks;
-        made->fields = plan->fields;
-        made->axes = plan->geometry.axes;
+        made->fields = plan->request.fields;
+        made->axes = plan->layout.geometry.axes;
         made->checks_calls = plan->checks_calls;
         status = make(plan, array, low, high, &format, made);
     }

@@ -3,20 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
 #include "passes/passes.h"
 
 static char letter_of(const struct pencilfft_plan_s *plan, int axis)
 {
-    return pf_axis_letter(plan->geometry.axes, axis);
+    return pf_axis_letter(plan->layout.geometry.axes, axis);
 }
 
 static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, char text[32])
 {
     if (buffer >= PF_MEMORY)
-        snprintf(text, 32, "memory of %s", plan->geometry.decomposition->exchange[buffer - PF_MEMORY].name);
-    else if (buffer == PF_WORK && (plan->sequence[0].input_is_work || plan->sequence[1].input_is_work))
+        snprintf(text, 32, "memory of %s", plan->layout.geometry.decomposition->exchange[buffer - PF_MEMORY].name);
+    else if (buffer == PF_WORK && (plan->program.sequence[0].input_is_work || plan->program.sequence[1].input_is_work))
         snprintf(text, 32, "in or work 0");
     else if (buffer >= PF_WORK)
         snprintf(text, 32, "work %d", buffer - PF_WORK);
@@ -64,7 +63,7 @@ static void print_pass(const struct pencilfft_plan_s *plan, const struct pf_pass
 {
     bool backward = pass->backward, u = form->u != PF_NO_AXIS, both = u && form->z;
     int64_t n[3];
-    pf_numbers_outside(plan->geometry.axes, pass->box.extent, n);
+    pf_numbers_outside(plan->layout.geometry.axes, pass->box.extent, n);
     fprintf(out, "  pass ");
     if (u && backward)
         print_lines(&pass->u_lines, letter_of(plan, form->u), out);
@@ -102,7 +101,7 @@ static int print_traffic(pencilfft_plan plan, int backward, int e, FILE *out)
 /* The first lane of a route. */
 static const struct pf_lane *lane_of(const struct pencilfft_plan_s *plan, int r)
 {
-    return &plan->lane[plan->routes > 1 ? r : 0];
+    return &plan->layout.lane[plan->layout.routes > 1 ? r : 0];
 }
 
 static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf_joint *joint, FILE *out)
@@ -113,7 +112,8 @@ static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf
         return PENCILFFT_OK;
     }
     const struct pf_transfer *t = &lane_of(plan, r)->transfer[backward][joint->exchange];
-    fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[t->number].name, t->exchange->name);
+    fprintf(out, "  joint: exchange %s by %s", plan->layout.geometry.decomposition->exchange[t->number].name,
+            t->exchange->name);
     if (t->exchange->means)
         fprintf(out, " (%s)", t->exchange->means);
     fprintf(out, " among %d tasks, %s", t->transpose.p, pf_rounds(plan) ? "in single precision, " : "");
@@ -122,7 +122,7 @@ static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf
     else
         fprintf(out, "from %s to %s\n", buffer_name(plan, joint->from, from), buffer_name(plan, joint->to, to));
     int status = print_traffic(plan, backward, t->number, out);
-    fprintf(out, "%s", plan->routes > 1 ? ", with the other route" : "");
+    fprintf(out, "%s", plan->layout.routes > 1 ? ", with the other route" : "");
     fprintf(out, "\n");
     return status;
 }
@@ -130,11 +130,11 @@ static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf
 /* Passes and joints of a route; the first route shows the passes that routes share. */
 static int print_route(pencilfft_plan plan, int backward, int r, FILE *out)
 {
-    const struct pf_sequence *sequence = &plan->sequence[backward];
+    const struct pf_sequence *sequence = &plan->program.sequence[backward];
     int status = PENCILFFT_OK;
     for (int i = 0; i < sequence->n && !status; i++) {
         if (r == 0 || !pf_pass_is_shared(plan, backward, i))
-            print_pass(plan, &sequence->pass[r][i], &plan->route[r].form[backward ? sequence->n - 1 - i : i], out);
+            print_pass(plan, &sequence->pass[r][i], &plan->layout.route[r].form[backward ? sequence->n - 1 - i : i], out);
         if (i < sequence->n - 1)
             status = print_joint(plan, backward, r, &sequence->joint[r][i], out);
     }
@@ -143,12 +143,13 @@ static int print_route(pencilfft_plan plan, int backward, int r, FILE *out)
 
 static void print_lane(const struct pencilfft_plan_s *plan, int l, FILE *out)
 {
-    const struct pf_lane *lane = &plan->lane[l];
-    const struct pf_share *share = &plan->route[lane->route].share;
+    const struct pf_lane *lane = &plan->layout.lane[l];
+    const struct pf_share *share = &plan->layout.route[lane->route].share;
     char name[PF_CUT_NAME];
     fprintf(out, "  lane %d: ", l);
-    if (plan->choice.chunks)
-        fprintf(out, "chunk %d of %d along %s", l + 1, plan->lanes, pf_cut_name(&plan->choice, plan->choice.axis, name));
+    if (plan->chosen.choice.chunks)
+        fprintf(out, "chunk %d of %d along %s", l + 1, plan->layout.lanes,
+                pf_cut_name(&plan->chosen.choice, plan->chosen.choice.axis, name));
     else
         fprintf(out, "%c %lld to %lld of fields %d to %d", letter_of(plan, 2), (long long)share->z,
                 (long long)share->z_end - 1, share->field, share->field_end - 1);
@@ -157,13 +158,13 @@ static void print_lane(const struct pencilfft_plan_s *plan, int l, FILE *out)
 
 static void print_step(const struct pencilfft_plan_s *plan, const struct pf_step *step, FILE *out)
 {
-    const struct pf_sequence *sequence = &plan->sequence[step->backward];
+    const struct pf_sequence *sequence = &plan->program.sequence[step->backward];
     if (step->kind == PF_PASS) {
-        int route = step->lane == PF_ALL_LANES ? 0 : plan->lane[step->lane].route;
+        int route = step->lane == PF_ALL_LANES ? 0 : plan->layout.lane[step->lane].route;
         fprintf(out, " pass %d", (int)(step->pass - sequence->pass[route]));
     } else
         fprintf(out, " %s %s", step->kind == PF_START ? "start" : "finish",
-                plan->geometry.decomposition->exchange[step->transfer->number].name);
+                plan->layout.geometry.decomposition->exchange[step->transfer->number].name);
     if (step->lane != PF_ALL_LANES)
         fprintf(out, " (%d)", step->lane);
     fprintf(out, ",");
@@ -173,7 +174,7 @@ static void print_step(const struct pencilfft_plan_s *plan, const struct pf_step
 static void print_steps(const struct pencilfft_plan_s *plan, int backward, FILE *out)
 {
     enum { A_LINE = 6 };
-    const struct pf_steps *steps = &plan->sequence[backward].transform;
+    const struct pf_steps *steps = &plan->program.sequence[backward].transform;
     int shown = 0;
     for (int i = 0; i < steps->n; i++) {
         enum pf_step_kind kind = steps->step[i].kind;
@@ -188,23 +189,24 @@ static void print_steps(const struct pencilfft_plan_s *plan, int backward, FILE 
 
 static void print_remap(const struct pencilfft_plan_s *plan, int end, int backward, FILE *out)
 {
-    if (!plan->end[end].remap)
+    if (!plan->layout.end[end].remap)
         return;
     pencilfft_box outside = pf_end_box(plan, end, plan->rank), inside = pf_end_inside(plan, end, plan->rank);
-    outside = pf_box_outside(plan->geometry.axes, &outside);
-    inside = pf_box_outside(plan->geometry.axes, &inside);
+    outside = pf_box_outside(plan->layout.geometry.axes, &outside);
+    inside = pf_box_outside(plan->layout.geometry.axes, &inside);
     const pencilfft_box *from = end == backward ? &outside : &inside, *to = end == backward ? &inside : &outside;
     fprintf(out, " %s %s among %d ranks: %lldx%lldx%lld from %lld %lld %lld becomes %lldx%lldx%lld from %lld %lld %lld\n",
-            pf_remap_names[end], pf_remap_algorithm(plan->end[end].remap)->name, pf_remap_members(plan->end[end].remap),
-            (long long)from->extent[0], (long long)from->extent[1], (long long)from->extent[2], (long long)from->offset[0],
-            (long long)from->offset[1], (long long)from->offset[2], (long long)to->extent[0], (long long)to->extent[1],
-            (long long)to->extent[2], (long long)to->offset[0], (long long)to->offset[1], (long long)to->offset[2]);
+            pf_remap_names[end], pf_remap_algorithm(plan->layout.end[end].remap)->name,
+            pf_remap_members(plan->layout.end[end].remap), (long long)from->extent[0], (long long)from->extent[1],
+            (long long)from->extent[2], (long long)from->offset[0], (long long)from->offset[1], (long long)from->offset[2],
+            (long long)to->extent[0], (long long)to->extent[1], (long long)to->extent[2], (long long)to->offset[0],
+            (long long)to->offset[1], (long long)to->offset[2]);
 }
 
 /* FFTW's plans in place of the passes, if they were faster. */
 static void print_whole(const struct pencilfft_plan_s *plan, int backward, FILE *out)
 {
-    const struct pf_whole *whole = &plan->sequence[backward].whole;
+    const struct pf_whole *whole = &plan->program.sequence[backward].whole;
     if (!whole->part[0] && !whole->part[1])
         return;
     fprintf(out, "  %s: FFTW's plans of", !whole->part[1] ? "with two arrays" : whole->part[0] ? "always" : "in place");
@@ -225,12 +227,12 @@ static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
     fprintf(out, "%s\n", backward ? "backward" : "forward");
     print_remap(plan, backward, backward, out);
     print_whole(plan, backward, out);
-    for (int r = 0; r < plan->routes && !status; r++) {
-        if (plan->routes > 1)
+    for (int r = 0; r < plan->layout.routes && !status; r++) {
+        if (plan->layout.routes > 1)
             fprintf(out, " route %d\n", r);
         status = print_route(plan, backward, r, out);
     }
-    if (plan->beside)
+    if (plan->chosen.beside)
         print_steps(plan, backward, out);
     print_remap(plan, !backward, backward, out);
     return status;
@@ -238,25 +240,25 @@ static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
 
 static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
 {
-    const struct pf_geometry *g = &plan->geometry;
-    const struct pf_transform *t = &plan->transform;
+    const struct pf_geometry *g = &plan->layout.geometry;
+    const struct pf_transform *t = &plan->layout.transform;
     char grid[PF_GRID_TEXT];
     int64_t n[3], points[3];
     pf_numbers_outside(g->axes, t->n, n);
     pf_numbers_outside(g->axes, t->points, points);
     fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s", g->decomposition->name,
-            pf_grid_text(g, grid), plan->rank, (long long)n[0], (long long)n[1], (long long)n[2], plan->precision->name,
-            plan->transform.real_input ? "real" : "complex", plan->transform.real_output ? "real" : "complex",
-            g->layout->name, plan->fields,
-            plan->fields == 1   ? "field"
-            : plan->interleaved ? "interleaved fields"
-                                : "fields");
+            pf_grid_text(g, grid), plan->rank, (long long)n[0], (long long)n[1], (long long)n[2],
+            plan->request.precision->name, plan->layout.transform.real_input ? "real" : "complex",
+            plan->layout.transform.real_output ? "real" : "complex", g->layout->name, plan->request.fields,
+            plan->request.fields == 1   ? "field"
+            : plan->request.interleaved ? "interleaved fields"
+                                        : "fields");
     if (pf_is_padded(plan))
         fprintf(out, ", padded to %lld %lld %lld", (long long)points[0], (long long)points[1], (long long)points[2]);
     if (g->axes != pf_table_row(&pf_orders, 0))
         fprintf(out, ", order %s", g->axes->name);
-    if (plan->threads > 1)
-        fprintf(out, ", %d threads", plan->threads);
+    if (plan->request.threads > 1)
+        fprintf(out, ", %d threads", plan->request.threads);
     fprintf(out, "\n");
 }
 
@@ -266,20 +268,20 @@ int pencilfft_plan_print(pencilfft_plan plan, FILE *out)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_print: null plan or file");
     int works = 0, status = PENCILFFT_OK;
     print_head(plan, out);
-    if (strcmp(plan->schedule, pf_schedule_sequence.name))
-        fprintf(out, "schedule %s\n", plan->schedule);
-    for (int l = 0; l < plan->lanes && plan->beside; l++)
+    if (strcmp(plan->chosen.schedule, pf_schedule_sequence.name))
+        fprintf(out, "schedule %s\n", plan->chosen.schedule);
+    for (int l = 0; l < plan->layout.lanes && plan->chosen.beside; l++)
         print_lane(plan, l, out);
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward))
             status = print_sequence(plan, backward, out);
     int64_t bytes = 0;
     for (int i = 0; i < PF_WORKS; i++)
-        works += plan->work[i] != NULL;
-    if (plan->caller_work && !status && !(status = pencilfft_work_bytes(plan, 0, &bytes)))
+        works += plan->memory.work[i] != NULL;
+    if (plan->request.caller_work && !status && !(status = pencilfft_work_bytes(plan, 0, &bytes)))
         fprintf(out, "work memory of the caller, %lld bytes; ", (long long)bytes);
     fprintf(out, "%d work buffers; a buffer has %lld bytes\n", works,
-            (long long)plan->alloc_elements * (long long)plan->element_bytes);
+            (long long)plan->memory.alloc_elements * (long long)plan->layout.element_bytes);
     return status;
 }
 

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "handle/plan.h"
 
 /* Of all lanes. Each lane is counted apart and then added, because algorithms overwrite the counts. */
 static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, int64_t *one)
 {
-    int p = plan->p[e];
-    for (int l = 0; l < plan->lanes; l++)
-        for (int at = 0; at < plan->exchanges; at++) {
-            const struct pf_transfer *t = &plan->lane[l].transfer[backward][at];
+    int p = plan->layout.p[e];
+    for (int l = 0; l < plan->layout.lanes; l++)
+        for (int at = 0; at < plan->layout.exchanges; at++) {
+            const struct pf_transfer *t = &plan->layout.lane[l].transfer[backward][at];
             if (t->number != e)
                 continue;
             memset(one, 0, 2 * (size_t)p * sizeof *one);
@@ -27,15 +26,16 @@ int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction,
 {
     if (!pf_is_exchange(plan, e) && !pf_is_remap(plan, e))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
-    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
+    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->request.directions & (int)direction))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
     if (bytes)
         memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
     if (messages)
         memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
     if (pf_is_remap(plan, e))
-        return pf_remap_traffic(plan->end[e - PENCILFFT_REMAP_IN].remap, direction == PENCILFFT_BACKWARD, bytes, messages);
-    int p = plan->p[e];
+        return pf_remap_traffic(plan->layout.end[e - PENCILFFT_REMAP_IN].remap, direction == PENCILFFT_BACKWARD, bytes,
+                                messages);
+    int p = plan->layout.p[e];
     int64_t *both = calloc(4 * (size_t)p, sizeof *both);
     if (!both)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", p);
@@ -53,8 +53,8 @@ int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction,
 static const struct pf_exchange *chosen(pencilfft_plan plan, int e)
 {
     if (pf_is_remap(plan, e))
-        return pf_remap_algorithm(plan->end[e - PENCILFFT_REMAP_IN].remap);
-    return pf_is_exchange(plan, e) ? plan->chosen[e] : NULL;
+        return pf_remap_algorithm(plan->layout.end[e - PENCILFFT_REMAP_IN].remap);
+    return pf_is_exchange(plan, e) ? plan->chosen.exchange[e] : NULL;
 }
 
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int e)

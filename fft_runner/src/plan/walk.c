@@ -1,7 +1,6 @@
 /* The elements that a rank holds of an array, one after the other, with their indices.
  * Idea:  parts, fields and axes are counted like the digits of a clock, the nearest in memory fastest.
  * Cost:  a few additions an element. Needs: no MPI. */
-#include "common/failure.h"
 #include "handle/plan.h"
 
 /* The period of the basis function in grid steps, and the offset of a mode's index, in modes: FFTW's manual, "1d Real-even
@@ -30,7 +29,7 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
 {
     if (!plan || !waves || axis < 0 || axis > 2)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: null plan or result, or an axis that is not 0, 1 or 2");
-    int64_t n = plan->transform.modes[pf_axis_inside(plan->geometry.axes, axis)];
+    int64_t n = plan->layout.transform.modes[pf_axis_inside(plan->layout.geometry.axes, axis)];
     if (index < 0 || index >= n)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_waves: index %lld; along axis %d the spectrum has 0..%lld",
                        (long long)index, axis, (long long)n - 1);

@@ -6,10 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
-#include "handle/given.h"
 #include "layout/layout.h"
 #include "run/inside.h"
 
@@ -18,17 +15,17 @@
 int64_t pf_array_length(const struct pencilfft_plan_s *plan, int array, int rank)
 {
     int end = array == PENCILFFT_INPUT ? 0 : array == PENCILFFT_OUTPUT ? 1 : PF_ENDS;
-    if (end < PF_ENDS && plan->end[end].remapped)
+    if (end < PF_ENDS && plan->layout.end[end].remapped)
         return pf_end_array_bytes(plan, end, rank);
     bool input = array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT;
     bool output = array == PENCILFFT_OUTPUT || array == PENCILFFT_INNER_OUTPUT;
-    return pf_array_bytes(plan, input ? PENCILFFT_INPUT : output ? plan->exchanges : array, rank);
+    return pf_array_bytes(plan, input ? PENCILFFT_INPUT : output ? plan->layout.exchanges : array, rank);
 }
 
 int64_t pf_largest_elements(const struct pencilfft_plan_s *plan, int rank)
 {
-    int64_t bytes = pf_array_bytes(plan, PENCILFFT_INPUT, rank), unit = (int64_t)plan->element_bytes;
-    for (int array = 0; array <= plan->exchanges; array++)
+    int64_t bytes = pf_array_bytes(plan, PENCILFFT_INPUT, rank), unit = (int64_t)plan->layout.element_bytes;
+    for (int array = 0; array <= plan->layout.exchanges; array++)
         for (int before = 0; before <= (array > 0 ? 1 : 0); before++)
             bytes = pf_larger(bytes, pf_array_bytes(plan, array + (before ? PF_BEFORE : 0), rank));
     for (int end = 0; end < PF_ENDS; end++)
@@ -38,28 +35,29 @@ int64_t pf_largest_elements(const struct pencilfft_plan_s *plan, int rank)
 
 static int64_t alloc_bytes(const struct pencilfft_plan_s *plan)
 {
-    return plan->alloc_elements * (int64_t)plan->element_bytes;
+    return plan->memory.alloc_elements * (int64_t)plan->layout.element_bytes;
 }
 
 /* Of a buffer of pencilfft_alloc(). */
 static int64_t alloc_bytes_on(const void *of, int rank)
 {
     const struct pencilfft_plan_s *plan = of;
-    return plan->alloc_of ? plan->alloc_of[rank] : pf_largest_elements(plan, rank) * (int64_t)plan->element_bytes;
+    return plan->memory.alloc_of ? plan->memory.alloc_of[rank]
+                                 : pf_largest_elements(plan, rank) * (int64_t)plan->layout.element_bytes;
 }
 
 int pf_allocs_share(pencilfft_plan plan)
 {
-    int longer = plan->alloc_elements > pf_largest_elements(plan, plan->rank), status = PENCILFFT_OK;
+    int longer = plan->memory.alloc_elements > pf_largest_elements(plan, plan->rank), status = PENCILFFT_OK;
     PF_MPI(MPI_Allreduce(MPI_IN_PLACE, &longer, 1, MPI_INT, MPI_MAX, plan->all));
     if (!longer)
         return status;
-    if (!(plan->alloc_of = calloc((size_t)plan->ranks, sizeof *plan->alloc_of)))
+    if (!(plan->memory.alloc_of = calloc((size_t)plan->ranks, sizeof *plan->memory.alloc_of)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the lengths of buffers on %d ranks", plan->ranks);
     if ((status = pf_agree(status, plan->all)))
         return status;
     int64_t mine = alloc_bytes(plan);
-    PF_MPI(MPI_Allgather(&mine, 1, MPI_INT64_T, plan->alloc_of, 1, MPI_INT64_T, plan->all));
+    PF_MPI(MPI_Allgather(&mine, 1, MPI_INT64_T, plan->memory.alloc_of, 1, MPI_INT64_T, plan->all));
     return status;
 }
 
@@ -68,7 +66,7 @@ int pencilfft_alloc(pencilfft_plan plan, void **data)
     void *made = NULL;
     if (!plan || !data)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
-    int status = pf_buffer_add(plan, plan->alloc_elements, &made);
+    int status = pf_buffer_add(plan, plan->memory.alloc_elements, &made);
     if (!status)
         status = pf_given_add(&(struct pf_given){&plan->handle, alloc_bytes_on, made, alloc_bytes(plan), 0});
     *data = status ? NULL : made;
@@ -90,7 +88,7 @@ static int64_t length_on(const void *plan, int array, int rank)
 int pf_call_check(const char *function, const struct pf_call *call)
 {
     pencilfft_plan plan = call->plan;
-    struct pf_fitting *fitting = plan->fitting[call->array[0] == PENCILFFT_OUTPUT];
+    struct pf_fitting *fitting = plan->memory.fitting[call->array[0] == PENCILFFT_OUTPUT];
     struct pf_wanted in = {function, "in", call->in, length_on, plan, call->array[0], call->array[0], &fitting[0]};
     struct pf_wanted out = {function, "out", call->out, length_on, plan, call->array[1], call->array[1], &fitting[1]};
     if (call->in == call->out)
@@ -142,7 +140,7 @@ void pf_call_find_room(struct pf_call *call, const struct pf_call *other)
 static int stand_in(pencilfft_plan plan, int extra, void **place)
 {
     int status = pf_extra_make(plan, extra);
-    *place = plan->extra[extra];
+    *place = plan->memory.extra[extra];
     return status;
 }
 

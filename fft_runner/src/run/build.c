@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-
 static void grow(int64_t *largest, int64_t elements)
 {
     *largest = elements > *largest ? elements : *largest;
@@ -17,7 +15,7 @@ static void grow(int64_t *largest, int64_t elements)
 static int check_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    for (int e = 0; e < plan->exchanges && !status; e++)
+    for (int e = 0; e < plan->layout.exchanges && !status; e++)
         status = pf_transfer_check(plan, e);
     return status;
 }
@@ -28,8 +26,8 @@ static int plan_transfers(pencilfft_plan plan)
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
         if (!pf_has_direction(plan, backward))
             continue;
-        for (int l = 0; l < plan->lanes; l++)
-            for (int at = 0; at < plan->exchanges && !status; at++)
+        for (int l = 0; l < plan->layout.lanes; l++)
+            for (int at = 0; at < plan->layout.exchanges && !status; at++)
                 status = pf_transfer_plan(plan, backward, l, at);
         if (!status)
             pf_joints_make(plan, backward);
@@ -41,11 +39,11 @@ static int plan_transfers(pencilfft_plan plan)
  * messages too. */
 static int set_sizes(pencilfft_plan plan)
 {
-    plan->alloc_elements = pf_largest_elements(plan, plan->rank);
-    plan->work_elements = pf_lanes_place(plan);
-    if (!plan->beside) {
-        grow(&plan->alloc_elements, plan->work_elements);
-        plan->work_elements = plan->alloc_elements;
+    plan->memory.alloc_elements = pf_largest_elements(plan, plan->rank);
+    plan->memory.work_elements = pf_lanes_place(plan);
+    if (!plan->chosen.beside) {
+        grow(&plan->memory.alloc_elements, plan->memory.work_elements);
+        plan->memory.work_elements = plan->memory.alloc_elements;
     }
     return PENCILFFT_OK;
 }
@@ -54,8 +52,9 @@ static int set_sizes(pencilfft_plan plan)
 static int make_work(pencilfft_plan plan)
 {
     int status = pf_works_make(plan, false);
-    if (!status && !(plan->flying = calloc((size_t)plan->lanes * PF_MAX_EXCHANGES * PF_DIRECTIONS, sizeof *plan->flying)))
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the exchanges of %d lanes", plan->lanes);
+    if (!status && !(plan->program.flying = calloc((size_t)plan->layout.lanes * PF_MAX_EXCHANGES * PF_DIRECTIONS,
+                                                   sizeof *plan->program.flying)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the exchanges of %d lanes", plan->layout.lanes);
     return status;
 }
 
@@ -63,18 +62,19 @@ static int connect_transfers(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        for (int l = 0; l < plan->lanes; l++)
-            for (int at = 0; at < plan->exchanges && !status; at++)
+        for (int l = 0; l < plan->layout.lanes; l++)
+            for (int at = 0; at < plan->layout.exchanges && !status; at++)
                 status = pf_agree(pf_transfer_connect(plan, backward, l, at), plan->all);
     return status;
 }
 
 static int make_passes(pencilfft_plan plan)
 {
-    struct pf_buffer in = {.data = plan->lent[0]}, out = {.data = plan->lent[1]};
+    struct pf_buffer in = {.data = plan->memory.lent[0]}, out = {.data = plan->memory.lent[1]};
     int status = PENCILFFT_OK;
-    if (plan->lent_elements < plan->alloc_elements && !(status = pf_buffer_make(plan, plan->alloc_elements, &in)))
-        status = pf_buffer_make(plan, plan->alloc_elements, &out);
+    if (plan->memory.lent_elements < plan->memory.alloc_elements &&
+        !(status = pf_buffer_make(plan, plan->memory.alloc_elements, &in)))
+        status = pf_buffer_make(plan, plan->memory.alloc_elements, &out);
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward) && !(status = pf_passes_make(plan, backward, in.data, out.data)))
             status = pf_steps_make(plan, backward);
@@ -116,9 +116,9 @@ void pf_plan_clear(pencilfft_plan plan)
     pf_transfers_release(plan);
     pf_lanes_release(plan);
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        release_sequence(plan, &plan->sequence[backward]);
-    pf_steps_release(&plan->pair);
-    free(plan->flying);
-    plan->flying = NULL;
+        release_sequence(plan, &plan->program.sequence[backward]);
+    pf_steps_release(&plan->program.pair);
+    free(plan->program.flying);
+    plan->program.flying = NULL;
     pf_buffers_release(plan);
 }

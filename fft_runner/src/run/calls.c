@@ -1,8 +1,6 @@
 /* The calls that run a plan: checks on this rank, the legs of the run, agreement of ranks that compare calls, the run. */
 #include <string.h>
 
-#include "common/failure.h"
-#include "handle/same_call.h"
 #include "run/inside.h"
 
 /* The alignment that FFTW's vector instructions need. */
@@ -23,7 +21,7 @@ static int check_call(pencilfft_plan plan, const char *function, pencilfft_direc
         return status;
     if (plan->in_flight)
         return pf_fail(PENCILFFT_BAD_CALL, "the plan is in flight; call pencilfft_wait() first");
-    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
+    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->request.directions & (int)direction))
         return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made for this direction");
     if (is_misaligned(in) || is_misaligned(out))
         return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned to %d bytes; use pencilfft_alloc()", ALIGNMENT);
@@ -39,7 +37,7 @@ static int begin(pencilfft_plan plan, int status, const char *function, int dire
                                        in_place);
     status = status ? status : usable;
     if (!status)
-        pf_clock_start(&plan->clock);
+        pf_clock_start(&plan->program.clock);
     return status;
 }
 
@@ -62,7 +60,7 @@ static int prepare(pencilfft_plan plan, int status, const char *function, pencil
         status = pf_call_check(function, &call);
     }
     if (!status) /* with a remap the transform runs in place */
-        status = pf_work_get(plan, in == out || plan->end[backward].remapped);
+        status = pf_work_get(plan, in == out || plan->layout.end[backward].remapped);
     if (!status) {
         pf_legs_begin(plan);
         pf_call_find_room(&call, NULL);
@@ -89,7 +87,7 @@ int pencilfft_set_norm(pencilfft_plan plan, pencilfft_direction direction, penci
     if (norm != PENCILFFT_NORM_NONE && norm != PENCILFFT_NORM_N && norm != PENCILFFT_NORM_SQRT_N)
         return pf_fail(PENCILFFT_BAD_CALL, "norm is %d; give PENCILFFT_NORM_NONE, PENCILFFT_NORM_N or PENCILFFT_NORM_SQRT_N",
                        (int)norm);
-    plan->norm[direction == PENCILFFT_BACKWARD] = norm;
+    plan->request.norm[direction == PENCILFFT_BACKWARD] = norm;
     return PENCILFFT_OK;
 }
 
@@ -116,12 +114,12 @@ static int check_exchange(const struct pencilfft_plan_s *plan, int exchange)
     if (pf_is_remap(plan, exchange))
         return PENCILFFT_OK;
     if (!pf_is_exchange(plan, exchange))
-        return pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
-    if (plan->parts > 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->layout.exchanges - 1);
+    if (plan->layout.parts > 1)
         return pf_fail(PENCILFFT_BAD_CALL,
                        "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
                        "arrays for each part; make a plan with another schedule for it",
-                       plan->schedule);
+                       plan->chosen.schedule);
     return PENCILFFT_OK;
 }
 
@@ -159,7 +157,7 @@ static int check_pair(pencilfft_plan plan, const char *function, const struct pf
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_DIRECTIONS && !status; i++) {
         status = pf_call_check(function, &call[i]);
-        in_place |= call[i].in == call[i].out || plan->end[i].remapped;
+        in_place |= call[i].in == call[i].out || plan->layout.end[i].remapped;
     }
     if (!status && pf_calls_meet(&call[0], &call[1]))
         status = pf_fail(PENCILFFT_BAD_CALL,
@@ -199,7 +197,7 @@ int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *fo
 
 static int check_start(const struct pencilfft_plan_s *plan)
 {
-    if (!plan || plan->nonblocking)
+    if (!plan || plan->request.nonblocking)
         return PENCILFFT_OK;
     return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made to be started; set nonblocking in its descriptor");
 }
@@ -241,9 +239,9 @@ int pencilfft_progress(pencilfft_plan plan, int *done)
                       : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_progress: no place for the answer");
     if (status)
         return status;
-    pf_clock_resume(&plan->clock);
+    pf_clock_resume(&plan->program.clock);
     status = pf_legs_go_on(plan, false);
-    *done = plan->walk.leg == plan->walk.legs;
+    *done = plan->program.walk.leg == plan->program.walk.legs;
     return status;
 }
 
@@ -255,7 +253,7 @@ int pencilfft_wait(pencilfft_plan plan)
     status = status ? status : usable;
     if (status)
         return status;
-    pf_clock_resume(&plan->clock);
+    pf_clock_resume(&plan->program.clock);
     status = pf_legs_run(plan);
     plan->in_flight = false;
     return status;

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "ends/ends.h"
-#include "geometry/blocks.h"
 #include "geometry/strided_copy.h"
 #include "layout/layout.h"
 #include "passes/passes.h"
@@ -20,15 +18,15 @@ static int let_work(void *plan);
 
 static double factor_of(const struct pencilfft_plan_s *plan, int backward)
 {
-    double n = plan->transform.scale;
-    pencilfft_norm norm = plan->norm[backward];
+    double n = plan->layout.transform.scale;
+    pencilfft_norm norm = plan->request.norm[backward];
     return norm == PENCILFFT_NORM_N ? 1 / n : norm == PENCILFFT_NORM_SQRT_N ? 1 / sqrt(n) : 1;
 }
 
 /* The last pass of any route. */
 static bool is_last(const struct pencilfft_plan_s *plan, const struct pf_step *step)
 {
-    const struct pf_sequence *sequence = &plan->sequence[step->backward];
+    const struct pf_sequence *sequence = &plan->program.sequence[step->backward];
     bool last = false;
     for (int r = 0; r < PF_MAX_ROUTES; r++)
         last |= step->pass == &sequence->pass[r][sequence->n - 1];
@@ -37,40 +35,42 @@ static bool is_last(const struct pencilfft_plan_s *plan, const struct pf_step *s
 
 static int run_pass(pencilfft_plan plan, const struct pf_step *step)
 {
-    struct pf_pass_run *run = &plan->walk.run[step->backward];
+    struct pf_pass_run *run = &plan->program.walk.run[step->backward];
     run->factor = is_last(plan, step) ? factor_of(plan, step->backward) : 1;
-    run->progress = plan->walk.flying ? let_work : NULL;
+    run->progress = plan->program.walk.flying ? let_work : NULL;
     return pf_pass_run(step->pass, run, &step->range);
 }
 
 static char *place(pencilfft_plan plan, const struct pf_step *step, int buffer)
 {
-    char *start = plan->walk.run[step->backward].buffer[buffer];
-    return start ? start + step->slot * (int64_t)plan->sent_bytes : NULL;
+    char *start = plan->program.walk.run[step->backward].buffer[buffer];
+    return start ? start + step->slot * (int64_t)plan->layout.sent_bytes : NULL;
 }
 
 /* Between an array of the caller and the messages of a lane. */
 static void copy_pieces(pencilfft_plan plan, const struct pf_step *step, bool out)
 {
     const struct pf_transfer *t = step->transfer;
-    const struct pf_lane *lane = &plan->lane[step->lane];
+    const struct pf_lane *lane = &plan->layout.lane[step->lane];
     const struct pf_joint joint = {.from = step->from, .to = step->to, .kept = step->kept};
     int array_buffer = out ? PF_IN : PF_OUT, after = step->backward == out; /* of the exchange, forward */
-    pencilfft_part array = {.box = plan->route[lane->route].mine[!after][t->number + after], .fields = plan->fields};
+    pencilfft_part array = {.box = plan->layout.route[lane->route].mine[!after][t->number + after],
+                            .fields = plan->request.fields};
     const pencilfft_box *whole = &array.box;
-    char *const *buffer = plan->walk.run[step->backward].buffer;
+    char *const *buffer = plan->program.walk.run[step->backward].buffer;
     pf_part_lay(plan, &array);
     for (int i = 0; i < pf_transfer_pieces(t, out); i++) {
         struct pf_piece piece = pf_transfer_piece(lane, t, &joint, out, i);
         struct pf_copy copy = out ? pf_copy_between(&piece.box, whole, &piece.box)
                                   : pf_copy_between(&piece.box, &piece.box, whole);
         copy.fields = piece.fields;
-        copy.threads = plan->threads;
+        copy.threads = plan->request.threads;
         *(out ? &copy.from_start : &copy.to_start) += piece.first * array.field_stride;
         *(out ? &copy.from_field : &copy.to_field) = array.field_stride;
         *(out ? &copy.to_start : &copy.from_start) += piece.start;
         *(out ? &copy.to_field : &copy.from_field) = piece.field;
-        pf_copy_changed(&copy, out ? plan->element_bytes : plan->sent_bytes, out ? plan->sent_bytes : plan->element_bytes,
+        pf_copy_changed(&copy, out ? plan->layout.element_bytes : plan->layout.sent_bytes,
+                        out ? plan->layout.sent_bytes : plan->layout.element_bytes,
                         buffer[out ? array_buffer : piece.buffer], buffer[out ? piece.buffer : array_buffer]);
     }
 }
@@ -78,21 +78,21 @@ static void copy_pieces(pencilfft_plan plan, const struct pf_step *step, bool ou
 static int pack(pencilfft_plan plan, const struct pf_step *step)
 {
     copy_pieces(plan, step, true);
-    pf_clock_lap(&plan->clock, plan->phases.of[step->transfer->number].pack);
+    pf_clock_lap(&plan->program.clock, plan->program.phases.of[step->transfer->number].pack);
     return PENCILFFT_OK;
 }
 
 static int unpack(pencilfft_plan plan, const struct pf_step *step)
 {
     copy_pieces(plan, step, false);
-    pf_clock_lap(&plan->clock, plan->phases.of[step->transfer->number].unpack);
+    pf_clock_lap(&plan->program.clock, plan->program.phases.of[step->transfer->number].unpack);
     return PENCILFFT_OK;
 }
 
 static int wait_for_all(pencilfft_plan plan, const struct pf_step *step)
 {
-    int status = plan->sync->wait(plan->all);
-    pf_clock_wait(&plan->clock, plan->phases.of[step->transfer->number].wait);
+    int status = plan->request.sync->wait(plan->all);
+    pf_clock_wait(&plan->program.clock, plan->program.phases.of[step->transfer->number].wait);
     return status;
 }
 
@@ -102,30 +102,30 @@ static int keep_own(pencilfft_plan plan, const struct pf_step *step)
     const struct pf_transfer *t = step->transfer;
     int me = t->transpose.me;
     int64_t bytes = (int64_t)t->transpose.element_bytes;
-    char *const *buffer = plan->walk.run[step->backward].buffer;
+    char *const *buffer = plan->program.walk.run[step->backward].buffer;
     if (step->kept == PF_KEPT_BY_ARRAYS && buffer[step->to] != buffer[PF_IN])
         return PENCILFFT_OK;
-    pf_threads_copy(plan->threads, place(plan, step, step->to) + t->received.list.start[me] * bytes,
+    pf_threads_copy(plan->request.threads, place(plan, step, step->to) + t->received.list.start[me] * bytes,
                     place(plan, step, step->from) + t->sent.list.start[me] * bytes, t->sent.list.elements[me] * bytes);
-    pf_clock_lap(&plan->clock, plan->phases.of[t->number].pack);
+    pf_clock_lap(&plan->program.clock, plan->program.phases.of[t->number].pack);
     return PENCILFFT_OK;
 }
 
 static void take_off(pencilfft_plan plan, struct pf_transfer *t)
 {
-    t->started = plan->clock.last;
+    t->started = plan->program.clock.last;
     if (t->exchange->progress)
-        plan->flying[plan->walk.flying++] = t;
+        plan->program.flying[plan->program.walk.flying++] = t;
 }
 
 static void land(pencilfft_plan plan, const struct pf_transfer *t)
 {
     int left = 0;
-    for (int i = 0; i < plan->walk.flying; i++)
-        if (plan->flying[i] != t)
-            plan->flying[left++] = plan->flying[i];
-    plan->walk.flying = left;
-    pf_clock_beside(&plan->clock, plan->phases.of[t->number].hidden, t->started);
+    for (int i = 0; i < plan->program.walk.flying; i++)
+        if (plan->program.flying[i] != t)
+            plan->program.flying[left++] = plan->program.flying[i];
+    plan->program.walk.flying = left;
+    pf_clock_beside(&plan->program.clock, plan->program.phases.of[t->number].hidden, t->started);
 }
 
 static int run_exchange(pencilfft_plan plan, const struct pf_step *step)
@@ -138,7 +138,7 @@ static int run_exchange(pencilfft_plan plan, const struct pf_step *step)
                  : step->kind == PF_START  ? t->exchange->start(t->state, from, to)
                  : step->kind == PF_FINISH ? t->exchange->finish(t->state)
                                            : t->exchange->end(t->state);
-    pf_clock_lap(&plan->clock, plan->phases.of[t->number].exchange);
+    pf_clock_lap(&plan->program.clock, plan->program.phases.of[t->number].exchange);
     if (step->kind == PF_START && t->transpose.beside)
         take_off(plan, t);
     return status;
@@ -148,10 +148,10 @@ static int let_work(void *of)
 {
     pencilfft_plan plan = of;
     int status = PENCILFFT_OK, done;
-    for (int i = 0; i < plan->walk.flying && !status; i++) {
-        const struct pf_transfer *t = plan->flying[i];
+    for (int i = 0; i < plan->program.walk.flying && !status; i++) {
+        const struct pf_transfer *t = plan->program.flying[i];
         status = t->exchange->progress(t->state, &done);
-        pf_clock_lap(&plan->clock, plan->phases.of[t->number].exchange);
+        pf_clock_lap(&plan->program.clock, plan->program.phases.of[t->number].exchange);
     }
     return status;
 }
@@ -159,7 +159,7 @@ static int let_work(void *of)
 /* The arrays of the direction, in the leg at hand. */
 static const struct pf_leg *leg_of(const struct pencilfft_plan_s *plan)
 {
-    return &plan->walk.of[plan->walk.leg];
+    return &plan->program.walk.of[plan->program.walk.leg];
 }
 
 static int run_whole(pencilfft_plan plan, const struct pf_step *step)
@@ -168,10 +168,11 @@ static int run_whole(pencilfft_plan plan, const struct pf_step *step)
     double factor = factor_of(plan, step->backward);
     pf_whole_run(plan, step->backward, leg->of[step->backward].in, leg->of[step->backward].out);
     if (factor != 1) {
-        pencilfft_part part = pf_part_of(plan, step->backward ? PENCILFFT_INPUT : plan->exchanges, plan->rank, 0);
+        pencilfft_part part = pf_part_of(plan, step->backward ? PENCILFFT_INPUT : plan->layout.exchanges, plan->rank, 0);
         pf_multiply(part.box.extent, part.box.stride, leg->of[step->backward].out,
-                    step->backward ? plan->input_bytes : plan->element_bytes, plan->precision->fftw->real_bytes, factor);
-        pf_clock_lap(&plan->clock, plan->phases.fft[2]);
+                    step->backward ? plan->layout.input_bytes : plan->layout.element_bytes,
+                    plan->request.precision->fftw->real_bytes, factor);
+        pf_clock_lap(&plan->program.clock, plan->program.phases.fft[2]);
     }
     return PENCILFFT_OK;
 }
@@ -208,7 +209,7 @@ static const struct pf_step whole_step[PF_DIRECTIONS] = {{.kind = PF_ALL_PASSES}
 
 static struct pf_leg *add_leg(pencilfft_plan plan, const struct pf_step *step, int n)
 {
-    struct pf_leg *leg = &plan->walk.of[plan->walk.legs++];
+    struct pf_leg *leg = &plan->program.walk.of[plan->program.walk.legs++];
     *leg = (struct pf_leg){.step = step, .n = n};
     return leg;
 }
@@ -234,7 +235,7 @@ static int64_t inner_bytes(const struct pencilfft_plan_s *plan)
 /* Without remaps at the ends, which are other legs, and do not exist yet in trials of "auto". */
 static int add_inner(const struct pf_call *call, int backward)
 {
-    const struct pf_sequence *sequence = &call->plan->sequence[backward];
+    const struct pf_sequence *sequence = &call->plan->program.sequence[backward];
     struct pf_arrays arrays = pf_arrays_full(call->in, call->out);
     int status = PENCILFFT_OK;
     if (sequence->whole.part[call->in == call->out])
@@ -251,7 +252,7 @@ int pf_legs_transform(const struct pf_call *call, int backward)
     const int first = backward, last = !backward; /* ends */
     struct pf_call on = *call;
     void *inner = call->out;
-    bool before = plan->end[first].remap, after = plan->end[last].remap;
+    bool before = plan->layout.end[first].remap, after = plan->layout.end[last].remap;
     int status = before || after ? pf_inner_get(call, inner_bytes(plan), &inner) : PENCILFFT_OK;
     if (status)
         return status;
@@ -282,8 +283,8 @@ int pf_legs_exchange(const struct pf_call *call, int exchange, int backward)
     pf_joint_alone_bytes(plan, backward, exchange, &room, &work);
     int status = pf_room_get(call, room, work, &arrays);
     if (!status)
-        add_one(plan, plan->sequence[backward].alone[exchange].step, plan->sequence[backward].alone[exchange].n, backward,
-                &arrays);
+        add_one(plan, plan->program.sequence[backward].alone[exchange].step,
+                plan->program.sequence[backward].alone[exchange].n, backward, &arrays);
     return status;
 }
 
@@ -292,7 +293,7 @@ int pf_legs_pair(const struct pf_call call[PF_DIRECTIONS])
     pencilfft_plan plan = call[0].plan;
     int status = PENCILFFT_OK;
     if (pf_runs_pairs(plan)) {
-        struct pf_leg *leg = add_leg(plan, plan->pair.step, plan->pair.n);
+        struct pf_leg *leg = add_leg(plan, plan->program.pair.step, plan->program.pair.n);
         for (int backward = 0; backward < PF_DIRECTIONS; backward++)
             leg->of[backward] = pf_arrays_full(call[backward].in, call[backward].out);
         return status;
@@ -304,7 +305,7 @@ int pf_legs_pair(const struct pf_call call[PF_DIRECTIONS])
 
 void pf_legs_begin(pencilfft_plan plan)
 {
-    plan->walk = (struct pf_walk){.legs = 0};
+    plan->program.walk = (struct pf_walk){.legs = 0};
 }
 
 static void give_buffers(pencilfft_plan plan)
@@ -312,8 +313,8 @@ static void give_buffers(pencilfft_plan plan)
     const struct pf_leg *leg = leg_of(plan);
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
         if (leg->of[backward].out) {
-            plan->walk.run[backward] = (struct pf_pass_run){.clock = &plan->clock, .of = plan};
-            pf_buffers_list(plan, backward, &leg->of[backward], plan->walk.run[backward].buffer);
+            plan->program.walk.run[backward] = (struct pf_pass_run){.clock = &plan->program.clock, .of = plan};
+            pf_buffers_list(plan, backward, &leg->of[backward], plan->program.walk.run[backward].buffer);
         }
 }
 
@@ -327,13 +328,13 @@ static int is_ready(pencilfft_plan plan, const struct pf_step *step, int *ready)
     if (step->kind != PF_FINISH || !t->exchange->progress)
         return PENCILFFT_OK;
     int status = t->exchange->progress(t->state, ready);
-    pf_clock_lap(&plan->clock, plan->phases.of[t->number].exchange);
+    pf_clock_lap(&plan->program.clock, plan->program.phases.of[t->number].exchange);
     return status;
 }
 
 int pf_legs_go_on(pencilfft_plan plan, bool waits)
 {
-    struct pf_walk *walk = &plan->walk;
+    struct pf_walk *walk = &plan->program.walk;
     int status = PENCILFFT_OK, ready = 1;
     for (; walk->leg < walk->legs; walk->leg++, walk->step = 0) {
         if (walk->step == 0)
@@ -354,16 +355,16 @@ int pf_legs_go_on(pencilfft_plan plan, bool waits)
 int pf_legs_run(pencilfft_plan plan)
 {
     int status = pf_legs_go_on(plan, true);
-    pf_clock_stop(&plan->clock);
+    pf_clock_stop(&plan->program.clock);
     return status;
 }
 
 int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, void *out)
 {
-    const struct pf_steps *steps = &plan->sequence[backward].transform;
+    const struct pf_steps *steps = &plan->program.sequence[backward].transform;
     const struct pf_arrays arrays = pf_arrays_full(in, out);
     pf_legs_begin(plan);
-    pf_clock_start(&plan->clock);
+    pf_clock_start(&plan->program.clock);
     add_one(plan, steps->step, steps->n, backward, &arrays);
     return pf_legs_go_on(plan, true);
 }

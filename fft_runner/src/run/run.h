@@ -5,8 +5,8 @@
 
 /* ---- build.c ------------------------------------------------------------------------------------------------------- */
 
-/* All parts that follow from plan->chosen[]: transfers, work buffers, passes, steps. Collective; fails on all ranks or on
- * none, and must be cleared then too. Clearing frees every buffer given to the caller. */
+/* All parts that follow from plan->chosen.exchange[]: transfers, work buffers, passes, steps. Collective; fails on all ranks
+ * or on none, and must be cleared then too. Clearing frees every buffer given to the caller. */
 int pf_plan_build(pencilfft_plan plan);
 void pf_plan_clear(pencilfft_plan plan);
 

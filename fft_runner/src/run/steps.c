@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#include "common/failure.h"
-
 /* A list that grows; without memory it only counts. */
 struct maker {
     pencilfft_plan plan;
@@ -34,21 +32,21 @@ static void add(struct maker *m, struct pf_step step)
 
 static const struct pf_joint *joint_of(const struct maker *m, int lane, int i)
 {
-    return &m->plan->sequence[m->backward].joint[m->plan->lane[lane].route][i];
+    return &m->plan->program.sequence[m->backward].joint[m->plan->layout.lane[lane].route][i];
 }
 
-/* With PF_BOXES an exchange alone works on the caller's arrays, unless there is other work beside, numbers are sent in
+/* An exchange of boxes alone works on the caller's arrays, unless there is other work beside, numbers are sent in
  * another precision, or fields are interleaved. */
 static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const struct pf_joint *joint)
 {
-    struct pf_lane *lane = &m->plan->lane[l];
+    struct pf_lane *lane = &m->plan->layout.lane[l];
     struct pf_transfer *t = &lane->transfer[m->backward][joint->exchange];
     const struct pf_exchange *exchange = t->exchange;
-    bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside && !pf_rounds(m->plan) && !m->plan->interleaved;
-    bool copied = m->plan->beside || joint->kept != PF_KEPT_THERE;
+    bool whole = m->alone && t->boxes && !m->plan->chosen.beside && !pf_rounds(m->plan) && !m->plan->request.interleaved;
+    bool copied = m->plan->chosen.beside || joint->kept != PF_KEPT_THERE;
     bool own = copied && !exchange->moves_self;
-    if ((kind == PF_SYNC && !m->plan->sync->wait) || (kind == PF_BEGIN && !exchange->begin) || (kind == PF_OWN && !own) ||
-        (kind == PF_FINISH && !exchange->finish) || (kind == PF_END && !exchange->end) ||
+    if ((kind == PF_SYNC && !m->plan->request.sync->wait) || (kind == PF_BEGIN && !exchange->begin) ||
+        (kind == PF_OWN && !own) || (kind == PF_FINISH && !exchange->finish) || (kind == PF_END && !exchange->end) ||
         ((kind == PF_PACK || kind == PF_UNPACK) && whole))
         return;
     add(m, (struct pf_step){.kind = kind,
@@ -63,8 +61,8 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
 /* Once for all lanes, before the first lane starts; if exchanges run beside each other, once before all exchanges. */
 static void add_sync(struct maker *m, int l, const struct pf_joint *joint)
 {
-    int e = m->plan->beside ? 0 : m->plan->route[m->plan->lane[l].route].exchange[joint->exchange];
-    bool *synced = &m->synced[m->backward && !m->plan->beside][e];
+    int e = m->plan->chosen.beside ? 0 : m->plan->layout.route[m->plan->layout.lane[l].route].exchange[joint->exchange];
+    bool *synced = &m->synced[m->backward && !m->plan->chosen.beside][e];
     if (!*synced)
         add_exchange(m, PF_SYNC, l, joint);
     *synced = true;
@@ -75,16 +73,17 @@ static void add_sync(struct maker *m, int l, const struct pf_joint *joint)
 /* Before the pass that writes an exchange's messages, and after the pass that reads the messages, for all lanes. */
 static void add_around(struct maker *m, enum pf_step_kind kind, int i)
 {
-    for (int l = 0; l < m->plan->lanes && !m->plan->beside; l++)
-        if (i >= 0 && i < m->plan->sequence[m->backward].n - 1 && joint_of(m, l, i)->exchange >= 0)
+    for (int l = 0; l < m->plan->layout.lanes && !m->plan->chosen.beside; l++)
+        if (i >= 0 && i < m->plan->program.sequence[m->backward].n - 1 && joint_of(m, l, i)->exchange >= 0)
             add_exchange(m, kind, l, joint_of(m, l, i));
 }
 
 static void add_pass(struct maker *m, int i, int lane)
 {
-    struct pf_sequence *sequence = &m->plan->sequence[m->backward];
-    struct pf_pass *pass = &sequence->pass[lane == PF_ALL_LANES ? 0 : m->plan->lane[lane].route][i];
-    struct pf_range range = lane == PF_ALL_LANES ? pf_pass_all(pass) : pf_lane_range(m->plan, &m->plan->lane[lane], pass);
+    struct pf_sequence *sequence = &m->plan->program.sequence[m->backward];
+    struct pf_pass *pass = &sequence->pass[lane == PF_ALL_LANES ? 0 : m->plan->layout.lane[lane].route][i];
+    struct pf_range range = lane == PF_ALL_LANES ? pf_pass_all(pass)
+                                                 : pf_lane_range(m->plan, &m->plan->layout.lane[lane], pass);
     add_around(m, PF_BEGIN, i);
     add(m, (struct pf_step){.kind = PF_PASS, .lane = lane, .pass = pass, .range = range});
     add_around(m, PF_END, i - 1);
@@ -102,14 +101,14 @@ static void add_move(void *list, enum pf_move move, int at, int lane)
         return;
     if (move == PF_DO_START) {
         add_sync(m, lane, joint);
-        if (m->plan->beside)
+        if (m->plan->chosen.beside)
             add_exchange(m, PF_BEGIN, lane, joint);
         add_exchange(m, PF_OWN, lane, joint);
         add_exchange(m, PF_START, lane, joint);
         return;
     }
     add_exchange(m, PF_FINISH, lane, joint);
-    if (m->plan->beside)
+    if (m->plan->chosen.beside)
         add_exchange(m, PF_END, lane, joint);
 }
 
@@ -117,17 +116,18 @@ static void add_move(void *list, enum pf_move move, int at, int lane)
  * places in the result than in the input. */
 static bool is_early(const struct pencilfft_plan_s *plan, int backward)
 {
-    const int64_t bytes[2] = {pf_box_elements(&plan->input) * (int64_t)plan->input_bytes,
-                              pf_box_elements(&plan->route[0].mine[1][plan->exchanges]) * (int64_t)plan->element_bytes};
-    bool fields = plan->choice.axis == PF_CUT_FIELD && !plan->interleaved;
+    const int64_t bytes[2] = {pf_box_elements(&plan->layout.input) * (int64_t)plan->layout.input_bytes,
+                              pf_box_elements(&plan->layout.route[0].mine[1][plan->layout.exchanges]) *
+                                  (int64_t)plan->layout.element_bytes};
+    bool fields = plan->chosen.choice.axis == PF_CUT_FIELD && !plan->request.interleaved;
     return !pf_pass_runs_by_lanes(plan, backward, 0) || (fields && bytes[!backward] <= bytes[backward]);
 }
 
 static struct pf_order order_of(struct maker *m)
 {
     struct pencilfft_plan_s *plan = m->plan;
-    struct pf_order order = {.lanes = plan->lanes,
-                             .exchanges = plan->sequence[m->backward].n - 1,
+    struct pf_order order = {.lanes = plan->layout.lanes,
+                             .exchanges = plan->program.sequence[m->backward].n - 1,
                              .early = is_early(plan, m->backward),
                              .add = add_move,
                              .list = m};
@@ -139,7 +139,7 @@ static struct pf_order order_of(struct maker *m)
 static void list_transform(struct maker *m, int e)
 {
     struct pf_order order = order_of(m);
-    const struct pf_schedule *schedule = m->plan->beside ? m->plan->choice.schedule : &pf_schedule_sequence;
+    const struct pf_schedule *schedule = m->plan->chosen.beside ? m->plan->chosen.choice.schedule : &pf_schedule_sequence;
     (void)e;
     schedule->order(&order);
 }
@@ -158,12 +158,12 @@ static void list_pair(struct maker *m, int e)
 
 static void list_alone(struct maker *m, int e)
 {
-    for (int l = 0; l < m->plan->lanes; l++) {
-        const struct pf_route *route = &m->plan->route[m->plan->lane[l].route];
+    for (int l = 0; l < m->plan->layout.lanes; l++) {
+        const struct pf_route *route = &m->plan->layout.route[m->plan->layout.lane[l].route];
         int at = 0;
         while (route->exchange[at] != e)
             at++;
-        struct pf_joint joint = pf_joint_alone(m->plan, m->backward, m->plan->lane[l].route, at);
+        struct pf_joint joint = pf_joint_alone(m->plan, m->backward, m->plan->layout.lane[l].route, at);
         add_exchange(m, PF_BEGIN, l, &joint);
         add_exchange(m, PF_PACK, l, &joint);
         add_sync(m, l, &joint);
@@ -190,10 +190,10 @@ static int make_steps(struct maker *m, void (*list)(struct maker *m, int e), int
 
 int pf_steps_make(pencilfft_plan plan, int backward)
 {
-    struct pf_sequence *sequence = &plan->sequence[backward];
+    struct pf_sequence *sequence = &plan->program.sequence[backward];
     struct maker whole = {.plan = plan, .backward = backward, .steps = &sequence->transform};
     int status = make_steps(&whole, list_transform, 0);
-    for (int e = 0; e < plan->exchanges && !status && plan->routes == 1; e++) {
+    for (int e = 0; e < plan->layout.exchanges && !status && plan->layout.routes == 1; e++) {
         struct maker alone = {.plan = plan, .backward = backward, .alone = true, .steps = &sequence->alone[e]};
         status = make_steps(&alone, list_alone, e);
     }
@@ -202,7 +202,7 @@ int pf_steps_make(pencilfft_plan plan, int backward)
 
 int pf_steps_pair(pencilfft_plan plan)
 {
-    struct maker m = {.plan = plan, .steps = &plan->pair};
+    struct maker m = {.plan = plan, .steps = &plan->program.pair};
     return pf_runs_pairs(plan) ? make_steps(&m, list_pair, 0) : PENCILFFT_OK;
 }
 

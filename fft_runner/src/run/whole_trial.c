@@ -23,9 +23,9 @@ struct trial_arrays {
 static struct trial_arrays trial_arrays_of(const struct pencilfft_plan_s *plan, void *in, void *out, bool same)
 {
     struct trial_arrays a = {.in = in, .out = out, .same = same};
-    a.bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    a.bytes = (size_t)plan->memory.alloc_elements * plan->layout.element_bytes;
     memset(out, 0, a.bytes);
-    pf_outs_make(plan, plan->alloc_elements, TRIALS + 1, pf_tuning.whole_outs_bytes, &a.outs);
+    pf_outs_make(plan, plan->memory.alloc_elements, TRIALS + 1, pf_tuning.whole_outs_bytes, &a.outs);
     return a;
 }
 
@@ -64,7 +64,7 @@ static int try_both(pencilfft_plan plan, int backward, struct trial_arrays *arra
 
 int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
 {
-    struct pf_whole *whole = &plan->sequence[backward].whole;
+    struct pf_whole *whole = &plan->program.sequence[backward].whole;
     int cases = pf_whole_cases(plan, backward, in, out), status = PENCILFFT_OK;
     for (int same = 0; same < cases && !status; same++) {
         bool faster = pf_tuning.direct == PF_ALWAYS;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 

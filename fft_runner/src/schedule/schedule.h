@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/failure.h"
 #include "common/names.h"
 
 enum { PF_MAX_CHUNKS = 256, PF_MAX_SIZE = 1000, PF_SCHEDULE_TEXT = 2048, PF_MAX_ROUTES = 2, PF_ORDER_PASSES = 8 };

@@ -3,7 +3,6 @@
  *        column exchange, x, the others column exchange, x, row exchange, y. With one field nothing goes the other route,
  *        but a forward transform of one array beside a backward transform of another (pencilfft_execute_pair) does the same.
  * Cost:  F t_joint of an even number F of fields; 2 t_joint a pair. Needs: two exchanges. */
-#include "common/failure.h"
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
 #include "pencilfft.h"
 #include "schedule/schedule.h"
 

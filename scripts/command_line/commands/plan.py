@@ -40,6 +40,7 @@ from pencilmap.scripts.command_line.answers import (
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.node_choices import choice_sentences, host_list, job_lines, nodes_as_dict, words_of_nodes
 from pencilmap.scripts.command_line.options import (
+    AMONG,
     ANY_EXCHANGE,
     ANY_GRID,
     CUT,
@@ -94,7 +95,8 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
 @partial(on_machine, tasks=SEVERAL_TASKS)
-@with_options(WRAP, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING, ROBUST)
+@with_options(WRAP, AMONG, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING,
+              ROBUST)
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO, TRAFFICS)

@@ -1,0 +1,92 @@
+"""Free hosts of a cluster, as its scheduler lists them: Slurm, PBS, Torque, LSF.
+
+Hosts with jobs, also with free cores, are not free, nor hosts that are drained, down, reserved, planned for another job, or
+about to reboot. Hosts that save power are free: the scheduler starts them.
+Sources: sinfo(1) and scontrol(1) of Slurm, NODE STATE CODES; pbsnodes(8B) of OpenPBS and Torque; bhosts(1) of LSF.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.base.reading import MOST_HOSTS
+
+PBS_KEY = re.compile(r"[ \t]+([A-Za-z_.]+) = (.*)")
+IDLE = re.compile(r"idle[~#]?(\+(cloud|dynamic_norm|dynamic_future|powered_down|powering_up|power_up))*", re.IGNORECASE)
+
+
+def free_hosts(document: Document) -> list[str] | None:
+    """Return the free hosts in the output of sinfo, scontrol show node, pbsnodes or bhosts; None for another file.
+
+    Raises
+    ------
+    MapfileError
+        If no host is free.
+
+    Examples
+    --------
+    >>> free_hosts(Document(b"PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\\nall* up inf 3 idle n[1-3]\\n", "demo"))
+    ['n1', 'n2', 'n3']
+    >>> free_hosts(Document(b"HOST_NAME STATUS JL/U MAX NJOBS\\na ok - 8 0\\nb closed - 8 8\\n", "demo"))
+    ['a']
+    """
+    for looks_like, read in READERS:
+        if re.search(looks_like, document.text, re.MULTILINE):
+            found = list(dict.fromkeys(read(document)))
+            if not found:
+                raise document.refuse("has no free host; wait, or list the hosts that the job may have, one in each line")
+            return found
+    return None
+
+
+def _rows(document: Document) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table, by the words of its head."""
+    head = list[str]()
+    for line in document.text.splitlines():
+        words = line.split()
+        if "NODELIST" in words or "HOST_NAME" in words:
+            head = words
+        elif len(words) >= len(head) > 0:
+            yield dict(zip(head, words))
+
+
+def _sinfo(document: Document) -> Iterator[str]:
+    left = MOST_HOSTS
+    for row in _rows(document):
+        if IDLE.fullmatch(row.get("STATE", "")):
+            names = expand_hosts(row["NODELIST"], left)
+            left -= len(names)
+            yield from names
+
+
+def _scontrol(document: Document) -> Iterator[str]:
+    name = ""
+    for key, value in re.findall(r"(?:^|(?<=\s))(NodeName|State)=(\S+)", document.text):
+        name = value if key == "NodeName" else name
+        if key == "State" and IDLE.fullmatch(value):
+            yield name
+
+
+def _pbsnodes(document: Document) -> Iterator[str]:
+    states, name = dict[str, dict[str, str]](), ""
+    for line in document.text.splitlines():
+        if line.strip() and not line[0].isspace():
+            name = line.strip()
+            states[name] = {}
+        elif name and (found := PBS_KEY.fullmatch(line)):
+            states[name][found[1]] = found[2].strip()
+    yield from (host for host, told in states.items() if told.get("state") == "free" and not told.get("jobs"))
+
+
+def _bhosts(document: Document) -> Iterator[str]:
+    for row in _rows(document):
+        if row.get("STATUS") == "ok" and row.get("NJOBS") == "0" and row.get("RSV", "0") == "0":
+            yield row["HOST_NAME"]
+
+
+READERS: tuple[tuple[str, Callable[[Document], Iterator[str]]], ...] = (
+    (r"^NodeName=\S+[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t][^\n]*State=", _scontrol),
+    (r"^(?=.*\bSTATE\b).*\bNODELIST(?!\()\b", _sinfo),
+    (r"^HOST_NAME\s+STATUS\b", _bhosts),
+    (r"^\S+[ \t]*\n(?:[ \t]+[A-Za-z_.]+ = [^\n]*\n)*?[ \t]+state = ", _pbsnodes))
