@@ -1,13 +1,11 @@
 """Bricks, halos, ports, wraps, twists and grids PxQxS in the commands: by hand, as simulated, and alike in each command."""
 
 import json
-import shutil
 from math import ceil
 
 import pytest
 
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
-                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+from tests.modules import needs_simgrid
 
 # bricks
 
