@@ -22,8 +22,7 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.times.timing import TIE
-from pencilmap.model.traffic.codes import CODES
-from pencilmap.model.traffic.other_grids import gridded, others
+from pencilmap.model.traffic.other_grids import CODES, gridded, others
 from pencilmap.model.traffic.program import Traffic
 
 LITTLE = 0.1  # part of the run time below which the links are not worth a placement
@@ -206,7 +205,7 @@ def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traff
     traffics : dict of Traffic
         Traces by the names of the options; numbers in a name are the grid.
     code : str
-        A name of `pencilmap.model.traffic.codes.CODES`, with the lengths of the domain behind a colon if they are needed.
+        A name of `pencilmap.model.traffic.other_grids.CODES`, with the lengths of the domain behind a colon if needed.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.placement.allocation import Allocation
 
 MAX_SHAPES = 20_000
+MOST_CHOICES = 24  # numbers of units over which nodes may be spread, all levels together
 
 
 def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:
@@ -110,14 +111,19 @@ def node_choices(free: Allocation, n_nodes: int, port: Ints | None = None) -> li
     [[0, 1, 2], [0, 1, 3]]
     """
     levels = [level.unit for level in free.network.levels]
-    units = [len(np.unique(unit[free.nodes])) for unit in levels]
-    most = [sorted({-(-n_nodes // (g + 1)) for g in range(n)}, reverse=True) for n in units]
+    units = [range(1, 1 + len(np.unique(unit[free.nodes]))) for unit in levels]
+    most = [_some(sorted({-(-n_nodes // n) for n in some}, reverse=True), MOST_CHOICES // len(levels)) for some in units]
     ordered, found = by_port(free, port), dict[bytes, Ints]()
     for limits in product(*most):
         nodes = np.sort(_within(levels, ordered, n_nodes, limits))
         if len(nodes) == n_nodes:
             found.setdefault(nodes.tobytes(), nodes)
     return list(found.values())
+
+
+def _some(numbers: Sequence[int], most: int) -> list[int]:
+    """Return up to so many of some numbers, evenly, the first and the last among them."""
+    return [numbers[i] for i in np.unique(np.linspace(0, len(numbers) - 1, most).round().astype(int)).tolist()]
 
 
 def by_port(free: Allocation, port: Ints | None) -> Ints:
@@ -150,7 +156,8 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
 
     Leaf after leaf: the first takes the job if it can and has the fewest free nodes, else the leaf in the fullest unit; then
     a nearer leaf that can take the rest comes first. Each gives its first nodes.
-    Source: `_eval_nodes_topo` in src/plugins/topology/tree/eval_nodes_tree.c of Slurm.
+    Source: `_eval_nodes_topo` in src/plugins/topology/tree/eval_nodes_tree.c of Slurm. Slurm 22.05 is the same on two
+    levels; on more it keeps the chosen nodes in the counts of higher switches, and a nearer leaf need not have room.
 
     Parameters
     ----------
@@ -199,6 +206,28 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
         for leaf in above:
             far[leaf] += 2 * sum(x != y for x, y in zip(above[leaf], above[best]))
     return np.sort(np.concatenate(chosen))
+
+
+def slurm_dragonfly(free: Allocation, n_nodes: int) -> Ints:
+    """Return the nodes that Slurm's topology/tree takes with TopologyParam=dragonfly.
+
+    They are of the leaf with most free nodes if the job fits there, else of all leaves in turn.
+    Source: `_eval_nodes_dfly` in the file of `slurm_tree`.
+
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> free = Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 5, 6])
+    >>> slurm_dragonfly(free, 2).tolist(), slurm_dragonfly(free, 5).tolist()
+    ([3, 4], [0, 2, 3, 4, 6])
+    """
+    nodes = np.sort(free.nodes)
+    leaf = free.network.levels[0].unit[nodes]
+    fullest = int(np.bincount(leaf).argmax())
+    if np.count_nonzero(leaf == fullest) >= n_nodes:
+        return nodes[leaf == fullest][:n_nodes]
+    order = np.argsort(leaf, kind="stable")
+    first = np.searchsorted(leaf[order], leaf[order])
+    turn = np.arange(len(nodes)) - first
+    return np.sort(nodes[order][np.argsort(turn, kind="stable")][:n_nodes])
 
 
 def in_words(network: Network, nodes: Ints) -> str:

@@ -16,7 +16,7 @@ from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import ExchangeError, GridError, near
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import Exchange, of_messages
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,8 @@ def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints)
     """
     sent = np.flatnonzero(units)
     pairs = np.stack([np.asarray(source)[sent], np.asarray(target)[sent]], axis=1)
-    return Exchange(exchange.name, letters=exchange.letters, members=pairs, group_weight=np.asarray(units)[sent],
-                    send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=exchange.unit_bytes,
-                    total_bytes=exchange.total_bytes)
+    return replace(of_messages(exchange.name, pairs, np.asarray(units)[sent], exchange.unit_bytes, exchange.total_bytes),
+                   letters=exchange.letters)
 
 
 def alltoall_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
@@ -89,7 +88,9 @@ def alltoall_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...
 
 # MPI_Alltoall over messages that are padded to the longest of their group.
 #
-# The longest message of a group is the product of the longest block to send and the longest block to receive.
+# The longest message of a group is the product of the longest block to send and the longest block to receive. FFTW's planner
+# of distributed transposes measures which of its algorithms is fastest and does not name its choice. So its prediction is
+# for the best algorithm: these bytes, all messages at once.
 
 def padded(exchange: Exchange) -> Exchange:
     """Return the exchange with every block as long as the longest.
@@ -433,16 +434,6 @@ def _by_node(node: Ints, units: Ints) -> Ints:
     return sums
 
 
-# FFTW's planner of distributed transposes: the bytes of `padded`, over all groups.
-#
-# FFTW measures which of its algorithms is fastest and does not name its choice. So the prediction is for the best
-# algorithm: all messages at once.
-
-def fftw_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """Return a single round of padded messages."""
-    return (padded(exchange),)
-
-
 ALGORITHMS = {  # the first is the default
     "alltoallv": Algorithm("all messages at once", at_once),
     "alltoall": Algorithm("all messages at once, all of one length: extents that the grid divides", alltoall_rounds),
@@ -454,7 +445,7 @@ ALGORITHMS = {  # the first is the default
                                    partial(bruck_rounds, radix), is_alltoall=False) for radix in (2, 4, 8)},
     "node": Algorithm("one message between two nodes, all at once", node_rounds, is_alltoall=False, beside=False),
     "put": Algorithm("all messages at once, one-sided, between two fences", at_once, beside=False),
-    "fftw": Algorithm("FFTW's own transposes, predicted as padded messages at once", fftw_rounds, beside=False),
+    "fftw": Algorithm("FFTW's own transposes, predicted as padded messages at once", padded_rounds, beside=False),
 }
 DEFAULT_ALGORITHM = "alltoallv"
 

@@ -92,7 +92,7 @@ def test_only_kinds_and_seeds_know_the_kind_of_a_network():
 
 
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
-    "model/kinds/torus_floors.py", "model/times/published.py", "model/machines/__init__.py",
+    "model/machines/__init__.py",
     "mapper/seeds/products.py", "mapper/seeds/graph.py",
     "scripts/command_line/commands/simulate.py", "scripts/command_line/pages.py", "scripts/pictures/report/page.py",
     "scripts/networks/build.py", "scripts/networks/simulated.py",

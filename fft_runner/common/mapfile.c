@@ -48,26 +48,6 @@ static int next_line(struct reader *r)
     return c == EOF && !length ? END_OF_FILE : 0;
 }
 
-static const char blanks[] = " \t\n\v\f\r";
-
-/* The integers of a line; a # ends them. Returns their number, or -1 at other text. */
-static int integers(const char *at, int *values, int most)
-{
-    int found = 0;
-    for (at += strspn(at, blanks); *at && *at != '#'; at += strspn(at, blanks)) {
-        char *end;
-        errno = 0;
-        long value = strtol(at, &end, 10);
-        if (end == at || (*end && !isspace((unsigned char)*end)) || errno || value != (int)value)
-            return -1;
-        if (found < most)
-            values[found] = (int)value;
-        found++;
-        at = end;
-    }
-    return found;
-}
-
 static int check_place(struct reader *r, const struct coordinate *node, int slot)
 {
     char where[COORDINATE_TEXT], shape[COORDINATE_TEXT];
@@ -85,16 +65,21 @@ static int check_place(struct reader *r, const struct coordinate *node, int slot
 
 static int parse_place(struct reader *r, int64_t *place)
 {
-    int dims = r->torus->dims, values[MAX_DIMS + 1];
-    int found = integers(r->text, values, dims + 1);
+    int dims = r->torus->dims;
+    int64_t values[MAX_DIMS + 1];
+    int found = text_integers(r->text, values, dims + 1);
+    struct coordinate node = {.dims = dims};
+    for (int i = 0; i < found && i <= dims; i++)
+        if (values[i] != (int)values[i])
+            found = -1;
     if (found < 0)
         return REFUSE(r, "'%.60s' contains something that is not an integer; each line needs %d: coordinates and slot",
                       r->text, dims + 1);
     if (found != dims + 1)
         return REFUSE(r, "has %d integers; a torus of %d dimensions needs %d: coordinates and slot", found, dims, dims + 1);
-    struct coordinate node = {.dims = dims};
-    memcpy(node.at, values, sizeof(int) * (size_t)dims);
-    int status = check_place(r, &node, values[dims]);
+    for (int i = 0; i < dims; i++)
+        node.at[i] = (int)values[i];
+    int status = check_place(r, &node, (int)values[dims]);
     if (!status)
         *place = torus_node(r->torus, &node) * r->tasks_per_node + values[dims];
     return status;
@@ -104,7 +89,7 @@ static int read_places(struct reader *r, struct placing *m)
 {
     int status, rank = 0;
     while (!(status = next_line(r))) {
-        char first = r->text[strspn(r->text, blanks)];
+        char first = r->text[strspn(r->text, text_blanks)];
         if (!first || first == '#')
             continue;
         if (rank == m->ranks)

@@ -133,3 +133,22 @@ FILE *text_file_open(const char *path, const char *error)
         close(descriptor);
     return NULL;
 }
+
+const char text_blanks[] = " \t\n\v\f\r";
+
+int text_integers(const char *at, int64_t *values, int most)
+{
+    int found = 0;
+    for (at += strspn(at, text_blanks); *at && *at != '#'; at += strspn(at, text_blanks)) {
+        char *end;
+        errno = 0;
+        long long value = strtoll(at, &end, 10);
+        if (end == at || (*end && !strchr(text_blanks, *end)) || errno)
+            return -1;
+        if (found < most)
+            values[found] = value;
+        found++;
+        at = end;
+    }
+    return found;
+}

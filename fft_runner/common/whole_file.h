@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct whole_file {
@@ -20,3 +21,7 @@ const char *whole_file_close(struct whole_file *w, bool keep);
 /* A file for reading, or NULL with a message: if there is none, and for a pipe, a device, a folder or a file too large for a
  * text, which could all hold up every rank. Messages begin with `error`. */
 FILE *text_file_open(const char *path, const char *error);
+
+/* The integers of a line, of which at most so many are kept; a # ends them. Returns their number, or -1 at other text. */
+int text_integers(const char *line, int64_t *values, int most);
+extern const char text_blanks[];

@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,29 +10,13 @@
 
 enum { NUMBERS = 6, LINE_SIZE = 256 };
 
-/* The integers of a line; -1 at other text, or if there are too many. */
-static int integers(const char *at, int64_t values[NUMBERS])
-{
-    int found = 0;
-    for (at += strspn(at, " \t\r\n"); *at && *at != '#'; at += strspn(at, " \t\r\n")) {
-        char *end;
-        errno = 0;
-        long long value = strtoll(at, &end, 10);
-        if (end == at || (*end && !isspace((unsigned char)*end)) || errno || found == NUMBERS)
-            return -1;
-        values[found++] = value;
-        at = end;
-    }
-    return found;
-}
-
 static int read_lines(FILE *file, const char *path, const char *option, int ranks, int64_t *values)
 {
     char text[LINE_SIZE];
     int line = 0, rank = 0;
     while (fgets(text, sizeof text, file)) {
         int64_t one[NUMBERS];
-        int found = integers(text, one);
+        int found = text_integers(text, one, NUMBERS);
         line++;
         if (found == 0)
             continue;

@@ -12,7 +12,6 @@
  * Links of a table have the names of the table. In both:
  *   loopback           between ranks of a host; as fast for many messages as for one */
 #include "platform_file.hpp"
-#include "route_table.hpp"
 
 #include <cerrno>
 #include <cmath>

@@ -8,7 +8,7 @@ on any machine. A time limit only cuts the search short.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
 from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of, site_key
-from pencilmap.mapper.choose.nodes import beside, own_choice, sites
+from pencilmap.mapper.choose.nodes import beside, own_choices, sites
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
@@ -58,8 +58,9 @@ class Plan:
         Whether a time limit ended the search.
     left_out : tuple of Torus
         Shapes that were not tried: their bound is no better than the last of the wanted shapes, or a ring is too long.
-    own : Choice, optional
-        The best choice of the same grid on the nodes that the scheduler takes by itself, if the plan chose nodes.
+    own : dict of str to Choice
+        The best choice of the same grid on the nodes that the scheduler takes by itself, by its setting, if the plan chose
+        nodes.
     """
 
     where: Question
@@ -68,7 +69,7 @@ class Plan:
     effort: str = "normal"
     cut_short: bool = False
     left_out: tuple[Network, ...] = ()
-    own: Choice | None = None
+    own: dict[str, Choice] = field(default_factory=dict)
 
     @property
     def best(self) -> Choice:
@@ -183,11 +184,12 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
         with part(BEFORE_SEARCH, 1):
             found = wanted.searched(found, within)
     own = _on_own_nodes(wanted, where, found, within)
-    ranking = wanted.without_file(wanted.or_launched([*found, *own], top or TOP[effort]))
+    ranking = wanted.without_file(wanted.or_launched([*found, *own.values()], top or TOP[effort]))
     if where.neighbours:
         ranking.sort(key=lambda choice: beside(choice.where, choice.placed, where.neighbours) or choice.prediction.cost)
-    own = [choice for choice in ranking if own and choice.kind == own[0].kind]
-    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out, next(iter(own), None))
+    by_kind = {choice.kind: choice for choice in reversed(ranking)}
+    return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out,
+                {name: by_kind[choice.kind] for name, choice in own.items()})
 
 
 def best_grid(question: Question) -> ProcessGrid:
@@ -256,14 +258,17 @@ def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGri
     return min(grids or all_grids(where.n_slots, PENCIL), key=lambda grid: max(grid.shape))
 
 
-def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: Search) -> list[Choice]:
+def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: Search) -> dict[str, Choice]:
     """Return the best choice of the best grid on the nodes that the scheduler takes by itself, searched if others are."""
-    own, best = own_choice(where), wanted.ranked(found)[0]
-    same = [choice for choice in found
-            if own and site_key(choice.where) == site_key(own) and choice.kind[2:] == best.kind[2:]]
-    if same and wanted.searches and site_key(best.where) != site_key(same[0].where):
-        same.append(wanted.searched_again(wanted.ranked(same)[0], within))
-    return wanted.ranked(same)[:1] if same else []
+    best, own = wanted.ranked(found)[0], dict[str, Choice]()
+    for name, here in own_choices(where).items():
+        key = *site_key(here), *best.kind[2:]
+        same = [choice for choice in found if choice.kind == key]
+        if same and wanted.searches and key != best.kind:
+            same.append(wanted.searched_again(wanted.ranked(same)[0], within))
+        if same:
+            own[name] = wanted.ranked(same)[0]
+    return own
 
 
 def _on_shape(question: Question, shape: Question) -> Question:

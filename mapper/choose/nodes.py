@@ -8,7 +8,7 @@ import numpy as np
 
 from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
-from pencilmap.mapper.shapes import by_port, node_choices, slurm_tree
+from pencilmap.mapper.shapes import by_port, node_choices, slurm_dragonfly, slurm_tree
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import kind_of
@@ -20,25 +20,28 @@ from pencilmap.model.predict.ranking import worth
 from pencilmap.model.traffic.exchange import exchanges
 
 DEFAULT = "default"
+RULES = ("topology/tree", slurm_tree), ("topology/tree with TopologyParam=dragonfly", slurm_dragonfly)
 STEPS = 20  # of a bisection
 MOST_SITES = 3  # that a plan tries besides the scheduler's own choice and that of the bound
 
 
-def own_choice(question: Question) -> Question | None:
-    """Return the question on the nodes that Slurm takes if it is not told which; None without levels of switches."""
+def own_choices(question: Question) -> dict[str, Question]:
+    """Return the question on the nodes that Slurm takes if it is not told which, by its setting; {} without levels."""
     if question.among is None or not question.network.levels:
-        return None
-    return question.on(slurm_tree(question.among, question.site.allocation.n_nodes))
+        return {}
+    has_groups = any(level.name == "group" for level in question.network.levels)
+    rules = [rule for rule in RULES if has_groups or rule[1] is slurm_tree]
+    return {name: question.on(rule(question.among, question.site.allocation.n_nodes)) for name, rule in rules}
 
 
 def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     """Return the question on the choices of nodes that a plan should try: the best for the launch order of a grid.
 
-    The first is the scheduler's own choice. A question that leaves no choice, or is on a network without levels, is returned
-    as it is.
+    The first are the scheduler's own choices. A question that leaves no choice is returned as it is, also one on a network
+    without levels.
     """
-    own, free = own_choice(question), question.among
-    if own is None or free is None:
+    own, free = own_choices(question), question.among
+    if not own or free is None:
         return [question.alone]
     n_nodes = question.site.allocation.n_nodes
     kind = kind_of(question.network)
@@ -47,7 +50,7 @@ def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     tried.sort(key=lambda here: _of_launch_order(here, grid))
     proved = kind.of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0], question.neighbours)[1]
     tried[MOST_SITES:] = [question.on(_ports_apart(free, port, proved))]
-    return list({_counts(here): here for here in (*tried[::-1], own)}.values())[::-1]
+    return list({_counts(here): here for here in (*tried[::-1], *own.values())}.values())[::-1]
 
 
 def _of_launch_order(here: Question, grid: ProcessGrid) -> float | Fraction:

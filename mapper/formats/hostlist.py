@@ -8,7 +8,7 @@ comment of ``hostlist_create`` in src/common/hostlist.h of Slurm, and ``_add_box
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cmp_to_key
 from itertools import groupby, product
 from math import prod
@@ -88,30 +88,32 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
 
 
 def folded_hosts(names: Sequence[str]) -> str:
-    """Return the list that stands for names in this order.
+    """Return a short list that stands for names in this order.
 
-    >>> folded_hosts(["n08", "n09", "n10", "n12", "login"]), folded_hosts(["r1-2", "r1-3"])
-    ('n[08-10,12],login', 'r1-[2-3]')
+    >>> folded_hosts(["n08", "n09", "n10", "n12", "login"]), folded_hosts(["r1-2", "r1-3"]), folded_hosts(["r1-2", "r2-2"])
+    ('n[08-10,12],login', 'r1-[2-3]', 'r[1-2]-2')
     """
-    parts = list[str]()
-    for (before, after, width), some in groupby(names, key=_around_last):
-        numbers = [int(name[len(before):len(name) - len(after)]) for name in some] if width else []
+    return min((",".join(_folded(names, place)) for place in (-1, -2)), key=len)
+
+
+def _folded(names: Sequence[str], place: int) -> Iterator[str]:
+    """Yield the parts of a list whose ranges are at some number of the names: -1 is the last."""
+    for (before, after, width), some in groupby(names, key=lambda name: _around(name, place)):
+        numbers = [int(name[len(before):len(name) - len(after)]) for name in some if width]
         first = [n for i, n in enumerate(numbers) if not i or n != numbers[i - 1] + 1]
         last = [n for i, n in enumerate(numbers) if i + 1 == len(numbers) or numbers[i + 1] != n + 1]
-        spans = [f"{a:0{width}d}" + (f"-{b:0{width}d}" if b > a else "") for a, b in zip(first, last)]
-        inside = ",".join(spans)
-        parts.append(before + (f"[{inside}]" if len(numbers) > 1 else inside) + after)
-    return ",".join(parts)
+        inside = ",".join(f"{a:0{width}d}" + (f"-{b:0{width}d}" if b > a else "") for a, b in zip(first, last))
+        yield before + (f"[{inside}]" if len(numbers) > 1 else inside) + after
 
 
-def _around_last(name: str) -> tuple[str, str, int]:
-    """Return the text before and after the last number of a name, and its digits; names with equal results are a range.
+def _around(name: str, place: int) -> tuple[str, str, int]:
+    """Return the text before and after a number of a name, and its digits; names with equal results are a range.
 
-    >>> _around_last("n07"), _around_last("login")
-    (('n', '', 2), ('login', '', 0))
+    >>> _around("n07-1", -2), _around("login", -1)
+    (('n', '-1', 2), ('login', '', 0))
     """
-    found = re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", name)
-    return (found[1], found[3], len(found[2])) if found else (name, "", 0)
+    found = list(_DIGITS.finditer(name))[place:][:1]
+    return (name[:found[0].start()], name[found[0].end():], len(found[0][0])) if found else (name, "", 0)
 
 
 def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:

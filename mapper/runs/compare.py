@@ -65,6 +65,8 @@ class Comparison:
         Reasons of the runner why its times are not meaningful.
     time_range_s : (float, float), optional
         Expected range of nine in ten measured times.
+    unmeasured : str
+        The reason why there is no range.
     order : str
         In words, the order in which the ranks of a default placement filled the places; empty for others.
     name : str
@@ -92,6 +94,7 @@ class Comparison:
     note: str = ""
     warnings: tuple[str, ...] = ()
     time_range_s: tuple[float, float] | None = None
+    unmeasured: str = ""
     order: str = ""
     schedule: str = SEQUENCE
     certificate: float | None = None
@@ -201,7 +204,8 @@ def _rows_of_lines(record: Record, source: str) -> list[Comparison]:
                                placement=placement, order=order, name=title, transform=problem.told,
                                stage=name, m=None, t_s=stage and stage.link_s, time_s=stage and stage.time_s,
                                measured_s=median(samples), spread=(min(samples), max(samples)), link_bandwidth=None,
-                               busiest=None, note=note, warnings=tuple(record.get("warnings", ()))))
+                               busiest=None, note=note, warnings=tuple(record.get("warnings", ())),
+                               unmeasured="distributed lines not measured"))
     return rows
 
 
@@ -229,13 +233,15 @@ def _row(prediction: Prediction | None, stage: str, exchange: ExchangePrediction
          samples: Sequence[float], **of_run: Any) -> Comparison:
     """Return a row of an exchange; the other values are those of all exchanges of its run."""
     measured, spread = median(samples), (min(samples), max(samples))
+    likely = _range(exchange, prediction)
+    unmeasured = "" if likely or prediction is None else prediction.unmeasured or "halos not measured" * (stage == HALO)
     return Comparison(**of_run, torus=str(prediction.network) if prediction else "-",
                       tasks_per_node=prediction.tasks_per_node if prediction else 0, transform=str(transform), stage=stage,
                       m=float(max(exchange.m)) if exchange else None, t_s=exchange.t_s if exchange else None,
                       time_s=exchange.time_s if exchange else None, measured_s=measured, spread=spread,
                       link_bandwidth=_bandwidth(exchange, prediction, transform, measured),
                       busiest=str(exchange.busiest) if exchange and exchange.busiest else None,
-                      time_range_s=_range(exchange, prediction),
+                      time_range_s=likely, unmeasured=unmeasured,
                       certificate=_certificate(prediction))
 
 

@@ -29,8 +29,7 @@ from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.times.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted, Sample
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.model.times.expected import SIZES
-from pencilmap.model.times.judged import exchange_work, two_figures
-from pencilmap.model.times.published import MeasuredExchange
+from pencilmap.model.times.published import MeasuredExchange, exchange_work, two_figures
 
 BY = "pencilmap study calibrate"    # beginning of the source of a calibrated figure
 CACHE = ("cache_per_task", "cache_bandwidth_per_task")

@@ -7,6 +7,7 @@ half a gigabyte, and larger files in proportion. Every exception of a parser bec
 """
 
 import contextlib
+import csv
 import json
 import os
 import select
@@ -22,6 +23,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import isfinite
 from os import PathLike
+from pathlib import Path
 from types import FrameType
 from typing import Any
 from warnings import catch_warnings
@@ -235,6 +237,12 @@ def _pipe_waiter(handle: int, refusal: Callable[[str], PencilmapError]) -> Calla
                 if time.monotonic() - last > SILENCE_S or time.monotonic() - begin > TOTAL_S:
                     raise refusal(f"it is a pipe that ends neither in {TOTAL_S:g} s nor writes in {SILENCE_S:g} s") from None
     return read
+
+
+def own_table(name: str) -> list[dict[str, str]]:
+    """Return the lines of a file of `model/data` by the names of its columns; comments in the file name its source."""
+    text = (Path(__file__).parents[1] / "data" / name).read_text("utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 # ---- depth and expansion ---------------------------------------------------------------------------------------------

@@ -167,11 +167,16 @@ class Room:
     """P tasks on some of the S slots of a site, and the least traffic of all exchanges across a cut."""
 
     def __init__(self, site: Site, grid: ProcessGrid, transform: Transform | None = None) -> None:
-        self.site, self.P, self.S, self._crossing = site, grid.n_tasks, site.n_slots, Crossing(grid, transform)
+        self.site, self.P, self.S, self.crossing = site, grid.n_tasks, site.n_slots, Crossing(grid, transform)
 
     @cached_property
-    def _least(self) -> Minimum:
-        return Minimum(self._crossing.least())
+    def window(self) -> Minimum:
+        """The least traffic with `low` to `high` tasks on one side of a cut, in parts of which D_T has `crossing.whole`."""
+        return Minimum(self.crossing.least())
+
+    def length(self, crossed: int, cables: Any) -> Fraction:
+        """Return the load, on the m scale, of so many parts of D_T on so many cables; 0 without cables."""
+        return Fraction(4 * self.site.network.n_nodes * crossed, self.crossing.whole) / cables if cables else Fraction(0)
 
     def around(self, slots: int, cables: Fraction | float) -> Cut:
         """Return the cut around some slots."""
@@ -194,20 +199,17 @@ class Room:
 
     def load(self, cuts: Sequence[Cut]) -> Fraction:
         """Return the least load, on the m scale, that all exchanges together put on the cables of one of the cuts."""
-        scale = Fraction(4 * self.site.network.n_nodes, self._crossing.whole)
-        loads = [scale * self._least(low, high) / Fraction(cables) if cables else Fraction(0)
-                 for low, high, cables in widest(cuts)]
-        return min(loads, default=Fraction(0))
+        return min((self.length(self.window(low, high), cables) for low, high, cables in widest(cuts)), default=Fraction(0))
 
     def about(self, cuts: Iterable[Cut]) -> float:
         """Return the least load up to a factor that all cuts share and a relative error below `ABOUT`, much faster."""
-        return min((self._least(low, high) / float(cables) if cables else 0.0 for low, high, cables in cuts), default=0.0)
+        return min((self.window(low, high) / float(cables) if cables else 0.0 for low, high, cables in cuts), default=0.0)
 
     @cached_property
     def least_around(self) -> Ints:
         """Least traffic across a cut around 0, 1, ... S slots."""
         cuts = (self.around(slots, 0) for slots in range(self.S + 1))
-        return np.array([self._least(cut.low, cut.high) for cut in cuts])
+        return np.array([self.window(cut.low, cut.high) for cut in cuts])
 
 
 def widest(cuts: Sequence[Cut]) -> list[Cut]:

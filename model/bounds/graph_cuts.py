@@ -34,10 +34,16 @@ _VIBRATIONS = 4
 
 
 def exchange_bound(graph: Any, exchange: Exchange, node_of_rank: Ints) -> Fraction:
-    """Return the largest load that no routing of an exchange can avoid, see `graph_bound`. Leaves stay with their vertex."""
+    """Return the largest load that no routing of an exchange can avoid, in bytes of a cable of the fastest kind.
+
+    Parameters
+    ----------
+    graph : Network
+        Leaves stay with their vertex.
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    """
     parts = _parts(graph)
-    if not parts.is_leaf.any() and _is_small(parts):
-        return graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray())
     out, into = node_totals(exchange, node_of_rank, graph.n_nodes)
     if not _is_small(parts):
         return _bound_of_parts(graph, out, into, None)
@@ -57,24 +63,6 @@ def whole_bound(graph: Network) -> Fraction:
         loads += [hosts * (N - hosts) / cables for cables in _cables(graph, run) if cables]
     hops = int(host_hops(graph).sum())
     return max(*loads, hops / cables_of(graph) if graph.capacities else Fraction(0))
-
-
-def graph_bound(graph: Network, traffic: Ints) -> Fraction:
-    """Return the largest load that no routing of some traffic can avoid, on a graph of at most `MAX_VERTICES` vertices.
-
-    Parameters
-    ----------
-    graph : Network
-    traffic : int array, shape (N, N)
-        Bytes from host to host.
-
-    Returns
-    -------
-    Fraction
-        Bytes of a cable of the fastest kind.
-    """
-    runs = _worst_runs(graph, traffic)
-    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, traffic))
 
 
 @lru_cache(maxsize=8)
@@ -104,18 +92,9 @@ def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     return tuple(found)
 
 
-def _worst_runs(graph: Network, traffic: Ints) -> list[Ints]:
-    """Return the sets of vertices that need longest to send or receive their traffic, a set for each order: int arrays."""
-    arcs = graph.arcs()
-    whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
-    whole[:graph.n_nodes, :graph.n_nodes] = traffic
-    capacity = _matrix(arcs)
-    return [_worst_run(order, whole, capacity) for order in orders_of(graph)]
-
-
 @lru_cache(maxsize=8)
 def _all_to_all_runs(graph: Network) -> tuple[Ints, ...]:
-    """Return `_worst_runs` of an all-to-all of the hosts, without its matrix."""
+    """Return the runs that need longest for an all-to-all of the hosts, one of each order: int arrays of vertices."""
     return tuple(order[slice(*_longest(graph, order))] for order in orders_of(graph))
 
 
@@ -156,14 +135,8 @@ def cables_of_runs(graph: Network, order: Ints) -> Floats:
     float array, shape (V + 1, V + 1)
         0 for empty runs.
     """
-    return np.asarray(np.maximum(*_cables_of_runs(graph, order)))
-
-
-def _cables_of_runs(graph: Network, order: Ints) -> tuple[Floats, Floats]:
-    """Return the cables that leave each run low..high-1 of an order, and those that enter: float arrays."""
     matrix = _matrix(graph.arcs())[np.ix_(order, order)]
-    out = _leaving(matrix)
-    return out, out if np.array_equal(matrix, matrix.T) else _leaving(matrix.T)
+    return leaving(matrix) if np.array_equal(matrix, matrix.T) else np.maximum(leaving(matrix), leaving(matrix.T))
 
 
 @lru_cache(maxsize=8)
@@ -202,7 +175,7 @@ def _bound_of_parts(graph: Network, out: Ints, into: Ints, between: Any) -> Frac
             sent = [(int(between[np.ix_(here, ~here)].sum()), cables) for here, cables in zip(
                 (inside, ~inside), _cables(graph, run))]
         loads += [Fraction(bytes_) / cables for bytes_, cables in sent if cables]
-    return max(*loads, _hops_of_parts(graph, out, into, between))
+    return max([*loads, _hops_of_parts(graph, out, into, between)])
 
 
 def _runs_of_parts(graph: Network, out: Ints, into: Ints, between: Ints | None) -> list[Ints]:
@@ -289,14 +262,18 @@ def _worst_run(order: Ints, traffic: NDArray[Any], capacity: NDArray[Any]) -> In
     """Return the run of an order that needs longest to send or receive its traffic: int array of vertices."""
     traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0)
+        times = [np.nan_to_num(leaving(t) / leaving(c), posinf=0.0)
                  for t, c in ((traffic, capacity), (traffic.T, capacity.T))]
     low, high = np.unravel_index(int(np.maximum(*times).argmax()), times[0].shape)
     return order[low:high]
 
 
-def _leaving(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Return the bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 for empty runs."""
+def leaving(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return what leaves each run low..high-1, given a matrix from each to each: array, shape (V+1, V+1), 0 for empty runs.
+
+    >>> leaving(np.array([[0, 5], [1, 0]])).tolist()
+    [[0, 5, 0], [0, 0, 1], [0, 0, 0]]
+    """
     box = _box(matrix)
     sent, corner = box[:, -1], box.diagonal()
     inside = corner[None, :] - box - box.T + corner[:, None]
@@ -308,15 +285,6 @@ def _box(matrix: NDArray[Any]) -> NDArray[Any]:
     box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
     np.cumsum(np.cumsum(matrix, axis=0), axis=1, out=box[1:, 1:])
     return box
-
-
-def _load(graph: Network, traffic: Ints, run: Ints) -> Fraction:
-    """Return the bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
-    hosts = np.zeros(graph.n_nodes, dtype=bool)
-    hosts[run[run < graph.n_nodes]] = True
-    loads = [int(traffic[np.ix_(here, ~here)].sum()) / cables
-             for here, cables in zip((hosts, ~hosts), _cables(graph, run)) if cables]
-    return max(loads, default=Fraction(0))
 
 
 def _cables(graph: Network, run: Ints) -> list[Fraction]:
@@ -337,12 +305,6 @@ def cables_of(graph: Network) -> Fraction:
 def _sum(capacities: Iterable[Fraction]) -> Fraction:
     """Return the sum of fractions of which most are equal."""
     return sum((number * capacity for capacity, number in Counter(capacities).items()), Fraction(0))
-
-
-def _hop_bound(graph: Network, traffic: Ints) -> Fraction:
-    """Return bytes times least hops, divided by all cables: an exact fraction."""
-    hops = host_hops(graph).astype(np.int64)
-    return int((hops * traffic).sum()) / cables_of(graph) if graph.capacities else Fraction(0)
 
 
 # Lower bounds for the traffic of any program, whatever the placement and the routing.

@@ -13,7 +13,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.network.graph import GraphNetwork
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.network import Arcs, Network
 
 
 class NotThisKind(Exception):
@@ -223,11 +223,24 @@ class Neighbours:
 
     def hops(self, vertex: int) -> Ints:
         """Return the hops from a vertex to every vertex, -1 without a path: int array, shape (n,)."""
-        found = np.full(self.n, -1)
-        found[vertex], last, hops = 0, np.array([vertex]), 0
-        while len(last):
-            hops, many = hops + 1, self.degree[last]
-            at = np.arange(many.sum()) + np.repeat(self.start[last] - np.cumsum(many) + many, many)
-            last = np.unique(self.target[at][found[self.target[at]] < 0])
-            found[last] = hops
-        return found
+        arcs = Arcs(self.n, self.source, self.target, np.arange(len(self.source)), np.ones(len(self.source)))
+        hops = arcs.distances([vertex])[0]
+        return np.where(np.isfinite(hops), hops, -1).astype(np.int64)
+
+
+def parts(n: int, ends: Ints) -> Ints:
+    """Return the part of each of n vertices that pairs join, numbered from 0 in the order of the vertices."""
+    near, found, number = Neighbours(n, ends), np.full(n, -1), 0
+    targets, start, part = near.target.tolist(), near.start.tolist(), found.tolist()
+    for vertex in range(n):
+        if part[vertex] >= 0:
+            continue
+        part[vertex], waiting = number, [vertex]
+        while waiting:
+            at = waiting.pop()
+            for other in targets[start[at]:start[at + 1]]:
+                if part[other] < 0:
+                    part[other] = number
+                    waiting.append(other)
+        number += 1
+    return np.array(part)

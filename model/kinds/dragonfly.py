@@ -27,7 +27,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
-from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
+from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, parts
 from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL, Dragonfly, DragonflyPlus, dragonfly
 from pencilmap.model.kinds.dragonfly_routes import IDEAL_ADAPTIVE, MINIMAL, VALIANT
 from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
@@ -43,7 +43,13 @@ _PLUS_NUMBERS = {"leaves": "leaves of a group", "spines": "spines of a group", "
 
 
 def parse(text: str, bandwidth: Rates | None = None) -> Dragonfly:
-    """Read the numbers of a dragonfly, see `_NUMBERS`."""
+    """Read the numbers of a dragonfly, see `_NUMBERS`.
+
+    Raises
+    ------
+    NetworkError
+        If the numbers are not understood, or no dragonfly has them.
+    """
     kind = "dragonfly"
     values = numbers(kind, text, _NUMBERS, USAGE)
     a = whole(kind, values, "a")
@@ -141,7 +147,7 @@ def recognise_plus(cabling: Cabling) -> Dragonfly | None:
     ends = spine[cabling.switches].sum(axis=1)
     if not spine.any() or not (ends == 2).any() or (ends == 0).any():
         raise NotThisKind
-    return _built(cabling, links, _parts(cabling.n_switches, cabling.switches[ends == 1]), spine)
+    return _built(cabling, links, parts(cabling.n_switches, cabling.switches[ends == 1]), spine)
 
 
 def described(network: Dragonfly) -> str:
@@ -190,30 +196,12 @@ def _groupings(cabling: Cabling) -> Iterator[Ints]:
     for values in (cabling.cables[between], *(() if cabling.rate is None else (cabling.rate[between],))):
         sorts = np.unique(values)
         for value in sorts if len(sorts) == 2 else ():
-            yield _parts(n, cabling.switches[values == value])
+            yield parts(n, cabling.switches[values == value])
     near = Neighbours(n, cabling.switches)
     for size in _sizes(near):
         group = _by_size(near, size)
         if group is not None:
             yield group
-
-
-def _parts(n: int, ends: Ints) -> Ints:
-    """Return the part of each of n vertices that pairs join, numbered from 0 in the order of the vertices."""
-    near, found, number = Neighbours(n, ends), np.full(n, -1), 0
-    targets, start, part = near.target.tolist(), near.start.tolist(), found.tolist()
-    for vertex in range(n):
-        if part[vertex] >= 0:
-            continue
-        part[vertex], waiting = number, [vertex]
-        while waiting:
-            at = waiting.pop()
-            for other in targets[start[at]:start[at + 1]]:
-                if part[other] < 0:
-                    part[other] = number
-                    waiting.append(other)
-        number += 1
-    return np.array(part)
 
 
 def _shared(near: Neighbours, vertex: int) -> tuple[Ints, Ints]:

@@ -5,7 +5,7 @@ evenly: a leaf, or the spines of a pod. All cables upwards of a unit go to the u
 shortest paths between two units use their cables equally (a folded Clos network). The last unit is the whole machine.
 
 Loads follow from counts. A message between two units uses the cables upwards of both and of the units above them, up to the
-unit that holds both. So the traffic of a unit is the traffic that crosses its border (`pencilmap.model.traffic.counted`). An
+unit that holds both. So the traffic of a unit is the traffic that crosses its border (`pencilmap.model.kinds.levels`). An
 even split puts an equal share on each cable. Under static routes the host that receives a message decides about its cables
 at each level. So messages to hosts of the same remainder share cables, and some placements load a few cables only.
 Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees", CCIT
@@ -30,15 +30,14 @@ from numpy.typing import NDArray
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import NetworkError, RoutingError
 from pencilmap.model.base.units import counted
-from pencilmap.model.kinds.cabling import Cabling, NotThisKind
-from pencilmap.model.kinds.levels import LevelKind, OnSwitches, host_of_end, loads_with_hosts
+from pencilmap.model.kinds.cabling import Cabling, NotThisKind, parts
+from pencilmap.model.kinds.levels import LevelKind, OnSwitches, crossing, host_of_end, loads_with_hosts
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, check_size, hosts_of, numbers, whole
 from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.routing.routes import Legs, joined
 from pencilmap.model.routing.rule import without_argument
 from pencilmap.model.routing.shortest_path import SHORTEST_PATH
-from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
 
@@ -174,7 +173,13 @@ _NUMBERS = {"leaves": "leaf switches", "hosts": "hosts on each leaf", "up": "cab
 
 
 def parse(text: str, bandwidth: Rates | None = None) -> FatTree:
-    """Read the numbers of a fat tree, see `_NUMBERS`."""
+    """Read the numbers of a fat tree, see `_NUMBERS`.
+
+    Raises
+    ------
+    NetworkError
+        If the numbers are not understood, or no fat tree has them.
+    """
     kind = "fat-tree"
     values = numbers(kind, text, _NUMBERS, USAGE)
     leaves, below = whole(kind, values, "leaves"), whole(kind, values, "hosts")
@@ -484,34 +489,16 @@ def _upwards(cabling: Cabling, level: Ints) -> tuple[Ints, Ints]:
 
 def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints) -> list[Ints]:
     """Return for each level the unit of each switch of the levels up to it, numbered from the hosts: list of int arrays."""
-    found, root = [], np.arange(len(level))
+    found = []
     for i in range(int(level.max()) + 1):
-        at = level[upper] == i
-        root = _joined(root, lower[at], upper[at])
-        inside = np.flatnonzero(level <= i)
+        inside, below = np.flatnonzero(level <= i), level[upper] <= i
+        part = parts(len(level), np.stack([lower[below], upper[below]], axis=1))
         first = np.full(len(level), len(level))
-        np.minimum.at(first, root[inside], place[inside])
+        np.minimum.at(first, part[inside], place[inside])
         unit = np.full(len(level), -1)
-        unit[inside] = np.unique(first[root[inside]], return_inverse=True)[1]
+        unit[inside] = np.unique(first[part[inside]], return_inverse=True)[1]
         found.append(unit)
     return found
-
-
-def _joined(root: Ints, a: Ints, b: Ints) -> Ints:
-    """Return the root of each part if pairs join parts; `root` has the root of each so far."""
-    up = root.tolist()
-
-    def top(x: int) -> int:
-        while up[x] != x:
-            up[x] = up[up[x]]
-            x = up[x]
-        return x
-
-    for x, y in zip(a.tolist(), b.tolist()):
-        p, q = top(x), top(y)
-        if p != q:
-            up[max(p, q)] = min(p, q)
-    return np.array([top(x) for x in range(len(up))])
 
 
 def _in_order(lower: Ints, upper: Ints, level: Ints, place: Ints, units: list[Ints]) -> list[Ints]:

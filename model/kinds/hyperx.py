@@ -49,7 +49,13 @@ _NUMBERS = {"hosts": "hosts on each switch", "cables": "cables between two switc
 
 
 def parse(text: str, bandwidth: Rates | None = None) -> HyperX:
-    """Read the shape and the numbers of a HyperX, see `_NUMBERS`."""
+    """Read the shape and the numbers of a HyperX, see `_NUMBERS`.
+
+    Raises
+    ------
+    NetworkError
+        If they are not understood, or the network is too large.
+    """
     kind, (shape, _, rest) = "hyperx", text.partition(",")
     extents = tuple(map(int, shape.split("x"))) if re.fullmatch(r"[0-9]{1,6}(x[0-9]{1,6})*", shape) else ()
     if not 1 <= len(extents) <= MAX_DIMENSIONS or min(extents) < 1:

@@ -82,6 +82,11 @@ def numbers(kind: str, text: str, known: Mapping[str, str], usage: str) -> dict[
     usage : str
         Text form to show in errors.
 
+    Raises
+    ------
+    NetworkError
+        If a name is unknown, given twice, or without a value.
+
     Examples
     --------
     >>> numbers("fat-tree", "leaves=32,use=task", {"leaves": "", "use": ""}, "")

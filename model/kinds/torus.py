@@ -1,15 +1,10 @@
-"""Tori and meshes: their kind, and bounds by cuts.
-
-Bounds of tori by planes, slabs and blocks of nodes, and of one all-to-all.
-
-Tori, meshes, tori folded into boxes, and hypercubes, whose nodes are their switches.
-"""
+"""Tori, meshes, tori folded into boxes, and hypercubes, whose nodes are their switches; and their bounds by cuts."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product as cartesian
+from itertools import chain, product as cartesian
 from math import ceil, gcd, prod
 from typing import Any
 
@@ -17,7 +12,7 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Ints, divisors
 from pencilmap.model.base.errors import NetworkError
-from pencilmap.model.bounds.cuts import Crossing, Minimum, across, least_other, least_total
+from pencilmap.model.bounds.cuts import Crossing, Room, across, least_other, least_total
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.kinds.kind import MOST_NODES, Bound, Kind, Optima, is_full, nearest
 from pencilmap.model.kinds.reading import Rates, bandwidths
@@ -91,32 +86,9 @@ def worst_cut(torus: Torus, planes: Ints, i: int) -> Fraction:
     return Fraction(int(max(leaving.max(), entering.max())), links)
 
 
-def with_idle_slots(site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterator[Bound]:
-    """Yield bounds on the joint load of all exchanges on a torus with holes or idle slots."""
-    part = _Part(site, grid, transform)
-    for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances):
-        yield from bounds(part)
-
-
 def capacity_of(torus: Torus) -> list[Fraction]:
     """Return the cables of a link of each dimension over its weight."""
     return [Fraction(cables) / weight for cables, weight in zip(torus.cables, link_weights(torus))]
-
-
-def rows_and_columns(site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
-                     brief: bool) -> Iterator[Bound]:
-    """Yield bounds on the sum of both lengths, as `pencilmap.model.kinds.kind.Kind.in_turn`."""
-    torus = as_torus(site.network)
-    capacity = capacity_of(torus)
-    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
-    units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
-    if units is not None:
-        rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
-        step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
-                        units[0].denominator * units[1].denominator)
-    for value, argument in _sums(site, grid=grid, sizes=sizes, capacity=capacity, rows=rows, columns=columns, units=units,
-                                 brief=brief):
-        yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
 
 
 def _units(torus: Torus, capacity: list[Fraction], sizes: tuple[int, int], n_tasks: int) -> tuple[Fraction, Fraction] | None:
@@ -180,43 +152,34 @@ def _fewest(P: int, S: int, inside: Ints) -> Ints:
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
 
-class _Part:
-    """Figures that all arguments use.
+class _Part(Room):
+    """A room on a torus.
 
     capacity : list of Fraction; cables of one link of each dimension over its weight
     slots : int array, shape `torus.shape` (first dimension first); usable slots on every node
-    crossing : int array, shape (P + 1,); L(k), parts of `whole` of D_T
-    smallest : Fraction; no message is smaller than this part of the mean of its exchange
     """
 
     def __init__(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> None:
-        self.torus, self.grid, self.T = as_torus(site.network), grid, site.tasks_per_node
-        self.P, self.S = grid.n_tasks, site.n_slots
-        self.nodes = site.allocation.nodes
+        super().__init__(site, grid, transform)
+        self.torus, self.grid, self.T, self.nodes = as_torus(site.network), grid, site.tasks_per_node, site.allocation.nodes
         self.capacity = capacity_of(self.torus)
         self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
-        crossing = Crossing(grid, transform)
-        self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest
-        self.window = Minimum(self.crossing)
-
-    def length(self, crossing: Any, capacity: Any) -> Fraction:
-        """Return a lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
-        return Fraction(4 * self.torus.n_nodes * int(crossing), self.whole) / capacity if capacity else Fraction(0)
 
     def hop_length(self, hops: int, capacity: Any) -> Fraction:
         """Return a lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
-        return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
+        least = self.crossing.smallest
+        return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * least / capacity if capacity else Fraction(0)
 
 
 def _fixed_cuts(part: _Part) -> Iterator[tuple[Fraction, str]]:
     """Yield every box of the torus against the rest, with every k that the slots inside and outside allow."""
-    held = np.array([part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)])
+    held = part.least_around
     for which, arcs in _families(part.torus):
         inside = _inside(part, arcs)
         capacity = _capacities(part, arcs)
         score = np.divide(held[inside], capacity, out=np.zeros(inside.shape), where=capacity > 0)
         best = np.unravel_index(int(score.argmax()), score.shape)
-        yield part.length(held[inside[best]], _capacity(part, arcs, best)), which
+        yield part.length(int(held[inside[best]]), _capacity(part, arcs, best)), which
 
 
 def _inside(part: _Part, arcs: list[tuple[Ints, Ints, Ints]]) -> Ints:
@@ -443,7 +406,8 @@ class TorusKind(Kind):
     def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterable[Bound]:
         """Return the bound of planes for a full machine, of boxes, planes, blocks and distances otherwise."""
         if not is_full(site, grid):
-            return with_idle_slots(site, grid, transform)
+            part = _Part(site, grid, transform)
+            return chain(*(bounds(part) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)))
         crossing, torus = Crossing(grid, transform), as_torus(site.network)
         if crossing.transform is None:
             return [self.of_full_machine(torus, crossing)]
@@ -459,8 +423,18 @@ class TorusKind(Kind):
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
-        """Return the bounds of floors, cuts and translations."""
-        return rows_and_columns(site, grid, sizes, ordered, split, brief)
+        """Yield the bounds of floors, cuts and translations."""
+        torus = as_torus(site.network)
+        capacity = capacity_of(torus)
+        rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
+        units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
+        step = Fraction(0)
+        if units is not None:
+            rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
+            step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
+                            units[0].denominator * units[1].denominator)
+        for value, argument in _sums(site, grid, sizes, capacity, rows, columns, units, brief):
+            yield (step * ceil((value - TOLERANCE) / step) if step else value), argument
 
     def optima(self, site: Site, grid: ProcessGrid) -> Optima | None:
         """Return the optima of small machines."""
@@ -498,7 +472,7 @@ CUBE_USAGE = "hypercube:6"
 
 
 def parse_cube(text: str, bandwidth: Rates | None = None) -> Torus:
-    """Read the number of dimensions of a hypercube.
+    """Read the number of dimensions of a hypercube. Raises NetworkError if it is none.
 
     >>> parse_cube("3").shape
     (2, 2, 2)

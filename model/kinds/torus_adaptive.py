@@ -25,11 +25,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product as cartesian
-from math import lgamma
-from typing import Any
+from math import lgamma, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
@@ -120,8 +118,7 @@ MINIMAL_ADAPTIVE = RoutingRule(
     "path with the same probability (paths)", ("hops", "paths"))
 
 
-def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",
-                           exact: bool = False) -> LinkLoads:
+def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: Ints, choice: str = "hops") -> LinkLoads:
     """Return the expected load of every link if messages choose randomly among their minimal routes.
 
     Parameters
@@ -130,68 +127,53 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
     exchange : Exchange
     node_of_rank : int array, shape (P,)
     choice : {"hops", "paths"}
-    exact : bool
-        Whether loads are Fraction objects in place of float64. This is a hundred times slower, so it should serve for small
-        cases only.
 
     Raises
     ------
     RoutingError
         If the offsets that occur would need too much memory.
     """
-    values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
-    underway = _Underway(torus, exact)
-    underway.add_all(exchange, node_of_rank)
+    values = np.zeros(torus.link_shape)
+    underway = _Underway()
+    for difference, sent in _bytes_by_difference(torus, exchange, node_of_rank):
+        hops = [_shortest(d, torus.shape[i], torus.is_ring(i)) for i, d in enumerate(difference)]
+        for left in cartesian(*hops):
+            underway.add(left, sent / prod(map(len, hops)))
     while underway:
         left, held = underway.pop()
         for i, share in enumerate(CHOICES[choice]([abs(x) for x in left])):
             if share:
                 step = 1 if left[i] > 0 else -1
-                moving = held * (share if exact else float(share))
+                moving = held * float(share)
                 values[i, (1 - step) // 2] += moving
-                underway.add((*left[:i], left[i] - step, *left[i + 1:]), underway.moved(moving, i, step))
-    return LinkLoads(torus, values if exact else without_rounding(values), exchange.total_bytes)
+                moved = np.roll(moving.reshape(torus.shape[::-1]), step, axis=torus.n_dimensions - 1 - i)
+                underway.add((*left[:i], left[i] - step, *left[i + 1:]), moved.reshape(-1))
+    return LinkLoads(torus, without_rounding(values), exchange.total_bytes)
 
 
 class _Underway:
     """The bytes that each node holds for every offset, by remaining hops."""
 
-    def __init__(self, torus: Torus, exact: bool) -> None:
-        self.torus, self.exact = torus, exact
-        self.levels: dict[int, dict[tuple[int, ...], NDArray[Any]]] = {}
+    def __init__(self) -> None:
+        self.levels: dict[int, dict[tuple[int, ...], Floats]] = {}
         # remaining hops -> {remaining offset: array of shape (N,)}
 
     def __bool__(self) -> bool:
         return bool(self.levels)
 
-    def add(self, left: tuple[int, ...], held: NDArray[Any]) -> None:
+    def add(self, left: tuple[int, ...], held: Floats) -> None:
         level = sum(map(abs, left))
         if level:
             level_bytes = self.levels.setdefault(level, {})
             level_bytes[left] = level_bytes[left] + held if left in level_bytes else held
 
-    def pop(self) -> tuple[tuple[int, ...], NDArray[Any]]:
+    def pop(self) -> tuple[tuple[int, ...], Floats]:
         """Remove and return one of the longest offsets."""
         level = max(self.levels)
-        found = self.levels[level].popitem()
+        offset = self.levels[level].popitem()
         if not self.levels[level]:
             del self.levels[level]
-        return found
-
-    def moved(self, held: NDArray[Any], i: int, step: int) -> NDArray[Any]:
-        """Return the bytes of the nodes, one hop further in dimension `i`."""
-        grid = held.reshape(self.torus.shape[::-1])
-        return np.roll(grid, step, axis=self.torus.n_dimensions - 1 - i).reshape(-1)
-
-    def add_all(self, exchange: Exchange, node_of_rank: Ints) -> None:
-        """Put every message at its start, with its offset."""
-        shape = self.torus.shape
-        for difference, sent in _bytes_by_difference(self.torus, exchange, node_of_rank):
-            hops = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
-            share = Fraction(1, int(np.prod([len(h) for h in hops])))
-            held = sent.astype(object) * share if self.exact else sent * float(share)
-            for left in cartesian(*hops):
-                self.add(left, held)
+        return offset
 
 
 def _shortest(difference: int, n: int, ring: bool) -> tuple[int, ...]:

@@ -1,16 +1,15 @@
 """Bounds of tori beyond cuts: known optima, floors by distances, and weights on links."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from math import log2
 from typing import Any
 
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.bounds.cuts import rounded_down
 from pencilmap.model.kinds import routing
 from pencilmap.model.kinds.kind import Bound, Optima, nearest
@@ -26,9 +25,6 @@ from pencilmap.model.routing.routes import WeightedRoutes
 # They hold for even blocks, equal links, and dimension order with ties split. A grid RxC has the optimum of CxR. A torus
 # has the optimum of the torus with its dimensions in reversed order, because every route is reversed.
 # The table is `model/data/optima.csv`.
-
-OBJECTIVES = ("sequence", "joint")
-
 
 def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
     """Return the optima of an RxC grid on all slots of a torus, or None if not all placements were tried.
@@ -79,9 +75,8 @@ def _placed(rows: Sequence[Sequence[int]], node: Ints, turned: bool) -> tuple[tu
 
 @lru_cache(maxsize=1)
 def _table_of_optima() -> dict[tuple[str, int, int, int], Optima]:
-    lines = (files("pencilmap.model.data") / "optima.csv").read_text(encoding="ascii").splitlines()
     found = {}
-    for line in csv.DictReader(line for line in lines if not line.startswith("#")):
+    for line in own_table("optima.csv"):
         R, C = map(int, line["grid"].split("x"))
         found[line["torus"], int(line["tasks_per_node"]), R, C] = Optima(
             Fraction(line["sequence"]), Fraction(line["joint"]), _rows(line["placement"]), _rows(line["placement_joint"]))
@@ -95,20 +90,6 @@ def _rows(text: str) -> tuple[tuple[int, ...], ...]:
 def every_case() -> list[tuple[Torus, int, int, int]]:
     """Return torus, tasks on a node and grid of each line of the table."""
     return [(parse_torus(torus), T, R, C) for torus, T, R, C in _table_of_optima()]
-
-
-def line_of(torus: Torus, tasks_per_node: int, R: int, C: int, found: Sequence[tuple[Fraction, Ints] | None]) -> str:
-    """Return a line of the table, with the optimum and the nodes of its rows for each of `OBJECTIVES`.
-
-    The line is empty if an optimum is missing.
-
-    >>> line_of(Torus((2, 2)), 1, 2, 2, [(Fraction(2), np.array([[0, 1], [2, 3]]))] * 2)
-    '2x2,1,2x2,2,0.1/2.3,2,0.1/2.3'
-    """
-    if None in found:
-        return ""
-    cells = [f"{each[0]},{'/'.join('.'.join(map(str, row)) for row in each[1].tolist())}" for each in found if each]
-    return f"{torus},{tasks_per_node},{R}x{C},{','.join(cells)}"
 
 
 # The least possible worst length of an exchange, for any form of the other exchange.
@@ -319,9 +300,7 @@ def proved_floor(torus: Torus, size: int) -> Fraction:
 
 @lru_cache
 def _table() -> dict[tuple[str, int], Fraction]:
-    text = files("pencilmap.model").joinpath("data", "row_floors.csv").read_text(encoding="ascii")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {(row["torus"], int(row["size"])): Fraction(row["floor"]) for row in csv.DictReader(lines)}
+    return {(row["torus"], int(row["size"])): Fraction(row["floor"]) for row in own_table("row_floors.csv")}
 
 
 # A lower bound for every placement on the nodes of a job, from the eigenvalues of weighted distances.
@@ -385,7 +364,7 @@ def spectral_bound(site: Site, sizes: tuple[int, int], routing_name: str, known:
     torus, nodes, k = site.network, site.allocation.nodes, sum(sizes) - 2
     if len(nodes) > MOST_WEIGHTED_NODES or min(sizes) == 1 or sizes[0] * sizes[1] != site.n_slots:
         return None
-    aimed = min(_near(k), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
+    aimed = min(1 << round(log2(k)), max(ENOUGH, len(nodes) // 4), len(nodes) - 1)
     ascent = _ascent(as_torus(torus), nodes.tobytes(), site.tasks_per_node, routing_name, aimed)
     if ascent is None:
         return None
@@ -517,12 +496,3 @@ def _lowest(inner: Floats, k: int) -> tuple[Floats, Floats]:
         return values[:k], vectors[:, :k].astype(np.float32)
     from scipy.linalg import eigh  # slow to import, and few vectors of many nodes alone need it
     return eigh(inner.astype(np.float32), subset_by_index=(0, k - 1), check_finite=False, overwrite_a=True)
-
-
-def _near(k: int) -> int:
-    """Return the power of two near a number.
-
-    >>> [_near(k) for k in (2, 5, 6, 108, 180)]
-    [2, 4, 8, 128, 128]
-    """
-    return 1 << round(log2(k))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
+from pencilmap.model.bounds.graph_cuts import leaving
 from pencilmap.model.kinds.kind import Bound, Kind, with_smallest
 from pencilmap.model.kinds.torus import parsed_by
 from pencilmap.model.kinds.torus_routes import DIMENSION_ORDER, DimensionOrder, parse
@@ -134,7 +135,7 @@ class _Messages(NamedTuple):
 def _even(torus: TwistedTorus, messages: _Messages) -> Iterator[tuple[Ints, int, Floats]]:
     """Yield nodes, channel and loads of links: of each message split evenly over all shortest paths.
 
-    The bytes over all displacements from a source flow back towards it, level by level, as in `model/routing/even_ways.py`.
+    The bytes over all displacements from a source flow back towards it, level by level.
     """
     N = torus.n_nodes
     sources, number = np.unique(messages.source, return_inverse=True)
@@ -173,7 +174,13 @@ def _by_order(torus: TwistedTorus, messages: _Messages, order: tuple[int, ...]) 
 
 @lru_cache(maxsize=8)
 def routes_of(torus: TwistedTorus, order: tuple[int, ...] | None = None) -> Displacements:
-    """Return the routes from node 0, split evenly over all shortest paths, or in an order of the dimensions."""
+    """Return the routes from node 0, split evenly over all shortest paths, or in an order of the dimensions.
+
+    Raises
+    ------
+    RoutingError
+        If the torus has more than `MOST_NODES` nodes.
+    """
     if torus.n_nodes > MOST_NODES:
         raise RoutingError(f"{torus.title} has {torus.n_nodes} nodes; messages are routed on up to {MOST_NODES} nodes of a "
                            "twisted torus")
@@ -335,27 +342,14 @@ def _most(torus: TwistedTorus, hops: int, between: list[Ints]) -> Fraction:
 def _runs(torus: TwistedTorus, i: int, between: Ints) -> Iterator[Fraction]:
     """Yield the load of the links out of the run of planes of dimension `i` that needs longest."""
     n, plane = torus.shape[i], torus.coordinates(np.arange(torus.n_nodes))[:, i]
-    leaving = np.triu(_leaving(between), 1)
-    cables = [(_strength(torus, j), np.triu(_leaving(_links(torus, j, direction, plane, n)), 1))
-              for j, direction in steps_up_and_down(torus)]
+    sent = leaving(between)
+    cables = [(_strength(torus, j), leaving(np.bincount(plane * n + plane[torus.neighbours[j, direction]], minlength=n * n)
+                                            .reshape(n, n))) for j, direction in steps_up_and_down(torus)]
     together = np.asarray(sum(float(strength) * links for strength, links in cables))
-    times = np.divide(leaving, together, out=np.zeros(leaving.shape), where=together > 0)
+    times = np.divide(sent, together, out=np.zeros(sent.shape), where=together > 0)
     low, high = np.unravel_index(int(times.argmax()), times.shape)
     if times[low, high]:
-        yield int(leaving[low, high]) / sum((strength * int(links[low, high]) for strength, links in cables), Fraction(0))
-
-
-def _links(torus: TwistedTorus, j: int, direction: int, plane: Ints, n: int) -> Ints:
-    """Return the number of links of a direction from plane to plane: int array, shape (n, n)."""
-    return np.bincount(plane * n + plane[torus.neighbours[j, direction]], minlength=n * n).reshape(n, n)
-
-
-def _leaving(matrix: Ints) -> Ints:
-    """Return what leaves each run of planes low..high-1: int array, shape (n + 1, n + 1)."""
-    box = np.zeros((len(matrix) + 1,) * 2, dtype=np.int64)
-    box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
-    sent, corner = box[:, -1], box.diagonal()
-    return sent[None, :] - sent[:, None] - (corner[None, :] - box - box.T + corner[:, None])
+        yield int(sent[low, high]) / sum((strength * int(links[low, high]) for strength, links in cables), Fraction(0))
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import COMPLEX_DOUBLE_BYTES, PRECISIONS, ProcessGrid
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import exchange_terms, mapping_work
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import Exchange, check_bricks, of_messages
 
 # The exchanges of bricks on which distributed lines run directly: the exchanges of the lines of every axis, z first.
 #
@@ -86,8 +86,7 @@ class BrickLineStage:
             raise GridError(f"lines that {self.ranks} ranks share are not predicted message by message; take bricks with at "
                             f"most {MOST_SHARING} along an axis")
         ranks, elements = self.messages(backward)
-        return Exchange(self.name, letters="", members=ranks, group_weight=elements, send_weight=np.array([1, 0]),
-                        receive_weight=np.array([0, 1]), unit_bytes=element_bytes, total_bytes=total * element_bytes)
+        return of_messages(self.name, ranks, elements, element_bytes, total * element_bytes)
 
 
 @dataclass(frozen=True)
@@ -141,14 +140,6 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
         found += [BrickLineStage(f"{'xyz'[axis]}_{stage.name}", stage, size[axis], bricks[axis], aparts[axis], lines)
                   for stage in stages[axis]]
     return tuple(found)
-
-
-def check_bricks(bricks: Sequence[int], tasks: int) -> None:
-    """Raise GridError unless each task has a brick."""
-    if prod(bricks) != tasks:
-        told = "x".join(map(str, bricks))
-        raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = "
-                        f"{tasks}")
 
 
 def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",

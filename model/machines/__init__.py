@@ -1,7 +1,5 @@
 """The machine files of the package and their content as written.
 
-The machine files of the package and their content as written.
-
 Nothing here needs NumPy, so a list of machines will appear at once. `pencilmap.model.machines.machine` checks a file and
 derives everything else. A test makes sure that the files of the package pass this check.
 """

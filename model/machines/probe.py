@@ -23,9 +23,10 @@ import numpy as np
 from pencilmap.model.base.arrays import Floats
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.kinds import default_routing, routing
+from pencilmap.model.kinds.torus_floors import hops_between
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import of_messages
 
 MOST_RANGES = 3
 LEAST_SIZES = 3       # of a range
@@ -133,7 +134,10 @@ def fit_probe(probe: Probe) -> ProbeFit:
     found = ProbeFit(ranges, latency, (), (), ())
     cuts = tuple(_fit_cut(probe, axis, found, links) for axis in dict.fromkeys(s.axis for s in probe.streams))
     links = _Links(probe, _rates(probe, cuts))
-    fast = _through_fast_links(probe, links)
+    fast = probe.trips
+    if links.network is not None and links.network.bandwidth is not None:  # the others take as long as slow links
+        fastest = (1 + ALIKE) / max(links.network.bandwidth)
+        fast = tuple(t for t in fast if links.busiest([(t.start, t.to)]) <= fastest)
     if len({t.size for t in fast}) >= LEAST_SIZES and len(fast) < len(probe.trips):
         ranges, latency = _fit_trips(fast)
     found, notes = _fit_bursts(probe, replace(found, messages=ranges, hop_latency_s=latency, cuts=cuts), links)
@@ -153,9 +157,7 @@ class _Links:
 
     def _vector(self, start: int, to: int) -> Floats:
         assert self.network and self.network.bandwidth and self.rule  # only `busiest` asks
-        one = np.ones(1, dtype=np.int64)
-        message = Exchange("probe", letters="", members=np.array([[start, to]]), group_weight=one,
-                           send_weight=np.array([1, 0]), receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=1)
+        message = of_messages("probe", np.array([[start, to]]), np.ones(1, dtype=np.int64), 1, 1)
         loads = self.rule.loads(self.network, message, np.arange(self.network.n_nodes)).bytes()
         return np.concatenate([np.ravel(load) / (cables * rate) for load, cables, rate in zip(
             loads, self.network.cables, self.network.bandwidth)])
@@ -167,24 +169,13 @@ class _Links:
     def hops(self, start: int, to: int) -> int:
         if self.network is None:
             return 0
-        one, other = self.network.coordinates(np.array([start, to])).tolist()
-        apart = [abs(a - b) for a, b in zip(one, other)]
-        extents = enumerate(zip(apart, self.network.shape))
-        return sum(min(x, n - x) if self.network.is_ring(i) else x for i, (x, n) in extents)
+        return int(hops_between(self.network, [start, to])[0, 1])
 
 
 def _rates(probe: Probe, cuts: Sequence[Cut]) -> tuple[float, ...]:
     """Return the bandwidth of the links of each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in cuts if c.link_bandwidth}
     return tuple(known.get(axis) or max(known.values()) for axis in probe.torus.axes) if probe.torus and known else ()
-
-
-def _through_fast_links(probe: Probe, links: _Links) -> tuple[Trip, ...]:
-    """Select the trips that pass no slower link if dimensions differ. The other trips take as long as these links."""
-    if links.network is None or links.network.bandwidth is None:
-        return probe.trips
-    fastest = (1 + ALIKE) / max(links.network.bandwidth)
-    return tuple(t for t in probe.trips if links.busiest([(t.start, t.to)]) <= fastest)
 
 
 # ---- messages alone --------------------------------------------------------------------------------------------------
@@ -290,15 +281,11 @@ def _fit_bursts(probe: Probe, fit: ProbeFit, links: _Links) -> tuple[ProbeFit, t
             continue
         ports, together = _ports(bursts, each.start_s, before)
         if ports >= bursts.most and ports != before:
-            notes.append(f"messages {_told(each)} start {bursts.most} at a time, and no more were tried: there may be more "
-                         "ports")
+            size = "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
+            notes.append(f"messages {size} start {bursts.most} at a time, and no more were tried: there may be more ports")
         ranges.append(replace(each, ports=ports, together=together))
         before = ports
     return replace(fit, messages=tuple(ranges)), tuple(notes)
-
-
-def _told(each: MessageRange) -> str:
-    return "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
 
 
 class _Bursts:

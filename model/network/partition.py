@@ -10,7 +10,7 @@ from itertools import product as cartesian
 from math import prod
 
 from pencilmap.model.base.errors import PartitionError
-from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.network.torus import Torus, by_x, parse_torus
 from pencilmap.model.network.twisted_torus import (
     FoldedTorus,
     TwistedTorus,
@@ -44,8 +44,8 @@ def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
     """
     extents = tuple(int(e) for e in extents)
     if len(extents) != torus.n_dimensions or not all(0 < e <= n for e, n in zip(extents, torus.shape)):
-        raise PartitionError(f"a box of {_times(extents)} nodes does not fit into torus {torus}; it needs "
-                             f"{torus.n_dimensions} extents of at most {_times(torus.shape)}")
+        raise PartitionError(f"a box of {by_x(extents)} nodes does not fit into torus {torus}; it needs "
+                             f"{torus.n_dimensions} extents of at most {by_x(torus.shape)}")
     wrap = tuple(wrapped and e == n for wrapped, e, n in zip(torus.wrap, extents, torus.shape))
     return Torus(extents, wrap, torus.bandwidth, torus.cables, torus.axes)
 
@@ -135,7 +135,7 @@ class Partitions:
             boxes = self.boxes(extents)
             return boxes[0] if boxes else Torus(extents)
         if not self.allows(extents):
-            raise PartitionError(f"there is no partition of {_times(extents)} nodes; allowed are {self.allowed()}")
+            raise PartitionError(f"there is no partition of {by_x(extents)} nodes; allowed are {self.allowed()}")
         closed = RULES[self.rule].closes(self, extents)
         wrap = tuple(bool(c and w) for c, w in zip(closed, self.largest.wrap))
         return Torus(extents, wrap, axes=self.largest.axes)
@@ -202,7 +202,7 @@ class Partitions:
 
     def twisted_shapes(self) -> str:
         """Return the twisted slices in words, with twists that are not the usual ones."""
-        return ", ".join(_times(each.shape) if each.twists == usual_twists_of(each.shape) else str(each)
+        return ", ".join(by_x(each.shape) if each.twists == usual_twists_of(each.shape) else str(each)
                          for each in self.twisted)
 
     def sizes(self) -> list[int]:
@@ -215,15 +215,15 @@ class Partitions:
         parts = []
         if self.unit is not None:
             order = ", the shortest extent first" if self.ascending else ""
-            parts.append(f"multiples of {_times(self.unit)} up to {_times(self.largest.shape)}{order}")
+            parts.append(f"multiples of {by_x(self.unit)} up to {by_x(self.largest.shape)}{order}")
         if self.shapes:
-            parts.append(", ".join(_times(s) for s in self.shapes))
+            parts.append(", ".join(by_x(s) for s in self.shapes))
         if self.logical is not None:
-            parts.append(f"logical tori up to {_times(self.logical)}, in any order")
+            parts.append(f"logical tori up to {by_x(self.logical)}, in any order")
         return " and ".join(parts)
 
     def __str__(self) -> str:
-        ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
+        ring = f" ({by_x(self.ring or ())})" if self.rule.startswith("multiple") else ""
         twisted = f"; twisted are {self.twisted_shapes()}" if self.twisted else ""
         return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}{twisted}"
 
@@ -274,7 +274,7 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     asked = parse_torus(text)
     if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
         raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
-                             f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}; allowed are "
+                             f"needed, e.g. {by_x(partitions.unit or partitions.shapes[0])}; allowed are "
                              f"{partitions.allowed()}")
     given = partitions.torus(asked.shape)
     wraps, _, axes = text.partition(":axes=")
@@ -307,7 +307,3 @@ def claims_more(asked: Torus, given: Torus) -> bool:
     Extents of 1 and 2 do not count.
     """
     return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
-
-
-def _times(shape: Iterable[int]) -> str:
-    return "x".join(str(n) for n in shape)

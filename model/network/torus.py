@@ -68,9 +68,9 @@ class Torus(CoordinateNetwork):
         if not 1 <= len(shape) <= MAX_DIMENSIONS:
             raise TorusError(f"a torus has 1 to {MAX_DIMENSIONS} dimensions, not {len(shape)}")
         if min(shape) < 1:
-            raise TorusError(f"torus {_times(shape)} has an empty dimension; every extent must be 1 or more")
+            raise TorusError(f"torus {by_x(shape)} has an empty dimension; every extent must be 1 or more")
         if prod(shape) > MAX_NODES:
-            raise TorusError(f"torus {_times(shape)} has {prod(shape)} nodes; at most {MAX_NODES} are supported")
+            raise TorusError(f"torus {by_x(shape)} has {prod(shape)} nodes; at most {MAX_NODES} are supported")
         fill("wrap", _per_dimension("wrap", self.wrap or (True,) * len(shape), shape, bool))
         fill("cables", _per_dimension("cables", self.cables or (1,) * len(shape), shape, int))
         if min(self.cables) < 1:
@@ -137,8 +137,9 @@ class Torus(CoordinateNetwork):
         return sizes + mesh + ("" if self.axes == default_axes(len(self.shape)) else f":axes={self.axes}")
 
 
-def _times(shape: Iterable[int]) -> str:
-    return "x".join(str(n) for n in shape)
+def by_x(extents: Iterable[int]) -> str:
+    """Return extents as text: ``8x8x16``."""
+    return "x".join(map(str, extents))
 
 
 def default_axes(n_dimensions: int) -> str:
@@ -149,7 +150,7 @@ def default_axes(n_dimensions: int) -> str:
 def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind: Callable[[Any], Any]) -> tuple[Any, ...]:
     value = tuple(kind(v) for v in value)
     if len(value) != len(shape):
-        raise TorusError(f"{name} has {len(value)} entries, but the torus {_times(shape)} has {len(shape)} dimensions")
+        raise TorusError(f"{name} has {len(value)} entries, but the torus {by_x(shape)} has {len(shape)} dimensions")
     return value
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import TorusError
 from pencilmap.model.network.network import Arcs, CoordinateNetwork, Network
-from pencilmap.model.network.torus import Torus, default_axes, parse_torus
+from pencilmap.model.network.torus import Torus, by_x, default_axes, parse_torus
 
 # Twisted tori: rings that come back with an offset in other dimensions.
 #
@@ -67,7 +67,7 @@ class TwistedTorus(CoordinateNetwork):
     def __post_init__(self) -> None:
         plain = Torus(self.shape, (), self.bandwidth, self.cables, self.axes)
         if plain.n_nodes > MOST_NODES:
-            raise TorusError(f"twisted torus {'x'.join(map(str, plain.shape))} has {plain.n_nodes} nodes; at most "
+            raise TorusError(f"twisted torus {by_x(plain.shape)} has {plain.n_nodes} nodes; at most "
                              f"{MOST_NODES} are supported")
         for name in ("shape", "bandwidth", "cables", "axes"):
             object.__setattr__(self, name, getattr(plain, name))
@@ -181,7 +181,7 @@ class TwistedTorus(CoordinateNetwork):
 
     def __str__(self) -> str:
         axes = "" if self.axes == default_axes(self.n_dimensions) else f":axes={self.axes}"
-        return f"{'x'.join(map(str, self.shape))}:{_twist_text(self)}{axes}"
+        return f"{by_x(self.shape)}:{_twist_text(self)}{axes}"
 
 
 def twists_of(network: Network) -> tuple[tuple[int, ...], ...] | None:
@@ -209,7 +209,7 @@ def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """
     found = usual_twists_of(shape)
     if found is None:
-        raise TorusError(f"{'x'.join(map(str, shape))}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
+        raise TorusError(f"{by_x(shape)}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
                          "name the twists, e.g. 6x4x9:twist=xz3,yz3")
     return found
 
@@ -363,7 +363,7 @@ class FoldedTorus(Torus):
             raise TorusError(f"a box of {self.n_nodes} nodes is too large to be numbered; at most {MOST_FOLDED_NODES} are "
                              "supported")
         if folds(self.folded, self.shape) is None:
-            raise TorusError(f"torus {_times(self.folded)} cannot be laid into a box of {_times(self.shape)}; each axis "
+            raise TorusError(f"torus {by_x(self.folded)} cannot be laid into a box of {by_x(self.shape)}; each axis "
                              "takes pairs of its dimensions, the first with the first of the second half, and so on")
         _ = self.from_logical
 
@@ -401,14 +401,14 @@ class FoldedTorus(Torus):
     @property
     def title(self) -> str:
         """Name in sentences."""
-        return f"torus {_times(self.folded)} in a box of {_box_text(self).partition(':')[0]}"
+        return f"torus {by_x(self.folded)} in a box of {_box_text(self).partition(':')[0]}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the network for JSON."""
         return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap), "logical": list(self.folded)}
 
     def __str__(self) -> str:
-        return f"{_times(self.folded)}:box={_box_text(self)}"
+        return f"{by_x(self.folded)}:box={_box_text(self)}"
 
 
 def paired_axes(n_dimensions: int) -> str:
@@ -543,7 +543,3 @@ def parse_folded(text: str, **options: Any) -> FoldedTorus:
                          "4x12x4:box=2x4x2x2x3wx2 (w marks the dimensions that wrap)")
     axes = options.pop("axes", None) or paired_axes(found[2].count("x") + 1)
     return fold(parse_torus(found[2], **{"axes": axes} | options), map(int, found[1].split("x")))
-
-
-def _times(shape: Iterable[int]) -> str:
-    return "x".join(map(str, shape))

@@ -378,13 +378,8 @@ def predict(placed: Placement, transform: Transform | None = None, routing_name:
     >>> [str(max(stage.load)) for stage in predict(boxes).stages]
     ['4', '4']
     """
-    return answer(_question((routing_name, exchange, schedule, direction), site, transform, costs), placed, name)
-
-
-def _question(rules: tuple[str | None, Any, str, str], site: Any, transform: Transform | None, costs: Costs) -> Question:
-    """Return the question of a placement on a site, by default on the network of the placement."""
-    routing, exchange, schedule, direction = rules
-    return Question(routing, exchange, schedule, direction, site=site, transform=transform, costs=costs)
+    question = Question(routing_name, exchange, schedule, direction, site or Question.site, transform, costs)
+    return answer(question, placed, name)
 
 
 def answer(question: Question, placed: Placement, name: str | None = None, closed: bool = True) -> Prediction:
@@ -473,32 +468,23 @@ def routing_interval(placed: Placement, transform: Transform | None = None, name
     >>> from pencilmap.model.placement.product import parse_pattern
     >>> from pencilmap.model.network.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
-    >>> for p in routing_interval(boxes):
-    ...     print(f"{p.routing:24} {float(max(p.stages[0].load)):.3f}")
-    any (cut bound)          4.000
-    optimal-minimal          4.000
-    dimension-order          4.000
-    dimension-order:parity   4.000
-    dimension-order:plus     4.000
-    minimal-adaptive:hops    5.438
-    minimal-adaptive:paths   5.973
+    >>> [(p.routing, f"{float(max(p.stages[0].load)):.3f}") for p in routing_interval(boxes)][::3]
+    [('any (cut bound)', '4.000'), ('dimension-order:parity', '4.000'), ('minimal-adaptive:paths', '5.973')]
     """
-    return interval(_question((None, exchange, schedule, direction), site, transform, costs), placed, name)
-
-
-def _unheard(rule: str) -> None:
-    """Take the name of a rule for nobody."""
+    question = Question(None, exchange, schedule, direction, site or Question.site, transform, costs)
+    return interval(question, placed, name)
 
 
 def interval(question: Question, placed: Placement, name: str | None = None,
-             begin: Callable[[str], None] = _unheard) -> list[Prediction]:
+             begin: Callable[[str], object] | None = None) -> list[Prediction]:
     """Return the predictions of `routing_interval` for a question, whose routing does not count.
 
     `begin` is called with each rule before its prediction.
     """
     found, refusals = [], []
     for rule in sorted(all_variants(placed.network), key=lambda rule: rule != BEST_MINIMAL):
-        begin(rule)
+        if begin:
+            begin(rule)
         try:
             found.append(answer(question.under(rule), placed, name))
         except RoutingError as error:

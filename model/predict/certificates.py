@@ -50,6 +50,11 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
     """Return the largest load that no routing can avoid, in bytes per cable for each class of links, by cutting the network.
 
     Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15 (bisection), for any placement and network.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> from pencilmap.model.traffic.exchange import exchanges
+    >>> cut_bound(Torus((8,)), exchanges(ProcessGrid(8, 1))[0], np.arange(8))
+    (Fraction(8, 1),)
     """
     return kind_of(network).cut_bound(network, exchange, node_of_rank)
 
@@ -129,11 +134,16 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
                key=lambda bound: bound.value)
 
 
-def objective_bound(site: Site, grid: ProcessGrid, wanted: Objective) -> Fraction:
-    """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done."""
+def objective_bound(site: Site, grid: ProcessGrid, objective: Objective) -> Fraction:
+    """Return a bound on an objective of a search, for even blocks: a search that reaches the bound is done.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> objective_bound(Site(Torus((4, 4))), ProcessGrid(4, 4), in_sequence(2))
+    Fraction(5, 2)
+    """
     in_turn = in_sequence(len(grid.decomposition.exchanges))
-    alone = lower_bound(site, grid).value if wanted == in_turn else Fraction(0)
-    return max(alone, wanted.moved * together_bound(site, grid).value)
+    alone = lower_bound(site, grid).value if objective == in_turn else Fraction(0)
+    return max(alone, objective.moved * together_bound(site, grid).value)
 
 
 def _of_several(site: Site, grid: ProcessGrid, sizes: Sequence[int], ordered: bool, split: bool,

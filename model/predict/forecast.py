@@ -27,8 +27,7 @@ from pencilmap.model.kinds import DEFAULT_ROUTING, routing
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.predict.certificates import Bounds, certificate
 from pencilmap.model.predict.question import RANDOM_ROUTING, Case, ClosedForm, ExchangePrediction, plain, routed, summed
-from pencilmap.model.schedules import BEST, SCHEDULES, course_of, parse_schedule
-from pencilmap.model.schedules.rows import best_sizes
+from pencilmap.model.schedules import BEST, SCHEDULES, best_sizes, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import (
     BACKWARD,
     FORWARD,

@@ -1,33 +1,119 @@
 """Shortest paths on any graph, with the load split evenly over all of them, or evenly at each hop.
 
-Idea: count the shortest paths from a source to every vertex level by level. Then go back from the farthest level: split the
-load that enters a vertex over its predecessors in proportion to their numbers of paths. Floats are summed for all sources
-at once (`pencilmap.model.routing.even_ways`), fractions source by source. Hosts with one link are taken together at the
-vertex on which they hang.
-
-Split at each hop, as switches with equal-cost routes choose cables by a hash: each switch splits the traffic for a target
-evenly over all cables that lead one hop nearer to it, whatever their rates, because a hash knows no rates. On trees this is
-the same. Elsewhere a cable with few paths behind it carries as much as the others.
-Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
-with bytes instead of pairs. C. Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992 (2000).
-Cost: O(L) for each source node, or each source switch, L links. Every cable of a link is a path of its own.
+Idea: the traffic of one root (the source of messages, or their target) moves level by level from the farthest vertices
+nearer to the root. An arc from level l to level l - 1 takes a fixed share of what its far vertex holds. The levels of all
+roots are walked together, so a level is a few array operations, and the shares are kept for the next exchange. Hosts with
+one link are taken together at the vertex on which they hang.
+Shares: for shortest paths, the paths from the root to the near vertex, times the cables of the arc, over the paths to the
+far vertex. With a split at each hop, as switches with equal-cost routes choose cables by a hash, the cables of the arc over
+all cables of the far vertex that lead nearer. A cable counts as one whatever its rate, because a hash knows no rates.
+Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001), with bytes in place of
+pairs. C. Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992 (2000).
+Cost: O(L) for each root, L links.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.network.network import Arcs, Network, leaves
-from pencilmap.model.routing.even_ways import even_loads_of_arcs
 from pencilmap.model.routing.routes import Legs, shortest_legs
 from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.traffic.exchange import Exchange, Traffic, messages_between, node_totals
 from pencilmap.model.traffic.loads import LinkLoads, without_rounding
+
+MOST_KEPT = 1 << 23  # arcs times roots whose shares are kept: about 100 MB
+AT_ONCE = 1 << 19    # arcs times roots that are walked together: as many as fit in a cache
+FEW = 4              # vertices for each root, at most, to compute the shares of all vertices, which serve all exchanges
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The arcs from one level to the next nearer one, of all roots.
+
+    arc : numbers of the arcs; far, near : number of the root times the vertices, plus the vertex; `near` without
+    repetition, its arcs begin at `begin`; share : of what `far` holds
+    """
+
+    arc: Ints
+    far: Ints
+    near: Ints
+    begin: Ints
+    share: Floats
+
+
+def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Floats:
+    """Return the load of each arc if messages are split evenly: float array, shape (A,).
+
+    Parameters
+    ----------
+    arcs : Arcs
+    traffic : Traffic
+        Between the first vertices.
+    by_hop : bool
+        Whether each vertex splits over its cables towards the target; otherwise messages are split over all shortest paths.
+
+    Examples
+    --------
+    >>> ring = Arcs(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 0]), np.arange(4), np.ones(4))    # one way
+    >>> even_loads_of_arcs(ring, Traffic(4, np.array([0]), np.array([2]), np.array([5]))).tolist()
+    [5.0, 5.0, 0.0, 0.0]
+    """
+    found, (of_root, at) = np.zeros(len(arcs.source)), (traffic.col, traffic.row) if by_hop else (traffic.row, traffic.col)
+    roots, number = np.unique(of_root, return_inverse=True)
+    most, step = (max(1, number // max(1, len(arcs.source))) for number in (MOST_KEPT, AT_ONCE))
+    if arcs.n_vertices <= min(most, FEW * len(roots)):
+        roots, number = np.arange(arcs.n_vertices), of_root
+    levels = _kept if most >= len(roots) else _levels
+    for first in range(0, len(roots), step):
+        some = roots[first:first + step]
+        mine = (number >= first) & (number < first + step)
+        if not mine.any():  # roots without traffic
+            continue
+        place = (number[mine] - first) * arcs.n_vertices + at[mine]
+        held = np.bincount(place, traffic.data[mine], len(some) * arcs.n_vertices)
+        for level in levels(arcs, some.tobytes(), by_hop):
+            moved = held[level.far] * level.share
+            found += np.bincount(level.arc, moved, len(found))
+            held[level.near] += np.add.reduceat(moved, level.begin)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _turned(arcs: Arcs) -> Arcs:
+    """Return the arcs in the opposite direction, which keep their distances."""
+    return arcs.back
+
+
+def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
+    """Return the levels from the farthest on."""
+    found, V = [], arcs.n_vertices
+    outwards = _turned(arcs) if by_hop else arcs
+    start, end, by_start = outwards.source, outwards.target, np.argsort(outwards.source, kind="stable")
+    some = np.frombuffer(roots, dtype=np.int64)
+    hops = outwards.distances(some).ravel()
+    hops = np.where(np.isfinite(hops), hops, -2).astype(np.int16 if V < 1 << 15 else np.int32)  # 16 bits sort fast
+    root, arc = np.nonzero(hops.reshape(-1, V)[:, end[by_start]] == hops.reshape(-1, V)[:, start[by_start]] + 1)
+    arc = by_start[arc]
+    near, far = root * V + start[arc], root * V + end[arc]
+    paths = np.zeros(len(some) * V)
+    paths[np.arange(len(some)) * V + some] = 1
+    width = np.bincount(far, arcs.ways[arc], len(paths)) if by_hop else paths
+    level = hops[near]
+    order = np.argsort(level, kind="stable")  # in a level by `near`
+    for pairs in np.split(order, np.flatnonzero(np.diff(level[order])) + 1) if len(order) else ():
+        if not by_hop:
+            np.add.at(paths, far[pairs], paths[near[pairs]] * arcs.ways[arc[pairs]])
+        part = arcs.ways[arc[pairs]] * (1 if by_hop else paths[near[pairs]])
+        begin = np.flatnonzero(np.diff(near[pairs], prepend=-1))
+        found.append(_Level(arc[pairs], far[pairs], near[pairs][begin], begin, part / width[far[pairs]]))
+    return found[::-1]
+
+
+_kept = lru_cache(maxsize=4 * MOST_KEPT // AT_ONCE)(_levels)
 
 
 @dataclass(frozen=True)
@@ -69,46 +155,3 @@ def loads_beyond_leaves(network: Network, exchange: Exchange, ends: np.ndarray,
     flat = np.zeros(int(np.prod(network.link_shape)))
     flat[arcs.index] = without_rounding(values)
     return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
-
-
-def exact_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-    """Return the load of every link in fractions if each message is split evenly over all its shortest paths.
-
-    For small cases.
-    """
-    arcs = network.arcs()
-    flat = np.full(int(np.prod(network.link_shape)), Fraction(0))
-    flat[arcs.index] = _exact(arcs, messages_between(exchange, node_of_rank, arcs.n_vertices))
-    return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
-
-
-def _exact(arcs: Arcs, traffic: Traffic) -> NDArray[np.object_]:
-    """Return the same as `even_loads_of_arcs` in fractions."""
-    values = np.full(len(arcs.source), Fraction(0))
-    for source in np.unique(traffic.row).tolist():
-        wanted, some = np.full(arcs.n_vertices, Fraction(0)), traffic.row == source
-        wanted[traffic.col[some]] = [Fraction(b) for b in traffic.data[some].tolist()]
-        _add_tree(values, arcs, arcs.distances([source])[0], source, wanted)
-    return values
-
-
-def _add_tree(values: NDArray[np.object_], arcs: Arcs, distance: Floats, source: int, wanted: NDArray[np.object_]) -> None:
-    """Add the traffic from one source to every vertex to `values`."""
-    by_level = _arcs_by_level(arcs, distance)
-    paths, cables = np.zeros_like(wanted), arcs.ways.astype(int)
-    paths[source] = 1
-    for level in by_level:
-        np.add.at(paths, arcs.target[level], paths[arcs.source[level]] * cables[level])
-    for level in reversed(by_level):
-        tail, head = arcs.source[level], arcs.target[level]
-        share = wanted[head] * paths[tail] * cables[level] / paths[head]
-        values[level] += share
-        np.add.at(wanted, tail, share)
-
-
-def _arcs_by_level(arcs: Arcs, distance: Floats) -> list[Ints]:
-    """Return the arcs that lead one hop away from the source, nearest first: list of int arrays."""
-    near = distance[arcs.source]
-    forward = np.flatnonzero(np.isfinite(near) & (distance[arcs.target] == near + 1))
-    order = forward[np.argsort(near[forward], kind="stable")]
-    return np.split(order, np.flatnonzero(np.diff(near[order])) + 1) if order.size else []

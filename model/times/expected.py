@@ -4,7 +4,7 @@ Idea: a machine that nobody measured is like a machine that was left out. Ranges
 exchanges, by what is known of the machine (public figures, or figures fitted to its own exchanges), by network and number
 of nodes, and by the size of a message. Two placements of one exchange share most of the error, so that the range of a gain
 comes from measured ratios of placements.
-Source: `pencilmap.model.times.judged` computes the table (docs/published-times.md).
+Source: `pencilmap.model.times.published` computes the table (docs/published-times.md).
 """
 
 from typing import NamedTuple

@@ -1,10 +1,38 @@
-"""Published measurements as data: source, machine, mapping, times."""
+"""Published measurements as data, and the time model judged by those of many machines, each machine left out in turn.
 
-import csv
-from dataclasses import dataclass
-from importlib.resources import files
+Idea: predict every published value twice. Once from public figures alone: the rate of a node's ports, which no exchange can
+exceed. Once with two figures fitted to the exchanges of two other numbers of nodes, which a user can measure in one small
+run: the rate that the ports reach, and the time of the ports for a message. The range of measured over predicted time comes
+from the other machines alone, each with the same weight.
+Source: leave-one-group-out cross-validation, as in `pencilmap.model.times.calibrate`.
+Cost: a fit of two figures for each series, a second for all.
+"""
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.base.arrays import Floats
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.times.calibrate import OUTLIER, Fit, Sample, divisions
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.expected import (
+    CLASSES,
+    FITTED_GAIN,
+    INSIDE,
+    LIKELY,
+    PUBLIC_GAIN,
+    SIZES,
+    SWITCHES,
+    TORUS,
+    class_of,
+    size_of,
+)
+from pencilmap.model.times.timing import ExchangeWork, exchange_terms
 
 
 @dataclass(frozen=True)
@@ -45,7 +73,7 @@ def bluegene_l_512() -> list[Cell]:
     >>> max(cell.time_s for cell in cells if cell.phase == "row")
     0.277
     """
-    return [_cell(line) for line in table("bluegene_l_512.csv") if line["time_ms"]]
+    return [_cell(line) for line in own_table("bluegene_l_512.csv") if line["time_ms"]]
 
 
 def _cell(line: dict[str, str]) -> Cell:
@@ -63,13 +91,7 @@ def p3dfft_2012() -> dict[str, float]:
     >>> p3dfft_2012()["effective_bisection"] / 1e9
     212.0
     """
-    return {line["quantity"]: float(line["value"]) for line in table("p3dfft_2012.csv")}
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """Return the lines of a data file of the package, by the names of its columns; comments in the file name the source."""
-    text = (files("pencilmap.model.data") / name).read_text("utf-8")
-    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    return {line["quantity"]: float(line["value"]) for line in own_table("p3dfft_2012.csv")}
 
 
 @dataclass(frozen=True)
@@ -112,10 +134,252 @@ def measured_exchanges() -> list[MeasuredExchange]:
     return [MeasuredExchange(line["machine"], line["network"], float(line["port_GBps"]) * 1e9, line["mpi"], line["call"],
                              int(line["nodes"]), int(line["tasks_per_node"]), int(line["group"]), int(line["stride"]),
                              int(size), float(time) * 1e-6)
-            for line in table("measured_exchanges.csv")
+            for line in own_table("measured_exchanges.csv")
             for size, time in (each.split(":") for each in line["times"].split())]
 
 
 PUBLISHED = {  # machine of the package: its cells
     "bluegene-l": bluegene_l_512,
 }
+
+
+MOST_FITTED = 16     # nodes of the larger of the two runs
+CLOSE = 0.25         # relative error of a good prediction
+LEAST_RATIO = 1.0    # with public figures: nothing is faster than the ports
+DEFAULT = "default"  # placement with which others are compared
+
+
+@dataclass(frozen=True)
+class Value:
+    """A published value: the sample, its machine, its series (one program and MPI), whether the series' fit uses it, and the
+    largest number of nodes of this fit (0 without one).
+    """
+
+    machine: str
+    network: str
+    series: str
+    nodes: int
+    sample: Sample
+    is_fitted: bool
+    fitted_nodes: int = 0
+
+    @property
+    def message_bytes(self) -> float:
+        return self.sample.work.message_bytes if isinstance(self.sample.work, ExchangeWork) else 0.0
+
+    @property
+    def size(self) -> int:
+        """The class of `SIZES`, by its smallest message; 0 below all."""
+        return size_of(self.message_bytes)
+
+    def group(self, by_fit: bool) -> tuple[str, int]:
+        """The classes that share a range: of `pencilmap.model.times.expected.class_of`, and of the size."""
+        kind = TORUS if self.network == TORUS else SWITCHES
+        return class_of(kind, self.nodes, self.fitted_nodes if by_fit else None), self.size
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A value beside a prediction.
+
+    Parameters
+    ----------
+    value : Value
+    ratio : float
+        Measured over predicted time.
+    range : (float, float) or None
+        The range of the ratio that the other machines lead to expect; None if they have no messages of this size.
+    """
+
+    value: Value
+    ratio: float
+    range: tuple[float, float] | None = None
+
+    @property
+    def is_close(self) -> bool:
+        """Whether the larger of the two times is within `CLOSE` of the smaller."""
+        return max(self.ratio, 1 / self.ratio) <= 1 + CLOSE
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the measured time lies in the range."""
+        return self.range is not None and self.range[0] <= self.ratio <= self.range[1]
+
+
+def exchange_work(each: MeasuredExchange) -> ExchangeWork:
+    """Return the work of an all-to-all in groups of ranks on full nodes; the busiest link is the port of the busiest node.
+
+    >>> work = exchange_work(next(each for each in measured_exchanges() if each.nodes == 4))
+    >>> work.messages, work.tasks, work.task_bytes / work.message_bytes
+    (95, 24, 72.0)
+    """
+    nodes = np.arange(each.group * each.stride).reshape(each.group, each.stride).T // each.tasks_per_node
+    mates = (nodes[:, :, None] == nodes[:, None, :]).sum(axis=2) if each.stride > 1 else \
+        np.bincount(nodes[0])[nodes]
+    off, inside = (np.bincount(nodes.ravel(), some.ravel() * each.message_bytes).max() for some in
+                   (each.group - mates, mates - 1))
+    roots = (each.group - 1) * (each.message_bytes / 1024) ** 0.5
+    sent = (each.group - mates).max() * each.message_bytes
+    return ExchangeWork(float(off / each.port), adaptive_s=None, task_bytes=float(sent), node_bytes=float(off),
+                        messages=each.group - 1, hops=0.0, tasks=each.tasks_per_node,
+                        message_roots=roots, inside_bytes=float(inside))
+
+
+def exchange_values() -> list[Value]:
+    """Return every value of `measured_exchanges`; the fit of a series uses its smallest number of nodes and the largest up
+    to `MOST_FITTED`, if a third is left to predict."""
+    found, keys = list[Value](), dict[tuple[str, str, str], list[MeasuredExchange]]()
+    for each in measured_exchanges():
+        keys.setdefault((each.machine, each.mpi, each.call), []).append(each)
+    for (machine, mpi, call), some in keys.items():
+        counts = sorted({each.nodes for each in some})
+        fitted = {counts[0], max(n for n in counts if n <= max(MOST_FITTED, counts[0]))} if len(counts) > 2 else set[int]()
+        found += [Value(machine, each.network, f"{mpi}, {call}", each.nodes, Sample(
+            f"{machine} {mpi} {call}, {each.nodes} nodes, {each.message_bytes:g} bytes", phase="exchange", size="",
+            work=exchange_work(each), measured_s=each.time_s, exchange=call), each.nodes in fitted, max(fitted, default=0))
+            for each in some]
+    return found
+
+
+def by_public_figures(values: Iterable[Value]) -> list[Judged]:
+    """Return every value over the time of the busiest port."""
+    return _ranged([Judged(value, value.sample.measured_s / value.sample.work.link_s) for value in values
+                    if isinstance(value.sample.work, ExchangeWork)], by_fit=False)
+
+
+def by_two_figures(values: Iterable[Value]) -> list[Judged]:
+    """Return the values that their series' fit does not use, over their predicted times."""
+    found = list[Judged]()
+    for _, group in groupby(values, key=lambda value: (value.machine, value.series)):
+        some = list(group)
+        training = [value.sample for value in some if value.is_fitted]
+        if not training:
+            continue
+        costs = two_figures(training)
+        found += [Judged(value, value.sample.measured_s / time_s) for value in some
+                  if not value.is_fitted and (time_s := value.sample.time_s(costs))]
+    return _ranged(found, by_fit=True)
+
+
+def two_figures(samples: Sequence[Sample]) -> Costs:
+    """Return the rate that the ports of a node reach, and their time for a message, fitted to measured exchanges."""
+    from scipy.optimize import least_squares
+
+    names = ExchangeWork.__dataclass_fields__
+    arrays: dict[str, Any] = {name: np.array([getattr(s.work, name) or 0.0 for s in samples], float) for name in names}
+    work = ExchangeWork(**arrays)
+    measured = np.array([s.measured_s for s in samples])
+    rate, cost = (work.node_bytes / measured).max(), (measured / work.node_messages).min()
+
+    def costs(x: Floats) -> Costs:
+        return Costs(injection_per_node=float(rate * np.exp(x[0])), node_message_cost_s=float(cost * np.exp(x[1])))
+
+    fit = least_squares(lambda x: np.log(exchange_terms(work, costs(x)).time_s / measured), (0.0, -1.0), loss="soft_l1",
+                        f_scale=OUTLIER)
+    return costs(fit.x)
+
+
+def _ranged(judged: Sequence[Judged], by_fit: bool) -> list[Judged]:
+    ranges = {}
+    for machine, group in {(each.value.machine, each.value.group(by_fit)) for each in judged}:
+        ranges[machine, group] = error_range([each for each in judged if each.value.machine != machine
+                                              and each.value.group(by_fit) == group], None if by_fit else LEAST_RATIO)
+    return [replace(each, range=ranges[each.value.machine, each.value.group(by_fit)] if each.value.size else None)
+            for each in judged]
+
+
+def error_range(judged: Sequence[Judged], least: float | None = None) -> tuple[float, float] | None:
+    """Return the range that holds `LIKELY` of the ratios of a machine that is not among the given; each counts alike.
+
+    Parameters
+    ----------
+    judged : sequence of Judged
+    least : float, optional
+        The lower end, if its cause is known.
+
+    Returns
+    -------
+    (float, float) or None
+        The logarithms of the ratios are those of a machine, with a normal distribution around its median, whose median is
+        drawn from a normal distribution, too. None for fewer than two machines.
+    """
+    from scipy.stats import t
+
+    logs = [np.log([each.ratio for each in judged if each.value.machine == machine])
+            for machine in dict.fromkeys(each.value.machine for each in judged)]
+    if len(logs) < 2:
+        return None
+    medians = np.array([np.median(some) for some in logs])
+    within = np.mean([((some - middle) ** 2).mean() for some, middle in zip(logs, medians)])
+    spread = float(t.ppf((1 + LIKELY) / 2, len(logs) - 1) * np.sqrt(medians.var(ddof=1) * (1 + 1 / len(logs)) + within))
+    low, high = (float(np.exp(medians.mean() + way * spread)) for way in (-1, 1))
+    return low if least is None else least, high
+
+
+def measured_gains(samples: Sequence[Sample], fit: Fit,
+                   all_to_all_s: Callable[[str], float]) -> dict[str, list[tuple[str, float]]]:
+    """Return measured over predicted gains of placements, or wirings, over another for the same exchanges, by class, with
+    their machines.
+
+    Parameters
+    ----------
+    samples : sequence of Sample
+        Exchanges of Blue Gene/L.
+    fit : callable
+        Samples -> Calibration; the size of the transform of a gain is held out.
+    all_to_all_s : callable
+        Text of a network -> seconds of an all-to-all among its nodes, by the busiest link.
+    """
+    fits = [(fit(division.training), division.others) for division in divisions(samples)
+            if division.rule == "one size out"]
+    held = {each: found for found, others in fits for each in others}
+    transforms: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    for each in samples:
+        setup, _, placement = each.placement.rpartition(" ")
+        transforms.setdefault((setup, each.size), {}).setdefault(placement, []).append(each)
+    found: dict[str, list[tuple[str, float]]] = {PUBLIC_GAIN: [], FITTED_GAIN: []}
+    for placed in transforms.values():
+        usual = placed.pop(DEFAULT, [])
+        for some in placed.values() if usual else ():
+            gain, by_links, by_figures = (
+                sum(map(time, usual)) / sum(map(time, some)) for time in (
+                    lambda each: each.measured_s, lambda each: each.work.link_s,
+                    lambda each: held[each].time_s(each)))
+            found[FITTED_GAIN].append(("Blue Gene/L", gain / by_figures))
+            if all(size_of(each.work.message_bytes) for each in some):
+                found[PUBLIC_GAIN].append(("Blue Gene/L", gain / by_links))
+    found[PUBLIC_GAIN] += [(line["machine"], float(line["four_switches_us"]) / float(line["one_switch_us"]))
+                           for line in own_table("measured_placements.csv")]
+    found[PUBLIC_GAIN] += [(line["machine"], float(line["gain"]) * twisted_s / plain_s)
+                           for line in own_table("measured_slices.csv")
+                           for plain_s, twisted_s in [map(all_to_all_s, (line["plain"], line["twisted"]))]]
+    return found
+
+
+def gain_range(gains: Sequence[tuple[str, float]]) -> tuple[float, float]:
+    """Return the range that holds `LIKELY` of measured over predicted gains, each machine with the same weight."""
+    machines = [machine for machine, _ in gains]
+    ratios, weights = np.array([ratio for _, ratio in gains]), np.array([1 / machines.count(name) for name in machines])
+    order = np.argsort(ratios)
+    shares = np.cumsum(weights[order]) / weights.sum()
+    low, high = (float(ratios[order][np.searchsorted(shares, end)]) for end in ((1 - LIKELY) / 2, (1 + LIKELY) / 2))
+    return low, high
+
+
+def range_rows(values: Sequence[Value], gains: dict[str, list[tuple[str, float]]]) -> list[tuple[str, ...]]:
+    """Return the rows of `pencilmap.model.times.expected.RANGES`: class, smallest message, range, values, machines."""
+    rows = []
+    public, fitted = by_public_figures(values), by_two_figures(values)
+    for name in CLASSES:
+        by_fit = CLASSES.index(name) >= CLASSES.index(INSIDE)
+        for size in SIZES:
+            some = [each for each in (fitted if by_fit else public) if each.value.group(by_fit) == (name, size)]
+            ends = error_range(some, None if by_fit else LEAST_RATIO)
+            assert ends
+            rows.append(_row(name, size, ends, len(some), {each.value.machine for each in some}))
+    return rows + [_row(name, 0, gain_range(some), len(some), {machine for machine, _ in some})
+                   for name, some in gains.items()]
+
+
+def _row(name: str, size: int, ends: tuple[float, float], number: int, machines: set[str]) -> tuple[str, ...]:
+    return name, str(size), f"{ends[0]:.3g}", f"{ends[1]:.3g}", str(number), str(len(machines))

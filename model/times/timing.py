@@ -293,15 +293,9 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
     """Return the work of rounds that follow each other. The tasks enter the exchange once."""
-    adaptive = [work.adaptive_s for work in rounds]
-    return ExchangeWork(sum(work.link_s for work in rounds),
-                        adaptive_s=None if None in adaptive else sum(s for s in adaptive if s is not None),
-                        task_bytes=sum(work.task_bytes for work in rounds),
-                        node_bytes=sum(work.node_bytes for work in rounds), messages=sum(work.messages for work in rounds),
-                        hops=sum(work.hops for work in rounds), tasks=max(work.tasks for work in rounds),
-                        message_roots=sum(work.message_roots for work in rounds),
-                        hop_roots=sum(work.hop_roots for work in rounds),
-                        inside_bytes=sum(work.inside_bytes for work in rounds))
+    columns = {f.name: [getattr(work, f.name) for work in rounds] for f in fields(ExchangeWork)}
+    sums: dict[str, Any] = {name: None if None in column else sum(column) for name, column in columns.items()}
+    return ExchangeWork(**{**sums, "tasks": max(columns["tasks"])})
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:

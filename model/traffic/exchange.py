@@ -139,7 +139,11 @@ def _added(n: int, key: Ints, data: NDArray[Any]) -> Traffic:
 
 
 def summed(place: Ints, weight: Ints, n: int) -> Ints:
-    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`."""
+    """Return the sums of weights by place, exact: int array, shape (n,). `weight` is broadcast to the shape of `place`.
+
+    >>> summed(np.array([[0, 1], [1, 2]]), np.array([5, 7]), 4).tolist()
+    [5, 12, 7, 0]
+    """
     found = np.zeros(n, dtype=np.int64)
     weight = np.broadcast_to(weight, place.shape)
     if int(np.abs(weight).max(initial=0)) * place.size < 1 << 53:  # floats are exact, and much faster
@@ -183,6 +187,28 @@ class Exchange:
     def message_unit(self) -> int:
         """Bytes of a message of an even exchange."""
         return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
+
+
+def of_messages(name: str, pairs: Ints, sizes: Ints, unit_bytes: int, total_bytes: int) -> Exchange:
+    """Return single messages as groups of two ranks.
+
+    Parameters
+    ----------
+    name : str
+    pairs : int array, shape (n, 2)
+        Sender and receiver of each message.
+    sizes : int array, shape (n,)
+        In `unit_bytes`.
+    unit_bytes, total_bytes : int
+        As for `Exchange`.
+
+    Examples
+    --------
+    >>> of_messages("halo", np.array([[3, 1]]), np.array([5]), 16, 160).members.tolist()
+    [[3, 1]]
+    """
+    return Exchange(name, letters="", members=pairs, group_weight=sizes, send_weight=np.array([1, 0]),
+                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=total_bytes)
 
 
 def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
@@ -356,11 +382,15 @@ def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) 
         n = transform.nx, transform.ny, transform.nz
         return min(((int(p), int(q), int(s)) for p, q, s in factorisations(n_tasks, 3)),
                    key=lambda b: (sum(parts / extent for parts, extent in zip(b, n)), b))
-    if prod(decomposition.bricks) != n_tasks:
-        told = "x".join(map(str, decomposition.bricks))
-        raise GridError(f"{told} bricks are {prod(decomposition.bricks)}, but there are {n_tasks} tasks; take "
-                        f"brick:PxQxS with P*Q*S = {n_tasks}")
+    check_bricks(decomposition.bricks, n_tasks)
     return decomposition.bricks
+
+
+def check_bricks(bricks: Sequence[int], n_tasks: int) -> None:
+    """Raise GridError unless each task has a brick."""
+    if prod(bricks) != n_tasks:
+        raise GridError(f"{'x'.join(map(str, bricks))} bricks are {prod(bricks)}, but there are {n_tasks} tasks; take "
+                        f"brick:PxQxS with P*Q*S = {n_tasks}")
 
 
 def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
@@ -397,8 +427,7 @@ def _remap(name: str, bricks: Sequence[int], division: dict[str, str], grid: Pro
         volume = np.multiply.outer(volume, length).ravel()
     sent = brick != pencil
     pairs = np.stack([brick, pencil] if inwards != transform.backward else [pencil, brick], axis=1)[sent]
-    return Exchange(name, letters="", members=pairs, group_weight=volume[sent], send_weight=np.array([1, 0]),
-                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
+    return of_messages(name, pairs, volume[sent], unit_bytes, transform.total_bytes)
 
 
 def _overlaps(one: Ints, other: Ints) -> tuple[Ints, Ints, Ints]:
@@ -506,8 +535,7 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
     sent = source != target
     order = np.lexsort((target[sent], source[sent]))
     pairs = np.stack([source, target], axis=1)[sent][order]
-    return Exchange(HALO, letters="", members=pairs, group_weight=volume[sent][order], send_weight=np.array([1, 0]),
-                    receive_weight=np.array([0, 1]), unit_bytes=unit_bytes, total_bytes=transform.total_bytes)
+    return of_messages(HALO, pairs, volume[sent][order], unit_bytes, transform.total_bytes)
 
 
 def _array(grid: ProcessGrid, transform: Transform, array: str | int) -> tuple[list[tuple[int, int]], tuple[int, ...], int]:

@@ -52,7 +52,8 @@ class LinkLoads:
         If the network has no bandwidth, all links count as equally fast.
         """
         found = self._largest_with_place()
-        times = [load / Fraction(rate) for (load, _), rate in zip(found, _rates(self.network))]
+        rates = self.network.bandwidth or (1.0,) * len(self.network.link_classes)
+        times = [load / Fraction(rate) for (load, _), rate in zip(found, rates)]
         i = max(range(len(times)), key=times.__getitem__, default=0)
         return self.network.link(i, found[i][1]) if times and times[i] > 0 else None
 
@@ -95,7 +96,12 @@ def without_rounding(values: ArrayLike) -> Floats:
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
-    """Put a load of a cable on the paper's scale: m = 4 load N / D_T."""
+    """Put a load of a cable in bytes on the paper's scale: m = 4 load N / D_T.
+
+    >>> from pencilmap.model.network.torus import Torus
+    >>> m_scale(32, Torus((4, 4)), 1024)
+    Fraction(2, 1)
+    """
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 
@@ -118,10 +124,6 @@ def transfer_time(load_bytes: Iterable[Fraction | float], network: Network) -> f
     if network.bandwidth is None:
         return None
     return max(float(load) / rate for load, rate in zip(load_bytes, network.bandwidth))
-
-
-def _rates(network: Network) -> tuple[float, ...]:
-    return network.bandwidth or (1.0,) * len(network.link_classes)
 
 
 # Loads of exchanges, each routed once: a search judges the placements that are then predicted.

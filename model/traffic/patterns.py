@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints, divisors, factorisations
-from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, Communicator, Pairs, Traffic
+from pencilmap.model.traffic.program import COLLECTIVE, MODELLED, POINT, Traffic
 
 # Coordinates of ranks in a Cartesian grid, from who talks to whom, whatever the numbers of the ranks.
 #
@@ -307,21 +307,14 @@ def _ffts(traffic: Traffic) -> Iterator[Pattern]:
             same_row, same_column = pairs.source // r == pairs.target // r, pairs.source % r == pairs.target % r
             inside = (np.isin(pairs.communicator, numbers) | (pairs.communicator < 0)) & (pairs.kind != MODELLED)
             row, column = (pairs.where(inside & same) for same in (same_row, same_column))
-            if all(_number_of_pairs(part, n) == n * (size - 1) for part, size in ((row, r), (column, n // r))):
+            if all(len(np.unique((part.source * n + part.target)[part.bytes > 0])) == n * (size - 1)
+                   for part, size in ((row, r), (column, n // r))):
                 yield Pattern(FFT, (r, n // r), bytes=int(row.bytes.sum() + column.bytes.sum()))
-
-
-def _is_all(communicator: Communicator, n_ranks: int) -> bool:
-    return len(communicator.members) == n_ranks and not communicator.inter
-
-
-def _number_of_pairs(pairs: Pairs, n_ranks: int) -> int:
-    return len(np.unique((pairs.source * n_ranks + pairs.target)[pairs.bytes > 0]))
 
 
 def _cartesian(traffic: Traffic) -> Iterator[Any]:
     for number, communicator in enumerate(traffic.communicators):
-        known = communicator.extents and _is_all(communicator, traffic.n_ranks) and traffic.n_ranks > 1
+        known = communicator.extents and len(communicator.members) == traffic.n_ranks > 1 and not communicator.inter
         if known and (communicator.members == np.arange(traffic.n_ranks)).all():
             inside = traffic.pairs.communicator == number
             yield Pattern(CARTESIAN, communicator.extents, communicator.periodic, int(traffic.pairs.bytes[inside].sum()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import TrafficError
-from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.exchange import Exchange, of_messages
 
 # The traffic of any program: who sends how many bytes and messages to whom, phase by phase.
 #
@@ -145,9 +145,8 @@ class Phase:
     def exchange(self) -> Exchange:
         """The bytes of each pair of ranks as a message, for routing rules."""
         found = self.bytes.tocoo()
-        return Exchange(self.name, letters="", members=np.stack([found.row, found.col], axis=1).astype(np.int64),
-                        group_weight=found.data.astype(np.int64), send_weight=np.array([1, 0]),
-                        receive_weight=np.array([0, 1]), unit_bytes=1, total_bytes=max(1, int(found.data.sum())))
+        pairs, sizes = np.stack([found.row, found.col], axis=1).astype(np.int64), found.data.astype(np.int64)
+        return of_messages(self.name, pairs, sizes, 1, max(1, int(sizes.sum())))
 
     def _matrix(self, values: Ints) -> Any:
         from scipy.sparse import coo_array  # slow to import

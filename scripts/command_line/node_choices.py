@@ -1,8 +1,10 @@
 """What `plan` says about the nodes that it chose: the scheduler's own choice, the bound over all choices, the job script."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import Plan
@@ -16,7 +18,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.predictions import factor, gain
 
 SAME = 1e-9
-SLURM, QUIET = "Slurm", "if the other nodes of their leaves are quiet"
+SLURM, QUIET = "Slurm", "if other jobs are quiet"
 
 
 def words_of_nodes(where: Question) -> str:
@@ -26,22 +28,23 @@ def words_of_nodes(where: Question) -> str:
 
 def host_list(where: Question) -> str:
     """Return the names of the usable nodes as a list of hosts."""
-    return folded_hosts(Hosts(where.network, hosts=where.hosts).names(where.site.allocation.nodes))
+    return folded_hosts(_names(where))
 
 
 def choice_sentences(found: Plan) -> Iterator[str]:
     """Yield sentences about the scheduler's own choice, and about all choices; none if the plan chose no nodes."""
-    best, own = found.best, found.own
-    if own is None:
+    best = found.best
+    if not found.own:
         return
-    if site_key(own.where) == site_key(best.where):
-        yield f"{SLURM} takes these nodes by itself (topology/tree)."
-    else:
+    for setting, own in found.own.items():
+        if site_key(own.where) == site_key(best.where):
+            yield f"{SLURM} takes these nodes by itself ({setting})."
+            continue
         ratios = [f"{factor(ratio)} {words}" for ratio, words in _beside(found, best, own)]
         same = break_even(best, own)
         if same is not None:
             ratios.append(f"as fast if they send {float(same):.2f} of it")
-        yield f"{SLURM} by itself takes {words_of_nodes(own.where)} (topology/tree): {', '.join(ratios)} (predicted)."
+        yield f"{SLURM} by itself takes {words_of_nodes(own.where)} ({setting}): {', '.join(ratios)} (predicted)."
     bound, number = certificate_of_choices(found), counted(best.where.site.allocation.n_nodes, "node")
     if bound is not None:
         most = "loads its links less" if bound < 1 + SAME else f"could gain more than {max(bound, 1.01):.2f}x on its links"
@@ -51,7 +54,7 @@ def choice_sentences(found: Plan) -> Iterator[str]:
 
 def _beside(found: Plan, best: Choice, own: Choice) -> Iterator[tuple[float | None, str]]:
     """Yield the gain of the scheduler's own choice if the other nodes of the leaves are quiet, busy, and as asked."""
-    shares = {Fraction(0): QUIET, Fraction(1): "if they send as much as yours"}
+    shares = {Fraction(0): QUIET, Fraction(1): "if their nodes send as much as yours"}
     if found.where.neighbours not in shares:
         shares[found.where.neighbours] = f"if they send {float(found.where.neighbours):g} of it"
     for share, words in shares.items():
@@ -69,19 +72,63 @@ def certificate_of_choices(found: Plan) -> float | None:
     return certificate(cost, bound) if bound and not best.prediction.remaps else None
 
 
-def job_lines(where: Question) -> Iterator[tuple[str, str]]:
-    """Yield labelled lines: the usable nodes in words, and a line of a job script that asks for them if they have names."""
+def job_lines(where: Question, scheduler: str = "slurm") -> Iterator[tuple[str, str]]:
+    """Yield labelled lines: the usable nodes in words, and lines of a job script that asks for them if they have names."""
     yield "nodes", words_of_nodes(where)
     if not Hosts(where.network, hosts=where.hosts).are_made_up:
-        yield "job", f"#SBATCH --nodelist={host_list(where)}"
+        yield "job", "\n".join(SCHEDULERS[scheduler](where))  # several lines are not wrapped
+
+
+def _names(where: Question) -> list[str]:
+    return Hosts(where.network, hosts=where.hosts).names(where.site.allocation.nodes)
+
+
+def _slurm(where: Question) -> Iterator[str]:
+    yield f"#SBATCH --nodes={where.site.allocation.n_nodes} --ntasks-per-node={where.tasks_per_node}"
+    yield f"#SBATCH --nodelist={host_list(where)}"
+
+
+def _slurm_block(where: Question) -> Iterator[str]:
+    """Yield the size of segments; if leaves give different numbers, the other nodes, because a list may never be granted."""
+    yield f"#SBATCH --nodes={where.site.allocation.n_nodes} --ntasks-per-node={where.tasks_per_node}"
+    count = np.bincount(where.network.levels[0].unit[where.site.allocation.nodes])
+    each = set(count[count > 0].tolist())
+    if len(each) == 1:
+        yield f"#SBATCH --segment={each.pop()} --spread-segments"
+        return
+    others = np.setdiff1d(np.arange(where.network.n_nodes), where.site.allocation.nodes)
+    yield f"#SBATCH --exclude={folded_hosts(Hosts(where.network, hosts=where.hosts).names(others))}"
+
+
+def _pbs(where: Question) -> Iterator[str]:
+    T = where.tasks_per_node
+    yield f"#PBS -l select={'+'.join(f'1:host={name}:ncpus={T}:mpiprocs={T}' for name in _names(where))}"
+    yield "#PBS -l place=scatter"
+
+
+def _lsf(where: Question) -> Iterator[str]:
+    yield f"#BSUB -n {where.n_slots} -R \"span[ptile={where.tasks_per_node}]\""
+    yield f"#BSUB -m \"{' '.join(_names(where))}\""
+
+
+def _flux(where: Question) -> Iterator[str]:
+    yield f"#flux: -N {where.site.allocation.n_nodes} -n {where.n_slots}"
+    yield f"#flux: --requires=host:{host_list(where)}"
+
+
+#: the lines of a job script that ask for the usable nodes, by the scheduler; sources: sbatch(1) of Slurm and its page on
+#: topology/block, qsub(1B) and pbs_resources(7B) of OpenPBS, bsub(1) of LSF, flux-submit(1)
+SCHEDULERS: dict[str, Callable[[Question], Iterator[str]]] = {
+    "slurm": _slurm, "slurm-block": _slurm_block, "pbs": _pbs, "lsf": _lsf, "flux": _flux}
 
 
 def nodes_as_dict(found: Plan, choice: Choice) -> dict[str, Any]:
     """Return the nodes of a choice for JSON; empty if the plan chose no nodes."""
-    if found.own is None:
+    if not found.own:
         return {}
     return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice.where),
-                      "of_scheduler": site_key(choice.where) == site_key(found.own.where),
+                      "of_scheduler": [name for name, own in found.own.items()
+                                       if site_key(choice.where) == site_key(own.where)],
                       "beside": [None if cost is None else float(cost) for cost in
                                  (beside(choice.where, choice.placed, Fraction(share)) for share in (0, 1))],
                       "certificate": certificate_of_choices(found) if choice is found.best else None}}

@@ -378,9 +378,9 @@ def exchange(default: str | None) -> Decorator:
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
 AMONG = click.option("--among", metavar="FILE", shell_complete=FILES,
-                     help="With --nodes K: free nodes, from sinfo, scontrol, pbsnodes, bhosts.")
-NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
-                          help="With --nodes K: what other nodes of a leaf send, as part of what yours do.")
+                     help="Free nodes for --nodes K: a list, sinfo, pbsnodes.")
+NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, metavar="P",
+                          help="Traffic of other nodes, as part of yours: 0 to 1 [0].")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")

@@ -34,7 +34,7 @@ from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
-from pencilmap.model.traffic.codes import CODES
+from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.options import asked_grid, given_options, launch_as_dict, show_launch

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.runs.compare import Comparison
-    from pencilmap.model.times.calibrate import Errors, Quality
-    from pencilmap.model.times.held_out import Held
+    from pencilmap.model.times.calibrate import Errors, Held, Quality
 
 T = TypeVar("T")
 SCHEMA = "pencilmap-answers/1"  # see answers.schema.json
@@ -336,7 +335,8 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
-                [*expected, *(f"{number} {note}" for note, number in notes.items())])
+                [*expected, *(f"no range: {c.unmeasured}" for c in comparisons if c.unmeasured and c.time_s is not None),
+                 *(f"{number} {note}" for note, number in notes.items())])
 
 
 def _question(c: Comparison) -> tuple[Any, ...]:

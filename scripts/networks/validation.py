@@ -16,8 +16,7 @@ from pencilmap.mapper.runs.records import Record, read_records
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.kinds import default_routing, routing
-from pencilmap.model.lines.distributed_line import LineTimes, break_even, crossbar_break_even
-from pencilmap.model.lines.line_plan import line_forecast, line_time, ways
+from pencilmap.model.lines.line_plan import LineTimes, break_even, crossbar_break_even, line_forecast, line_time, ways
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping

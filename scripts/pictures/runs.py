@@ -12,7 +12,7 @@ from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, effi
 from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.predict import Prediction
-from pencilmap.model.times.judged import CLOSE, Judged
+from pencilmap.model.times.published import CLOSE, Judged
 from pencilmap.scripts.pictures import canvas
 from pencilmap.scripts.pictures.canvas import Target, figure, heading, save
 

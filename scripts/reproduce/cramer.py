@@ -25,11 +25,11 @@ from statistics import median
 from typing import Any
 
 from pencilmap.mapper.setting import Setting, setting
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import ProcessGrid, block_lengths, transform_of
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.model.times.published import table
 from pencilmap.model.traffic.exchange import halo
 from pencilmap.scripts.networks.measured import EwaldRun, ewald_s, serial_fftw_s, simulate_ewald, transforms
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -139,7 +139,7 @@ RECIPROCAL = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24)  # processes of the reci
 
 def fact(name: str) -> float:
     """Return a number from the text of the paper."""
-    return next(float(r["value"]) for r in table("cramer_2000.csv") if r["quantity"] == name)
+    return next(float(r["value"]) for r in own_table("cramer_2000.csv") if r["quantity"] == name)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from typing import Any
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.runs.compare import compare_published, prediction_of_cell
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.times.published import Cell, bluegene_l_512, table
+from pencilmap.model.times.published import Cell, bluegene_l_512
 from pencilmap.scripts.reproduce.figure import (
     CO,
     DRAWING,
@@ -46,7 +47,7 @@ def _cells() -> Any:
 def lengths() -> Found:
     """Return Table 1: m of rows and columns, which must be reproduced exactly."""
     torus, rows = load_machine("bluegene-l").torus, []
-    for line in table("jagode_table1.csv"):
+    for line in own_table("jagode_table1.csv"):
         grid = parse_grid(line["grid"], PENCIL)
         stage = predict(place(PLACEMENTS[line["mapping"]], Site(torus, 1), grid)).stage(line["exchange"])
         computed = " ".join(f"{float(m):g}" for m in stage.m)

@@ -12,7 +12,8 @@ from typing import Any
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.setting import setting
-from pencilmap.model.lines.distributed_line import crossbar_break_even
+from pencilmap.model.base.reading import own_table
+from pencilmap.model.lines.line_plan import crossbar_break_even
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
@@ -21,7 +22,6 @@ from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
-from pencilmap.model.times.published import table
 from pencilmap.scripts.networks.measured import probe_here
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
 from pencilmap.scripts.networks.validation import CROSSBAR, TRANSPOSE, DistributedCase, crossing, exchanges_s, sizes_about
@@ -39,7 +39,7 @@ MOST_EXTENT = 600  # of simulated strong scaling; a single process holds the mem
 
 def fact(name: str) -> float:
     """Return a number from the text of the slides."""
-    return next(float(r["value"]) for r in table("jocksch_2021.csv") if r["quantity"] == name)
+    return next(float(r["value"]) for r in own_table("jocksch_2021.csv") if r["quantity"] == name)
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.mapper.studies.scaling import p3dfft_time
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.network.torus import as_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, block_lengths, parse_grid
-from pencilmap.model.times.published import p3dfft_2012, table
+from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
 from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, both_decompositions, steps
 
@@ -71,7 +72,7 @@ def shape_for(nodes: int) -> str:
 @lru_cache
 def published() -> tuple[AllToAll, ...]:
     """Return the all-to-alls of the largest messages, which the rates are fitted to."""
-    lines = {int(line["bytes"]): line for line in table("schulz_2008.csv") if line["table"] == "alltoall-jaguar"}
+    lines = {int(line["bytes"]): line for line in own_table("schulz_2008.csv") if line["table"] == "alltoall-jaguar"}
     return tuple(_one(size, p, 1e-6 * float(lines[size][f"{p} processes"])) for size in LARGE_BYTES for p in PROCESSES)
 
 
@@ -86,7 +87,7 @@ def _one(size: int, processes: int, time_s: float) -> AllToAll:
 @lru_cache
 def rates() -> Rates:
     """Return the fitted rates. The machine file of the Cray XT5 has them, rounded to two digits."""
-    line = next(line for line in table("schulz_2008.csv")
+    line = next(line for line in own_table("schulz_2008.csv")
                 if line["table"] == "alltoall-jaguar" and int(line["bytes"]) == START_BYTES)
     starts = [1e-6 * float(line[f"{p} processes"]) / (p - 1) for p in PROCESSES]
     start_s = exp(sum(map(log, starts)) / len(starts))
@@ -327,7 +328,7 @@ def hector() -> Found:
     """Return complex transforms of 2DECOMP&FFT on a Cray XT4 beside the model with the rates of the network."""
     rows, factors = list[list[Any]](), (("fft_rate_per_task", XT4_FFT_RATE / FFT_RATE), ("memory_bandwidth_per_node", 0.5),
                                         ("on_node_bandwidth", 0.5))
-    for line in table("hector_xt4.csv"):
+    for line in own_table("hector_xt4.csv"):
         n, nodes, time_s = int(line["n"]), int(line["nodes"]), float(line["time_s"])
         where = on_torus(nodes, factors, fft=str(n), tasks_per_node=XT4_TASKS)
         ranks = nodes * XT4_TASKS

@@ -6,7 +6,7 @@ from statistics import fmean, geometric_mean, median, pstdev
 from typing import Any
 
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
-from pencilmap.model.times.published import table
+from pencilmap.model.base.reading import own_table
 from pencilmap.scripts.networks.measured import (
     MPICH,
     OPEN_MPI,
@@ -56,7 +56,7 @@ def step_of_dynamics() -> Found:
 
 def published(name: str) -> dict[tuple[int, int], float]:
     """Return {(bytes, processes): value} of a table."""
-    return {(int(row["bytes"]), int(column.split()[0])): float(value) for row in table("schulz_2008.csv")
+    return {(int(row["bytes"]), int(column.split()[0])): float(value) for row in own_table("schulz_2008.csv")
             if row["table"] == name for column, value in row.items() if column.endswith(" processes") and value}
 
 

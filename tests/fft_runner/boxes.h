@@ -2,6 +2,30 @@
 #pragma once
 
 #include "pencilfft.h"
+#include "values.h"
+
+/* 0 to n - 1, by chance. */
+static inline int64_t boxes_below(uint64_t *thrown, int64_t n)
+{
+    return (int64_t)(value_hash((*thrown)++) % (uint64_t)n);
+}
+
+/* Boxes first to end - 1 of a part of the array, which is cut in two again and again; some are empty. */
+static inline void boxes_cut(uint64_t *thrown, pencilfft_box whole, int first, int end, pencilfft_box *boxes)
+{
+    if (end - first == 1) {
+        boxes[first] = whole;
+        return;
+    }
+    int axis = (int)boxes_below(thrown, 3), middle = first + 1 + (int)boxes_below(thrown, end - first - 1);
+    int64_t at = boxes_below(thrown, whole.extent[axis] + 1);
+    pencilfft_box upper = whole;
+    whole.extent[axis] = at;
+    upper.offset[axis] += at;
+    upper.extent[axis] -= at;
+    boxes_cut(thrown, whole, first, middle, boxes);
+    boxes_cut(thrown, upper, middle, end, boxes);
+}
 
 static inline int64_t box_elements(const pencilfft_box *box)
 {

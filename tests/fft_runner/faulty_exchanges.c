@@ -84,13 +84,12 @@ static void release(void *state)
     pf_exchange_alltoallv.release(state);
 }
 
+#define ROW(NAME, PLAN, START) \
+    .name = NAME, .bytes = sizeof(struct pf_calls), .plan = PLAN, .start = START, .release = release
 static const struct pf_exchange rows[] = {
-    {"right", sizeof(struct pf_calls), plan_right, start_right, release, .beside = true},
-    {"swapped", sizeof(struct pf_calls), plan_right, swapped, release, .beside = true},
-    {"forgetful", sizeof(struct pf_calls), plan_right, forgetful, release, .beside = true},
-    {"scaled", sizeof(struct pf_calls), plan_right, scaled, release, .beside = true},
-    {"nan", sizeof(struct pf_calls), plan_right, not_a_number, release, .beside = true},
-    {"mpi-error", sizeof(struct pf_calls), plan_right, mpi_error, release},
-    {"out-of-memory", sizeof(struct pf_calls), plan_out_of_memory, start_right, release},
+    {ROW("right", plan_right, start_right), .beside = true},   {ROW("swapped", plan_right, swapped), .beside = true},
+    {ROW("forgetful", plan_right, forgetful), .beside = true}, {ROW("scaled", plan_right, scaled), .beside = true},
+    {ROW("nan", plan_right, not_a_number), .beside = true},    {ROW("mpi-error", plan_right, mpi_error)},
+    {ROW("out-of-memory", plan_out_of_memory, start_right)},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

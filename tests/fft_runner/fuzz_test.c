@@ -77,7 +77,7 @@ static int find_words(const char *name, int found[WORDS_OF_PLAN])
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
             numeric |= !strncmp(at, numbers[i], strlen(numbers[i]));
         if (!numeric)
-            found[n++] = number_of(at, (int)strcspn(at, ": "));
+            found[n++] = number_of(at, strncmp(at, "boxes=", 6) ? (int)strcspn(at, ": ") : 6); /* with any seed */
     }
     return n;
 }
@@ -150,7 +150,7 @@ static void run_words(void)
             word++;
         if (*word)
             *word++ = NULL;
-        bool is_plan = plan_from_words(check.words, check.rank, &drawn);
+        bool is_plan = plan_from_words(check.words, &check, &drawn);
         if (is_plan)
             run(&drawn);
         else if (check.rank == 0)

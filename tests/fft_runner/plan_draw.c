@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boxes.h"
 #include "checksum.h"
 #include "values.h"
 
@@ -223,6 +224,29 @@ static void set_node(int rank, struct drawn_plan *drawn)
     drawn->plan.desc.node = drawn->node;
 }
 
+/* The input has the points of padded lines; the output is halved along the first axis of the order. */
+static void set_boxes(const struct plan_check *check, struct drawn_plan *drawn)
+{
+    enum { MOST_RANKS = 64 };
+    pencilfft_desc *d = &drawn->plan.desc;
+    pencilfft_box boxes[MOST_RANKS];
+    if (!drawn->boxes || check->ranks > MOST_RANKS)
+        return;
+    for (int end = 0; end < 2; end++) {
+        pencilfft_box whole = {.extent = {d->nx, d->ny, d->nz ? d->nz : 1}};
+        for (int axis = 0; axis < (plan_is_flat(d) ? 2 : 3); axis++)
+            if (end == 0)
+                whole.extent[axis] = plan_points(d, axis);
+            else if (type_is_halved(d->type) && axis == plan_axis_outside(d, 2))
+                whole.extent[axis] = whole.extent[axis] / 2 + 1;
+        uint64_t thrown = drawn->boxes * 1000 + (uint64_t)end * 500;
+        boxes_cut(&thrown, whole, 0, check->ranks, boxes);
+        drawn->box[end] = boxes[(check->rank + (int)(drawn->boxes % 7)) % check->ranks];
+    }
+    d->input_box = &drawn->box[0];
+    d->output_box = &drawn->box[1];
+}
+
 static void add_text(char *words, const char *member, const char *value)
 {
     size_t used = strlen(words);
@@ -237,7 +261,7 @@ static void add_number(char *words, const char *member, int64_t value)
         snprintf(words + used, CASE_NAME_SIZE - used, " %s=%lld", member, (long long)value);
 }
 
-static void set_name(struct plan_case *plan)
+static void set_name(struct plan_case *plan, uint64_t boxes)
 {
     const pencilfft_desc *d = &plan->desc;
     snprintf(
@@ -263,6 +287,7 @@ static void set_name(struct plan_case *plan)
     add_text(plan->name, "rigor", d->rigor);
     add_text(plan->name, "sync", d->sync);
     add_text(plan->name, "torus", d->torus);
+    add_number(plan->name, "boxes", (int64_t)boxes);
 }
 
 static bool is_number(const char *value)
@@ -279,7 +304,7 @@ static void init(struct drawn_plan *drawn)
     drawn->plan.desc.exchange = "alltoallv";
 }
 
-bool plan_from_words(char **words, int rank, struct drawn_plan *drawn)
+bool plan_from_words(char **words, const struct plan_check *check, struct drawn_plan *drawn)
 {
     init(drawn);
     for (; *words; words++) {
@@ -290,15 +315,18 @@ bool plan_from_words(char **words, int rank, struct drawn_plan *drawn)
         if (!value)
             return false;
         snprintf(member, sizeof member, "%.*s", (int)(value++ - *words), *words);
-        if (!strcmp(member, "pieces"))
+        if (!strcmp(member, "boxes"))
+            drawn->boxes = strtoull(value, NULL, 10);
+        else if (!strcmp(member, "pieces"))
             while (plan_pieces[drawn->plan.pieces + 1] && strcmp(value, plan_pieces[drawn->plan.pieces]) != 0)
                 drawn->plan.pieces++;
         else if (is_number(value) ? pencilfft_desc_set_integer(&drawn->plan.desc, member, atoll(value))
                                   : pencilfft_desc_set_text(&drawn->plan.desc, member, value))
             return false;
     }
-    set_node(rank, drawn);
-    set_name(&drawn->plan);
+    set_node(check->rank, drawn);
+    set_boxes(check, drawn);
+    set_name(&drawn->plan, drawn->boxes);
     return true;
 }
 
@@ -342,13 +370,28 @@ static void open_grid(struct dice *dice, pencilfft_desc *d)
         d->R = d->C = 0;
 }
 
+/* A fifth of the plans get boxes, by a chance of their own, so that the others stay as they are. */
+static void draw_boxes(struct dice dice, const struct plan_check *check, struct drawn_plan *drawn)
+{
+    dice.seed = value_hash(dice.seed);
+    if (!one_in(&dice, 5))
+        return;
+    drawn->boxes = 1 + (uint64_t)below(&dice, 1000);
+    set_boxes(check, drawn);
+    if (plan_must_be_refused(&drawn->plan.desc, check->absent) && !one_in(&dice, 12)) {
+        drawn->boxes = 0;
+        drawn->plan.desc.input_box = drawn->plan.desc.output_box = NULL;
+    }
+}
+
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn)
 {
     struct dice dice = {.seed = value_hash(seed) + value_hash((uint64_t)number) * 3 + (uint64_t)check->ranks};
     do
         draw(&dice, check->ranks, drawn);
     while (plan_must_be_refused(&drawn->plan.desc, check->absent) && !one_in(&dice, 12));
+    draw_boxes(dice, check, drawn);
     open_grid(&dice, &drawn->plan.desc);
     set_node(check->rank, drawn);
-    set_name(&drawn->plan);
+    set_name(&drawn->plan, drawn->boxes);
 }

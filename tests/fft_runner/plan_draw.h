@@ -13,6 +13,8 @@ struct drawn_plan {
     char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[32],
         node[32]; /* memory of the descriptor's texts */
     struct plan_texts turned;
+    uint64_t boxes; /* a seed of input and output boxes; 0: none */
+    pencilfft_box box[2];
 };
 
 /* A name of a table, by chance; a new name in the table changes only the draws of this name. */
@@ -20,4 +22,4 @@ const char *plan_draw_name(uint64_t chance, const char *(*name)(int i));
 /* Plan `number` of a seed for so many ranks and this MPI; on all ranks alike, but for the node. */
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn);
 /* From words "member=value"; other members stay unchanged. False at an unknown word. */
-bool plan_from_words(char **words, int rank, struct drawn_plan *drawn);
+bool plan_from_words(char **words, const struct plan_check *check, struct drawn_plan *drawn);

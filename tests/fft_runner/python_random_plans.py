@@ -1,22 +1,25 @@
-"""Started by test_python_binding.py under mpirun, with a seed and a number: random plans, each with a round trip. The
-program that starts this program guards the memory of all arrays.
+"""Started by test_python_binding.py under mpirun, with a seed and a number: random plans against NumPy, SciPy and the model.
+The program that starts this program guards the memory of all arrays.
 
     python -m mpi4py python_guarded.py python_random_plans.py SEED NUMBER
 """
 
 import sys
 from collections import Counter
-from ctypes import c_char_p
-from itertools import count
-from math import prod
 
 import numpy as np
+import scipy.fft
 from mpi4py import MPI
 
-from pencilfft import BACKWARD, BEFORE, FORWARD, BrickLinesPlan, LinePlan, PencilfftError, Plan, library
+from pencilfft import BACKWARD, BEFORE, FORWARD, BrickLinesPlan, LinePlan, PencilfftError, Plan, names
+from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.lines.line_problem import brick_line_stages
+from pencilmap.model.placement.grid import ProcessGrid, transform_of
+from pencilmap.model.traffic.exchange import halo as model_halo
 
 comm = MPI.COMM_WORLD
-TOLERANCE = {"double": 1e-11, "single": 1e-3}
+TOLERANCE = {"double": 1e-13, "single": 1e-5}
 
 
 class Refused(Exception):
@@ -28,13 +31,6 @@ def made(kind, *arguments, **choices):
         return kind(*arguments, comm, **choices)
     except PencilfftError as error:
         raise Refused(str(error)) from error
-
-
-def names(what):
-    """Return all names of a table of the library."""
-    function = library._function(f"{what}_name")
-    function.restype = c_char_p
-    return [name.decode() for name in iter(map(function, count()).__next__, None)]
 
 
 def divided(draw, n, parts):
@@ -51,13 +47,19 @@ def one_of(draw, values):
     return values[draw.integers(len(values))]
 
 
-def fill(draw, array):
-    """Fill an array with numbers that differ between ranks, so that no rank knows the numbers of another."""
-    own = np.random.default_rng([int(draw.integers(2**31)), comm.rank])
-    array[...] = own.standard_normal(array.shape)
-    if array.dtype.kind == "c":
-        array += 1j * own.standard_normal(array.shape)
-    return array.copy()
+def random_array(draw, shape, is_complex):
+    """Return an array that is the same on all ranks."""
+    a = draw.standard_normal(shape)
+    return a + 1j * draw.standard_normal(shape) if is_complex else a
+
+
+def check_near(mine, right, scale, most, *case):
+    """Compare on all ranks, relative to the largest number of `scale` on any."""
+    largest = comm.allreduce(float(np.abs(scale).max(initial=0)), MPI.MAX)
+    assert mine.shape == right.shape and np.abs(mine - right).max(initial=0) <= most * largest, case
+
+
+# ---- transforms ------------------------------------------------------------------------------------------------------
 
 
 def random_plan(draw):
@@ -69,9 +71,9 @@ def random_plan(draw):
         grid = comm.size if draw.integers(2) else (0, 0)
     if decomposition == "brick" and draw.integers(2):
         decomposition = "brick:" + "x".join(map(str, divided(draw, comm.size, len(order))))
-    schedule = one_of(draw, [None, None, *names("schedule")])
-    choices = dict(decomposition=decomposition, type=one_of(draw, names("type")), layout=one_of(draw, names("layout")),
-                   precision=one_of(draw, list(TOLERANCE)), exchange=one_of(draw, names("exchange")), schedule=schedule,
+    choices = dict(decomposition=decomposition, type=one_of(draw, ["c2c", "r2c", *names("type")]),
+                   layout=one_of(draw, names("layout")), precision=one_of(draw, list(TOLERANCE)),
+                   exchange=one_of(draw, names("exchange")), schedule=one_of(draw, [None, None, *names("schedule")]),
                    skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
                    order=order, interleaved=bool(draw.integers(2)), caller_work=not draw.integers(4),
                    destroy_input=bool(draw.integers(2)), nonblocking=bool(draw.integers(2)),
@@ -81,94 +83,206 @@ def random_plan(draw):
     return made(Plan, shape, grid, **choices), choices
 
 
+def transformed(a, plan):
+    """Return the forward transform of the whole array, axis after axis."""
+    kind, order = plan.choice("type"), plan.choice("order")
+    fields_in_front = a.ndim > len(order) and not plan.choice("interleaved")
+    for letter in order:
+        axis = "xyz".index(letter) + fields_in_front
+        if letter in (plan.choice("skip") or "") or (kind == "empty" and letter == order[2]):
+            continue
+        if kind in ("dct", "dst"):
+            a = getattr(scipy.fft, kind)(a, axis=axis)
+        elif kind == "chebyshev" and letter == order[2]:
+            a = scipy.fft.dct(a, 1, axis=axis)
+        elif kind != "c2c" and letter == order[0]:
+            a = np.fft.rfft(a, axis=axis)
+        else:
+            a = np.fft.fft(a, axis=axis)
+    return a
+
+
+def of_axes(plan, values):
+    """Return the values without that of the fields."""
+    return values[:len(plan.extents)] if plan.choice("interleaved") else values[-len(plan.extents):]
+
+
+def check_spectrum(plan, f_hat, right, most):
+    """Every element lies in exactly one part of one rank, and modes have their waves."""
+    seen = np.zeros(right.shape, int)
+    for i, (at, part) in enumerate(plan.split(f_hat, "output")):
+        assert at == plan.part_mine("output", i) == plan.part_of("output", comm.rank, i)
+        assert np.shares_memory(part, f_hat) == (part.size > 0)
+        check_near(part, right[at], right, most, str(plan))
+        seen[at] += 1
+        waves = plan.waves(i)
+        assert np.broadcast_shapes(*(axis.shape for axis in waves), part.shape) == part.shape
+        for axis, (n, mine, its) in enumerate(zip(plan.extents, waves, of_axes(plan, at), strict=True)):
+            kind, _ = plan.line_of(axis)
+            modes = np.fft.rfftfreq(n, 1 / n) if kind == "r2c" else np.fft.fftfreq(n, 1 / n)
+            if n % 2 == 0 and kind == "dft":
+                modes[n // 2] = n // 2
+            assert kind not in ("dft", "r2c", "none") or np.array_equal(mine.ravel(), modes[its] * (kind != "none"))
+    assert np.all(comm.allreduce(seen) == 1), str(plan)
+
+
 def use_plan(draw):
     plan, choices = random_plan(draw)
-    precision = TOLERANCE[choices["precision"]]
+    most, padded = TOLERANCE[choices["precision"]], "padding" in choices
     with plan:
         if choices["caller_work"]:
             plan.set_work(np.empty(plan.work_bytes(in_place=True), np.uint8))
-        source = plan.empty("input")
-        given, in_place = fill(draw, source), bool(draw.integers(2))
+        a = random_array(draw, plan.global_shape("input"), plan.dtype("input").kind == "c")
+        source, in_place = plan.empty("input"), bool(draw.integers(2))
+        source[...] = given = a[plan.part("input")].astype(source.dtype)
         target = plan.view(source, "output") if in_place else plan.empty("output")
-        plan.forward(source, target)
+        assert plan.forward(source, target) is target
         assert in_place or choices["destroy_input"] or np.array_equal(source, given), "the input is kept"
-        assert plan.parts("output") > 1 or tuple(at.stop - at.start for at in plan.part("output")) == plan.shape("output")
-        if choices.get("padding"):  # the spectrum survives, not the input
-            spectrum = target.copy()
-            plan.forward(plan.backward(target), target)
-            far = np.abs(target / plan.scale - spectrum).max(initial=0) / np.abs(spectrum).max(initial=1)
+        assert plan.parts("output") > 1 or target.shape == plan.shape("output") == tuple(
+            at.stop - at.start for at in plan.part("output"))
+        f_hat = plan.empty("output")
+        f_hat[...] = target
+        back = plan.backward(target, None if draw.integers(2) else source, norm="1/N")
+        if padded:  # the spectrum survives, not the input
+            source[...] = back
+            check_near(plan.forward(source), f_hat, f_hat, 100 * most, str(plan))
         else:
-            plan.backward(target, source)
-            far = np.abs(source / plan.scale - given).max(initial=0)
-        assert far < precision, (str(plan), far)
-        if draw.integers(2):
-            arrays = [plan.empty(name) for name in ("input", "output", "output", "input")]
-            for array in arrays:
-                array[...] = 0
-            plan.execute_pair(*arrays)
-            if choices["nonblocking"]:
-                plan.start_pair(*arrays)
-                plan.progress()
-                plan.wait()
+            check_spectrum(plan, f_hat, transformed(a, plan), most)
+            check_near(back, given, a, 10 * most, str(plan))
+        use_pair(plan, given, f_hat, back, most)
         if plan.parts("output") == 1:
-            use_exchange(draw, plan)
+            use_exchanges(plan)
             use_halo(draw, plan)
 
 
-def use_exchange(draw, plan):
-    e = int(draw.integers(len(plan.exchanges)))
-    before, after, back = plan.empty(e), plan.empty(BEFORE + e + 1), plan.empty(e)
-    given = fill(draw, before)
-    plan.transpose(plan.exchanges[e], FORWARD, before, after)
-    plan.transpose(plan.exchanges[e], BACKWARD, after, back)
-    assert np.array_equal(back, given), str(plan)
+def use_pair(plan, given, f_hat, back, most):
+    """Transforms at the same time give what they give alone; those in flight, too."""
+    calls = [plan.execute_pair]
+    if plan.choice("nonblocking"):
+        calls += [lambda *four: (plan.start_pair(*four), plan.progress(), plan.wait()),
+                  lambda a, b, c, d: (plan.start_forward(a, b), plan.wait(), plan.start_backward(c, d), plan.wait())]
+    for call in calls:
+        one, other, third, last = (plan.empty(name) for name in ("input", "output", "output", "input"))
+        one[...], third[...] = given, f_hat
+        call(one, other, third, last)
+        check_near(other, f_hat, f_hat, 100 * most, str(plan))
+        check_near(last / plan.scale, back, back, 100 * most, str(plan))
+
+
+def use_exchanges(plan):
+    """Every exchange moves each element to its place."""
+    for e, name in enumerate(plan.exchanges):
+        index = np.arange(float(np.prod(plan.global_shape(e)))).reshape(plan.global_shape(e))
+        for direction, first, last in ((FORWARD, e, BEFORE + e + 1), (BACKWARD, BEFORE + e + 1, e)):
+            source, target = plan.empty(first), plan.empty(last)
+            source[...] = index[plan.part(first)]
+            plan.transpose(name, direction, source, target)
+            assert np.array_equal(target, index[plan.part(last)]), str(plan)
+
+
+# ---- halos -----------------------------------------------------------------------------------------------------------
 
 
 def use_halo(draw, plan):
-    name, widths = one_of(draw, ["input", "output"]), [int(n) for n in draw.integers(0, 2, len(plan.extents))]
-    if name == "output":
-        widths["xyz".index(plan.choice("order")[0])] = 0  # a spectrum is not periodic along its halved axis
-    with plan.halo(name, widths) as halo:
-        own, wide = plan.empty(name), halo.empty()
-        given = fill(draw, own)
+    """Compare with NumPy's indices modulo the extents, sums with sums over all ranks, messages with the model."""
+    name = one_of(draw, ["input", "output"])
+    fields, interleaved = plan.choice("fields"), plan.choice("interleaved")
+    extents = of_axes(plan, plan.global_shape(name))
+    low, high = ([int(draw.integers(0, min(n, 3) + 1)) for n in extents] for _ in range(2))
+    if name == "output":  # a spectrum is not periodic along its halved axis
+        halved = "xyz".index(plan.choice("order")[0])
+        low[halved] = high[halved] = 0
+    a = np.round(random_array(draw, plan.global_shape(name), plan.dtype(name).kind == "c") * 10)  # so that sums are exact
+    with plan.halo(name, low, high) as halo:
+        own, target, wide = plan.empty(name), plan.empty(name), halo.empty()
+        own[...] = a[plan.part(name)]
         halo.exchange(wide, own)
-        assert np.array_equal(halo.inner(wide), given)
-        halo.accumulate(wide, own)
+        around = [np.arange(at.start, at.stop) % n for at, n in zip(halo.part, extents, strict=True)]
+        every = [np.arange(fields)] if fields > 1 else []
+        places = np.ix_(*(around + every if interleaved else every + around))
+        assert np.array_equal(wide, a[places]) and np.array_equal(halo.inner(wide), own), str(plan)
+        sums = np.zeros(a.shape, a.dtype)
+        np.add.at(sums, places, wide)
+        comm.Allreduce(MPI.IN_PLACE, sums)
+        halo.accumulate(wide, target)
+        assert np.array_equal(target, sums[plan.part(name)]), str(plan)
         halo.accumulate(wide)
+        assert np.array_equal(halo.inner(wide), target), str(plan)
+        usual = plan.choice("order") == "zyx" and plan.choice("precision") == "double" and not plan.choice("padding")
+        if usual and name == "input":
+            check_traffic_of_halo(plan, halo, low, high)
 
 
-def use_lines(draw, plan):
+def check_traffic_of_halo(plan, halo, low, high):
+    decomposition = decomposition_named(plan.choice("decomposition"))
+    grid = ProcessGrid(*plan.grid[-len(decomposition.dimensions):], decomposition=decomposition)
+    transform = transform_of(plan.extents, plan.choice("type"), fields=plan.choice("fields"))
+    told = model_halo(grid, transform, "input", tuple(low), tuple(high))
+    for me, (sent, messages) in enumerate((halo.traffic(), halo.traffic(BACKWARD))):
+        to = told.members[told.members[:, me] == comm.rank, 1 - me]
+        weight = told.group_weight[told.members[:, me] == comm.rank]
+        assert np.array_equal(np.bincount(to, weight * told.unit_bytes, comm.size), sent), str(plan)
+        assert np.array_equal(np.bincount(to, minlength=comm.size), messages), str(plan)
+
+
+# ---- lines -----------------------------------------------------------------------------------------------------------
+
+
+def use_lines(draw, plan, shape, fields, stages):
+    """Compare with numpy.fft in both directions, and messages with the model: stages are pairs of name and bytes sent."""
+    most = TOLERANCE["single" if plan.empty("input").itemsize == 8 else "double"]
+    a = random_array(draw, (fields, *shape), True)
+    reference, in_place = np.fft.fftn(a, axes=range(1, 1 + len(shape))), bool(draw.integers(2))
+
+    def places(end, *rank):
+        found = plan.indices(end, *rank)
+        return (slice(None), *np.ix_(*([found] if len(shape) == 1 else found)))
+
     with plan:
+        for end in ("input", "output"):
+            seen = np.zeros((1, *shape), int)
+            for rank in range(comm.size):
+                seen[places(end, rank)] += 1
+            assert np.all(seen == 1), "each point on one rank"
         source = plan.empty("input")
-        given, in_place = fill(draw, source), bool(draw.integers(2))
+        source[...] = given = a[places("input")].reshape(plan.shape("input")).astype(source.dtype)
         target = plan.view(source, "output") if in_place else plan.empty("output")
         plan.forward(source, target)
+        check_near(target, reference[places("output")].reshape(plan.shape("output")), reference, most, shape, stages)
+        assert in_place or np.array_equal(source, given), "the input is kept"
         plan.backward(target, source)
-        return source, given
+        check_near(source / np.prod(shape), given, a, 10 * most, shape, stages)
+        assert plan.exchanges == tuple(name for name, _ in stages)
+        for name, sent in stages:
+            told, messages = plan.traffic(name)
+            mine = np.asarray(sent)[comm.rank]
+            assert np.array_equal(mine * fields * source.itemsize, told) and np.array_equal(mine > 0, messages)
 
 
-def lines_of(draw):
+def random_lines(draw):
     return dict(algorithm=one_of(draw, names("line_algorithm")), order=one_of(draw, names("line_order")),
-                precision=one_of(draw, list(TOLERANCE)), rigor="estimate")
+                precision=one_of(draw, list(TOLERANCE)), rigor="estimate"), int(draw.integers(1, 4))
 
 
 def use_line(draw):
-    n, choices = int(draw.integers(1, 200)), lines_of(draw)
-    source, given = use_lines(draw, made(LinePlan, n, lines=int(draw.integers(1, 4)), **choices))
-    assert np.abs(source / n - given).max(initial=0) < TOLERANCE[choices["precision"]], (n, choices)
+    n, (choices, fields) = int(draw.integers(1, 200)), random_lines(draw)
+    plan = made(LinePlan, n, lines=fields, **choices)
+    stages = line_stages(n, comm.size, choices["algorithm"], choices["order"])
+    use_lines(draw, plan, (n,), fields, [(stage.name, stage.sent(comm.size, n)) for stage in stages])
 
 
 def use_brick_lines(draw):
-    shape, choices = tuple(int(n) for n in draw.integers(1, 15, 3)), lines_of(draw)
+    shape, (choices, fields) = tuple(int(n) for n in draw.integers(1, 15, 3)), random_lines(draw)
     bricks = divided(draw, comm.size, 3)
-    source, given = use_lines(draw, made(BrickLinesPlan, shape, bricks, fields=int(draw.integers(1, 4)), **choices))
-    assert np.abs(source / prod(shape) - given).max(initial=0) < TOLERANCE[choices["precision"]], (shape, bricks, choices)
+    plan = made(BrickLinesPlan, shape, bricks, fields=fields, **choices)
+    stages = brick_line_stages(shape, bricks, choices["algorithm"], choices["order"])
+    use_lines(draw, plan, shape, fields, [(stage.name, stage.sent()) for stage in stages])
 
 
 seed, number, ends = int(sys.argv[1]), int(sys.argv[2]), Counter()
 for case in range(number):
     random = np.random.default_rng([seed, case])
-    use = one_of(random, [use_plan, use_plan, use_line, use_brick_lines])
+    use = one_of(random, [use_plan, use_plan, use_plan, use_line, use_brick_lines])
     try:
         use(random)
         ends["used"] += 1

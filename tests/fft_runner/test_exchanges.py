@@ -104,38 +104,6 @@ def test_a_node_has_a_number_of_ranks(mpirun, one_message, text):
     assert f"PENCILFFT_RANKS_PER_NODE is '{text}'" in message and "at least 1" in message
 
 
-@pytest.mark.parametrize("exchange", EXCHANGES)
-def test_the_runner_verifies_with_each(run, exchange):
-    record = run(4, "--size", 8, 12, 16, "--grid", "2x2", "--exchange", exchange, "--rigor", "estimate", "--reps", 1,
-                 "--warmup", 1, "--verify")
-    assert record["verify"]["passed"] and record["exchange"] == exchange
-    assert [stage["exchange"] for stage in record["stages"]] == [exchange, exchange]
-
-
-SCHEDULES = {"sequence": "sequence", "overlap:2": "overlap:2:x", "overlap:1,3:z": "overlap:1,3:z", "overlap:2:field": None,
-             "pipelined:2": None, "two-way": None, "two-way:3": "two-way:3", "opposite": "opposite"}
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_the_runner_verifies_each_schedule_and_records_it(run, schedule):
-    record = run(4, "--size", 9, 12, 16, "--grid", "2x2", "--fields", 2, "--schedule", schedule, "--rigor", "estimate",
-                 "--reps", 1, "--warmup", 1, "--verify")
-    assert record["verify"]["passed"]
-    assert record["schedule"] == (SCHEDULES[schedule] or record["schedule"])
-    assert record["schedule"].startswith(schedule.split(":")[0])
-    assert ("hidden_row" in record["phases"]) == (schedule != "sequence")
-    assert (record["verify"]["note"] != "") == schedule.startswith(("two-way", "opposite"))
-
-
-@pytest.mark.parametrize("schedule, options", [
-    ("opposite", []), ("opposite", ["--in-place", "--type", "r2c", "--exchange", "p2p"]), ("sequence", ["--in-place"]),
-    ("two-way", ["--exchange", "persistent"])])
-def test_a_forward_and_a_backward_transform_run_as_a_pair(run, schedule, options):
-    record = run(4, "--size", 10, 12, 14, "--grid", "2x2", "--direction", "pair", "--schedule", schedule, *options,
-                 "--rigor", "estimate", "--reps", 2, "--verify")
-    assert record["verify"]["passed"] and record["direction"] == "pair" and record["verify"]["points"] == 16
-
-
 @pytest.mark.parametrize("options, part", [
     (["--schedule", "overlap:9"], "too short for 9 chunks; the most are x: 4"),
     (["--schedule", "overlap:2:q"], "after overlap comes a number of chunks"),

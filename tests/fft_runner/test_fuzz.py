@@ -15,7 +15,8 @@ NO_FFTW = ["--without", "fftw"]  # Debian's MPI library of FFTW is for Open MPI
 NAMES = {f"{member}={name}" for member, names in {
     "exchange": [*EXCHANGES, "auto"], "type": TYPES, "decomposition": DECOMPOSITIONS, "rigor": ["measure"],
     "sync": ["clock"], "schedule": [name.replace("_", "-") for name in SCHEDULES], "pieces": ["tiny", "clocked"],
-    "precision": ["single"], "layout": ["stride1"], "order": ["xy"], "caller_work": [1]}.items() for name in names}
+    "precision": ["single"], "layout": ["stride1"], "order": ["xy"], "caller_work": [1],
+    "boxes": [""]}.items() for name in names}
 
 
 def run_fuzz(start, ranks, *arguments, seconds=150, program="fuzz_test"):

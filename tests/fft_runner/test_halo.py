@@ -1,4 +1,4 @@
-"""Halos in the runner, and boxes read from files; boxes_test.c tests the library, and the bindings have their own tests."""
+"""Halos in the runner, and boxes read from files; halo_test.c tests the library, and the bindings have their own tests."""
 
 import numpy as np
 import pytest

@@ -31,11 +31,9 @@ def rows(program, quick, slow=(), mpich=(), sanitized=()):
     *rows("threads_test", ["1 1 1", "2 1 2"]),
     *rows("auto_test", ["4 2 2"], slow=["6 3 2"]),
     # the case number modulo 4 selects pencils, bricks, slabs or random boxes; modulo 3, complex, halved or real arrays
-    *rows("boxes_test", ["1 halo 1 12", "5 halo 1 24"], slow=[f"{n} halo 1 240" for n in (2, 3, 6, 12)],
-          mpich=["3 halo 2 4"], sanitized=[f"{n} halo 3 48" for n in (1, 2, 5)]),
-    *rows("boxes_test_small_counts", ["1 halo 1 12", "5 halo 1 24"], slow=[f"{n} halo 1 240" for n in (2, 3, 6, 12)]),
-    # the case number modulo 7 selects the exchange; modulo 4, the kind of type
-    *rows("boxes_test", ["4 remap 5 14"], slow=[f"{n} remap 5 140" for n in (2, 3, 5, 6)], mpich=["3 remap 6 28"]),
+    *rows("halo_test", ["1 1 12", "5 1 24"], slow=[f"{n} 1 240" for n in (2, 3, 6, 12)],
+          mpich=["3 2 4"], sanitized=[f"{n} 3 48" for n in (1, 2, 5)]),
+    *rows("halo_test_small_counts", ["1 1 12", "5 1 24"], slow=[f"{n} 1 240" for n in (2, 3, 6, 12)]),
     *rows("lines_test", [], sanitized=["1", "2", "3", "4", "6", "8"]),
     *rows("cxx_test", ["1", "3"], slow=["4"], mpich=["1", "3", "4"], sanitized=["1", "3", "4"]),
     *rows("fortran_test", ["1 1 1 FOLDER/wisdom", "2 2 1 FOLDER/wisdom", "2 1 2 FOLDER/wisdom", "4 2 2 FOLDER/wisdom",

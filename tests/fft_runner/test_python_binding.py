@@ -11,17 +11,14 @@ ROOT = Path(__file__).resolve().parents[2]
 CHECKS = Path(__file__).with_name("python_checks.py")
 
 
-def often_on(group, *often, slow=()):
-    """Return the cases of a group of python_checks.py by ranks; the last only with --slow."""
-    return [*(pytest.param(group, n) for n in often), *(pytest.param(group, n, marks=pytest.mark.slow) for n in slow)]
-
-
-@pytest.mark.parametrize("group, ranks", [
-    *often_on("transforms", 1, 3, slow=(2, 4)), *often_on("operators", 3, slow=(1, 2, 4)),
-    *often_on("halos", 3, slow=(1, 2, 4)), *often_on("lines", 1, 4, slow=(2, 3)), *often_on("telling", 1, 4, slow=(2, 3, 6)),
-    *often_on("orders", 1, 4, slow=(3, 6)), *often_on("limits", 4, slow=(1, 2)), *often_on("calls", 2, slow=(3,))])
-def test_binding_agrees_with_numpy_and_the_model(run_python, group, ranks):
-    assert f"{group} checked" in run_python(ranks, CHECKS, group)
+@pytest.mark.parametrize("ranks, groups", [
+    (1, "transforms lines telling orders"), (2, "calls"), (3, "transforms operators halos"),
+    (4, "lines telling orders limits"),  # the last ends MPI
+    *(pytest.param(ranks, "transforms operators halos lines telling orders limits", marks=pytest.mark.slow)
+      for ranks in (1, 2, 4, 6)), pytest.param(3, "lines telling orders calls limits", marks=pytest.mark.slow)])
+def test_binding_agrees_with_numpy_and_the_model(run_python, ranks, groups):
+    said = run_python(ranks, CHECKS, *groups.split())
+    assert all(f"{group} checked" in said for group in groups.split())
 
 
 def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(start_python):
@@ -56,8 +53,9 @@ def test_guard_bytes_tell_of_a_write_behind_an_array(start_python):
     assert done.returncode != 0 and "pencilfft_scale wrote 1 bytes behind an array of" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("ranks,plans", [(4, 40), *(pytest.param(ranks, 1000, marks=pytest.mark.slow) for ranks in (3, 4))])
-def test_random_plans_stay_inside_their_arrays(run_python, ranks, plans):
+@pytest.mark.parametrize("ranks, plans", [(1, 60), (3, 60), (4, 60), *(pytest.param(ranks, 1000, marks=pytest.mark.slow)
+                                                                     for ranks in (3, 4))])
+def test_random_plans_are_right_and_stay_inside_their_arrays(run_python, ranks, plans):
     assert f"of {plans} plans used" in run_python(ranks, Path(__file__).with_name("python_random_plans.py"), 1, plans)
 
 

@@ -9,53 +9,44 @@ PHASES = ["fft_z", "pack_row", "exchange_row", "unpack_row", "fft_y", "pack_colu
 QUICK = ["--reps", "1", "--warmup", "0", "--rigor", "estimate", "--verify"]
 
 
-def ranks_of(grid):
-    rows, columns = map(int, grid.split("x"))
-    return rows * columns
+USUAL = {"type": "c2c", "precision": "double", "layout": "natural", "in_place": False, "fields": 1, "direction": "forward",
+         "rigor": "estimate", "sync": "none", "schedule": "sequence"}
+RUNS = [  # ranks, words, members of the record
+    (6, "--size 13 10 14 --grid 3x2", USUAL | {"size": [13, 10, 14], "grid": [3, 2]}),
+    (6, "--size 13 10 14 --grid 3x2 --type c2r", {"type": "c2r", "direction": "backward"}),
+    (6, "--size 9 11 16 --grid 2x3 --type r2c --precision single --layout stride1 --in-place --fields 3",
+     {"type": "r2c", "precision": "single", "layout": "stride1", "in_place": True, "fields": 3}),
+    (4, "--size 6 9 10 --grid 2x2 --type dct --kinds c3,s4,1 --direction backward",
+     {"type": "dct", "kinds": "c3,s4,1", "direction": "backward"}),
+    (4, "--size 6 9 10 --grid 2x2 --skip yz --direction backward", {"skip": "yz", "direction": "backward"}),
+    (1, "--size 1 1 1 --grid 1x1", {"size": [1, 1, 1]}), (4, "--size 1 6 5 --grid 4x1", {"grid": [4, 1]}),
+    (2, "--size 8 8 2 --grid 1x2 --direction backward", {"direction": "backward"}),
+    (8, "--size 17 19 23 --grid 2x4", {"grid": [2, 4]}),
+    (1, "--size 12 10 14 --grid 1x1 --destroy-input --rigor measure", {"destroy_input": True}),
+    *((4, f"--size 12 12 12 --grid 2x2 --sync {sync} --rigor measure", {"sync": sync, "rigor": "measure"})
+      for sync in ("none", "barrier", "clock")),
+    (4, "--size 8 12 16 --grid 2x2 --exchange bruck4", {"exchange": "bruck4"}),
+    *((4, f"--size 9 12 16 --grid 2x2 --fields 2 --schedule {schedule}", {"schedule": settled})
+      for schedule, settled in (("overlap:2", "overlap:2:x"), ("overlap:1,3:z", "overlap:1,3:z"), ("two-way:3", "two-way:3"),
+                                ("opposite", "opposite"))),
+    *((4, f"--size 10 12 14 --grid 2x2 --direction pair {more}", {"direction": "pair"})
+      for more in ("--schedule opposite", "--schedule opposite --in-place --type r2c --exchange p2p", "--in-place",
+                   "--schedule two-way --exchange persistent"))]
 
 
-def check(run, grid, size, kind, *more, start=None):
-    arguments = ["--size", *size, "--grid", grid, "--type", kind, *QUICK, *more]
-    record = run(ranks_of(grid), *arguments, **({"start": start} if start else {}))
+@pytest.mark.parametrize("ranks, words, members", RUNS, ids=[words for _, words, _ in RUNS])
+def test_options_are_taken_verified_and_recorded(run, ranks, words, members):
+    record = run(ranks, *QUICK, *words.split())
     verify = record["verify"]
-    assert verify["passed"] and verify["moved_data_exact"] and verify["error_fftw"] is not None
-    return record
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_each_type_is_right(run, kind):
-    record = check(run, "3x2", (13, 10, 14), kind)
-    assert (record["type"], record["precision"], record["layout"]) == (kind, "double", "natural")
-    assert record["in_place"] is False and record["fields"] == 1
-    assert record["direction"] == ("backward" if kind == "c2r" else "forward")
-
-
-def test_precision_layout_place_and_fields_are_taken(run):
-    options = ["--precision", "single", "--layout", "stride1", "--in-place", "--fields", 3]
-    record = check(run, "2x3", (9, 11, 16), "r2c", *options)
-    assert (record["precision"], record["layout"], record["in_place"], record["fields"]) == ("single", "stride1", True, 3)
-    assert record["verify"]["tolerance"] > 1e-6
-
-
-@pytest.mark.parametrize("kind, option, value", [("dct", "kinds", "c3,s4,1"), ("c2c", "skip", "yz")])
-def test_kinds_and_skipped_axes_are_right_backward(run, kind, option, value):
-    assert check(run, "2x2", (6, 9, 10), kind, f"--{option}", value, "--direction", "backward")[option] == value
-
-
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("grid, size", [("1x1", (1, 1, 1)), ("1x1", (5, 1, 7)), ("1x2", (8, 8, 2)), ("4x1", (1, 6, 5)),
-                                        ("3x2", (50, 37, 29)), ("2x4", (17, 19, 23))])
-def test_a_transform_is_right_by_three_checks(run, grid, size, direction):
-    record = check(run, grid, size, "c2c", "--direction", direction)
-    verify = record["verify"]
+    assert verify["passed"] and verify["moved_data_exact"]
     assert verify["error_fftw"] <= verify["tolerance"] and verify["error_direct"] <= verify["tolerance"]
-    assert record["direction"] == direction
-    assert record["size"] == list(size) and record["ranks"] == ranks_of(grid) == len(record["placement"]["ranks"])
-
-
-def test_the_input_may_be_destroyed(run):
-    record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--destroy-input", "--rigor", "measure", "--reps", 1, "--verify")
-    assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
+    assert (verify["tolerance"] > 1e-6) == ("single" in words)
+    assert verify["points"] == (16 if "pair" in words else 8)
+    assert {name: record[name] for name in members} == members
+    assert record["ranks"] == ranks == len(record["placement"]["ranks"])
+    assert ("hidden_row" in record["phases"]) == ("--schedule" in words)
+    two_parts = "two-way" in words or "--fields 2 --schedule opposite" in words
+    assert (verify["note"] != "") == two_parts  # which are not exchanged alone
 
 
 def test_phases_are_sampled_per_repetition_and_add_up(run):
@@ -70,13 +61,6 @@ def test_phases_are_sampled_per_repetition_and_add_up(run):
         assert phases["total"]["mean_s"][repetition] == pytest.approx(parts, rel=1e-6)
 
 
-@pytest.mark.parametrize("sync", ["none", "barrier", "clock"])
-@pytest.mark.parametrize("rigor", ["measure"])
-def test_sync_is_recorded_and_changes_no_number(run, sync, rigor):
-    record = run(4, "--size", 12, 12, 12, "--grid", "2x2", "--sync", sync, "--rigor", rigor, "--verify", "--reps", 2)
-    assert record["sync"] == sync and record["rigor"] == rigor and record["verify"]["passed"]
-
-
 def test_a_single_task_exchanges_nothing(run):
     phases = run(1, "--size", 16, 16, 16, "--grid", "1x1", "--reps", 2)["phases"]
     assert phases["exchange_row"]["max_s"] == phases["exchange_column"]["max_s"] == [0, 0]
@@ -89,12 +73,13 @@ def test_serial_fftw_is_left_out_above_its_limit_and_said_so(run):
     assert verify["error_fftw"] is None and "not done" in verify["note"] and verify["passed"]
 
 
-@pytest.mark.parametrize("grid, size, kind, more", [
-    ("1x2", (8, 8, 2), "c2c", ()), ("3x2", (9, 8, 7), "c2c", ()), *(
-        pytest.param("2x2", (10, 9, 12), kind, ("--precision", "single", "--layout", "stride1"), marks=pytest.mark.slow)
-        for kind in ("r2c", "chebyshev"))])
-def test_mpich_gives_the_same(run, mpich_run, grid, size, kind, more):
-    assert "MPICH" in check(run, grid, size, kind, *more, start=mpich_run)["mpi"]["library"]
+@pytest.mark.parametrize("ranks, words", [
+    (2, "--size 8 8 2 --grid 1x2"), (6, "--size 9 8 7 --grid 3x2"), *(
+        pytest.param(4, f"--size 10 9 12 --grid 2x2 --type {kind} --precision single --layout stride1",
+                     marks=pytest.mark.slow) for kind in ("r2c", "chebyshev"))])
+def test_mpich_gives_the_same(run, mpich_run, ranks, words):
+    record = run(ranks, *QUICK, *words.split(), start=mpich_run)
+    assert record["verify"]["passed"] and record["verify"]["error_fftw"] is not None and "MPICH" in record["mpi"]["library"]
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
@@ -111,11 +96,10 @@ def test_mpich_gives_the_same(run, mpich_run, grid, size, kind, more):
     (["--type", "dst", "--kinds", "1,2,5"], "kinds '1,2,5' are not understood"),
     (["--skip", "w"], "skip 'w' is not understood"),
     (["--type", "r2c", "--skip", "z"], "so z cannot be skipped"),
-    (["--type", "dct", "--kinds", "1,1,1", "--size", 8, 1, 8, "--grid", "1x1"],
+    (["--type", "dct", "--kinds", "1,1,1", "--size", 8, 1, 8],
      "ny is 1; a cosine transform of kind I needs"),
     (["--fields", 0], "'0' is not an integer of 1.."),
 ], ids=lambda value: value if isinstance(value, str) else None)
 def test_wrong_choices_are_refused(mpirun, one_message, arguments, part):
     plain = ["--size", 8, 8, 8, "--grid", "1x1"]
-    grid = arguments[arguments.index("--grid") + 1] if "--grid" in arguments else "1x1"
-    assert part in one_message(mpirun(ranks_of(grid), *plain, *arguments))
+    assert part in one_message(mpirun(1, *plain, *arguments))

@@ -1,6 +1,5 @@
 /* The readers of simulated networks, for readers.c. */
 #include "simulated_network/platform_file.hpp"
-#include "simulated_network/route_table.hpp"
 
 #include <cassert>
 #include <sstream>

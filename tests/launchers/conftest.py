@@ -100,14 +100,14 @@ def intel_mpi():
                           "I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT)}
 
 
-def running_slurm(tmp_path_factory):
-    """The environment in which srun finds a cluster of four nodes."""
+def running_slurm(tmp_path_factory, cloud=None):
+    """The environment in which srun finds a cluster of four nodes, or of nodes without daemons."""
     for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
                              ("munged", "munge")):
         needs(program, package)
     with ExitStack() as running:
         try:
-            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm")))
+            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm"), cloud))
         except NoCluster as reason:
             pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
         yield environment

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import time
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 from tests.launchers.placed import TASKS
 from tests.patience import patience
@@ -49,19 +50,33 @@ SwitchName=leaf1 Nodes=node-0-1,node-1-1
 SwitchName=spine Switches=leaf[0-1]
 """
 NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
+CLOUD = """\
+NodeName={nodes} CPUs=1 State=CLOUD
+SuspendProgram=/bin/true
+ResumeProgram=/bin/true
+SuspendTime=60000
+{setting}"""
 
 
 class NoCluster(Exception):
     """The cluster does not start here; the message says why."""
 
 
+class Cloud(NamedTuple):
+    """Nodes without daemons, that would be started for a job: `srun --test-only` tells which of them a job would get."""
+
+    nodes: str  #: a list of hosts
+    topology: str
+    setting: str = ""  #: more lines of slurm.conf
+
+
 @contextmanager
-def cluster(folder):
+def cluster(folder, cloud=None):
     """Start the daemons, yield the environment for srun, stop the daemons."""
     folder.chmod(0o755)
     for name in ("state", "spool", *(f"spool/{host}" for host in HOSTS)):
         (folder / name).mkdir()
-    configure(folder)
+    configure(folder, cloud)
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
     with ExitStack() as running:
         start(running, folder, environment, ["munged", "--foreground", "--force", f"--socket={folder}/munge.sock",
@@ -69,21 +84,23 @@ def cluster(folder):
                                              f"--log-file={folder}/munged.log", f"--seed-file={folder}/munge.seed"])
         wait_for((folder / "munge.sock").exists, folder)
         start(running, folder, environment, ["slurmctld", "-D"])
-        for host in HOSTS:
+        for host in HOSTS if cloud is None else ():
             start(running, folder, environment, ["slurmd", "-D", "-N", host])
-        wait_for(lambda: idle_nodes(environment) == len(HOSTS), folder)
+        wait_for(lambda: idle_nodes(environment) >= (len(HOSTS) if cloud is None else 0), folder)
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
 
 
-def configure(folder):
+def configure(folder, cloud=None):
     key = folder / "munge.key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(1024))
     host, user = socket.gethostname().partition(".")[0], pwd.getpwuid(os.getuid()).pw_name
     port, *ports = free_ports(1 + len(HOSTS))
     nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
+    if cloud:
+        nodes = CLOUD.format(nodes=cloud.nodes, setting=cloud.setting)
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes))
-    (folder / "topology.conf").write_text(TOPOLOGY)
+    (folder / "topology.conf").write_text(cloud.topology if cloud else TOPOLOGY)
 
 
 def free_ports(count):
@@ -113,7 +130,7 @@ def stop(process):
 def idle_nodes(environment):
     done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %T"], capture_output=True, text=True, env=environment,
                           timeout=patience(START_S))
-    return sum(line.split()[1:] == ["idle"] for line in done.stdout.splitlines())
+    return -1 if done.returncode else sum(line.split()[1:] == ["idle"] for line in done.stdout.splitlines())
 
 
 def wait_for(ready, folder):

@@ -14,9 +14,8 @@ from pencilmap.model.machines.machine import load_machine, machine_names
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import Transform, parse_grid
-from pencilmap.model.times.calibrate import calibrate, errors
+from pencilmap.model.times.calibrate import calibrate, computing_divisions, errors
 from pencilmap.model.times.costs import Costs
-from pencilmap.model.times.held_out import computing_divisions
 from tests.documents import run_by
 from tests.mapper.run_records import record
 

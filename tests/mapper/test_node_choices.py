@@ -12,7 +12,7 @@ from pencilmap.mapper.ask import ask, named_grid
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.choices import site_key
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choice, sites
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_tree
@@ -50,8 +50,9 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         assert float(found.best.prediction.cost) == pytest.approx(least), up
         bound = float(bound_of_choices(question, found.best.grid))
         assert bound <= least * (1 + 1e-9) and (bound > 0.99 * least or (leaves, up) == (5, 1)), up
-        assert found.own.worth >= found.best.worth * (1 - 1e-9)
-        assert site_key(found.own.where) == site_key(own_choice(question))
+        [own] = found.own.values()
+        assert own.worth >= found.best.worth * (1 - 1e-9)
+        assert [site_key(own.where)] == [site_key(here) for here in own_choices(question).values()]
 
 
 def busy(network, seed, share):
@@ -112,8 +113,9 @@ def test_a_plan_packs_beside_busy_neighbours_and_spreads_beside_quiet_ones():
         found = plan(question, grids=[named_grid(question, "4x4")])
         leaves[share] = len(set((found.best.where.site.allocation.nodes // 8).tolist()))
         if not share:
-            same = break_even(found.best, found.own)
-            at = [float(beside(choice.where, choice.placed, same)) for choice in (found.best, found.own)]
+            [own] = found.own.values()
+            same = break_even(found.best, own)
+            at = [float(beside(choice.where, choice.placed, same)) for choice in (found.best, own)]
             assert 0 < same < 1 and at[0] == pytest.approx(at[1], rel=1e-4)
     assert leaves[0] >= 4 and leaves[1] == 2
 
@@ -216,3 +218,13 @@ def test_too_few_free_nodes_are_refused(tmp_path):
     (tmp_path / "free").write_text(SINFO.replace("idle", "alloc"))
     with pytest.raises(MapfileError, match="no free host"):
         ask(network=network, nodes=4, among=tmp_path / "free")
+
+
+@pytest.mark.parametrize("n_nodes, grid, least", [(64, "8x8", 7.0), (128, "8x16", 7.25)])
+def test_nodes_of_a_dragonfly_load_no_cable_more_than_their_own(n_nodes, grid, least):
+    question = ask(network="dragonfly:a=16,p=16,groups=8,cables=16", nodes=n_nodes)
+    found = plan(question, grids=[named_grid(question, grid)], effort="quick")
+    part = n_nodes / question.network.n_nodes
+    assert float(found.best.prediction.cost) * part == pytest.approx(least)
+    assert float(bound_of_choices(question, found.best.grid)) * part == pytest.approx(least)
+    assert len(found.own) == 2 and all(own.worth >= found.best.worth * (1 - 1e-9) for own in found.own.values())

@@ -22,8 +22,7 @@ from pencilmap.model.machines.probe import Cut, FitQuality, ProbeFit, fit_probe
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs, MessageRange
-from pencilmap.model.times.judged import exchange_work
-from pencilmap.model.times.published import MeasuredExchange
+from pencilmap.model.times.published import MeasuredExchange, exchange_work
 from tests.mapper.run_records import written
 
 SIZES, BIG = (0, 1024, 65536, 1 << 20), 1 << 24

@@ -29,7 +29,7 @@ from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
-from pencilmap.model.traffic.codes import CODES
+from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.patterns import grid_of
 from pencilmap.model.traffic.program import STATED, Phase, Traffic, joined, one_phase, pairs_of
 from tests.documents import run_by

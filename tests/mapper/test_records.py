@@ -144,6 +144,7 @@ def test_exchanges_that_travel_together_are_compared_together(text, chunks):
     expected = once if chunks is None else once * (1 + 1 / chunks)
     assert (row.stage, row.measured_s, row.link_bandwidth, row.m) == ("row+column", 0.02, None, 2)
     assert row.t_s == pytest.approx(expected) and row.time_s == pytest.approx(expected)
+    assert row.time_range_s is None and row.unmeasured == "simulated"
 
 
 @pytest.mark.parametrize("text, joint", [("opposite", 2), ("sequence", 4)])
@@ -189,6 +190,7 @@ def test_times_of_lines_are_held_against_the_model(problem, direction, tmp_path)
     for row in rows:
         assert row.time_ratio == pytest.approx(1) and row.spread == pytest.approx((0.9 * row.time_s, 2 * row.time_s))
         assert row.time_s > row.t_s > 0 and row.tasks_per_node == 1 and row.torus == "4x3"
+        assert row.unmeasured == "distributed lines not measured" and row.time_range_s is None
         assert row.grid == ("12" if problem.bricks is None else "2x3x2")
 
 

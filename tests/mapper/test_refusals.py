@@ -47,8 +47,7 @@ from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Product, parse_pattern
-from pencilmap.model.schedules import parse_schedule
-from pencilmap.model.schedules.rows import two_way as course
+from pencilmap.model.schedules import parse_schedule, two_way as course
 from pencilmap.model.schedules.schedule import Schedule
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.scaling import Point, fit

@@ -45,13 +45,19 @@ def drawn(make):
     return lambda *arguments: st.integers(0, 2**64 - 1).map(lambda seed: make(Random(seed), *arguments))
 
 
-def random_torus(rng, most_nodes=36):
-    """Return a torus of 1 to 5 dimensions: rings of 1, 2, 3, odd, even; open, closed, mixed; one or two cables."""
+def random_shape(rng, most_nodes, most_dimensions):
+    """Return extents of 1 to 8, in any order."""
     shape, room = [], most_nodes
-    for left in range(rng.randint(1, 5), 0, -1):
+    for left in range(rng.randint(1, most_dimensions), 0, -1):
         shape.append(rng.randint(1, min(room, 8, int(room**(1 / left)) + 2)))
         room //= shape[-1]
     rng.shuffle(shape)
+    return shape
+
+
+def random_torus(rng, most_nodes=36):
+    """Return a torus of 1 to 5 dimensions: rings of 1, 2, 3, odd, even; open, closed, mixed; one or two cables."""
+    shape = random_shape(rng, most_nodes, 5)
     wrap = [rng.random() < 0.7 for _ in shape] if rng.random() < 0.5 else [True] * len(shape)
     return Torus(tuple(shape), tuple(wrap), cables=tuple(rng.choice([1, 1, 2]) for _ in shape))
 
@@ -135,6 +141,13 @@ def as_links(loads):
         value = as_fraction(loads.values[i, direction, node]) / loads.denominator
         found[brute.coordinates(torus, int(node)), int(i), (1, -1)[direction]] = value
     return found
+
+
+def assert_same(loads, walked):
+    """Compare loads of a torus with a dict from link to Fraction."""
+    carried = as_links(loads)
+    assert carried.keys() == walked.keys()
+    assert all(float(carried[link]) == pytest.approx(float(walked[link]), rel=1e-9) for link in walked)
 
 
 def largest(torus, links):

@@ -1,6 +1,5 @@
 """Folded tori: rings through pairs of dimensions, and loads in the box against messages walked one by one."""
 
-from collections import defaultdict
 from fractions import Fraction
 from itertools import product as cartesian
 from math import prod
@@ -21,19 +20,6 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, random_transform, repeatable
-
-
-def neighbours(box, node):
-    """Return the nodes one link away, by coordinates."""
-    found = set()
-    for i, n in enumerate(box.shape):
-        for step in (1, -1):
-            at = node[i] + step
-            if box.wrap[i]:
-                at %= n
-            if 0 <= at < n and at != node[i]:
-                found.add((*node[:i], at, *node[i + 1:]))
-    return found
 
 
 def random_box(rng):
@@ -60,6 +46,7 @@ boxes = drawn(random_box)
 def test_every_step_along_a_logical_axis_follows_one_link_of_the_box(box):
     assert sorted(box.from_logical.tolist()) == list(range(box.n_nodes))
     assert np.array_equal(box.to_logical[box.from_logical], np.arange(box.n_nodes))
+    linked = {link[:2] for link in brute.neighbours(box)}
     for node in range(box.n_nodes):
         here = box.logical.coordinates(node)
         for axis, n in enumerate(box.folded):
@@ -67,7 +54,7 @@ def test_every_step_along_a_logical_axis_follows_one_link_of_the_box(box):
                 there = here.copy()
                 there[axis] = (there[axis] + 1) % n
                 a, b = (tuple(box.coordinates(box.from_logical[box.logical.node(at)]).tolist()) for at in (here, there))
-                assert b in neighbours(box, a)
+                assert (*sorted((a, b)),) in linked
 
 
 def ring_of_two(n):
@@ -77,28 +64,6 @@ def ring_of_two(n):
 def ring_of_three(n):
     back = [(i, j) for number, i in enumerate(reversed(range(n))) for j in ((1, 2) if number % 2 == 0 else (2, 1))]
     return [(i, 0) for i in range(n)] + back
-
-
-def walked(box, place_of, messages):
-    """Return the load of every link, message by message, dimension after dimension, half each way at half a ring."""
-    loads = defaultdict(Fraction)
-    for source, target, size in messages:
-        where, to = list(place_of[source]), place_of[target]
-        for i, n in enumerate(box.shape):
-            ahead = (to[i] - where[i]) % n
-            if not (box.wrap[i] and n > 2):
-                ways = [(1 if to[i] > where[i] else -1, abs(to[i] - where[i]), Fraction(1))]
-            elif 2 * ahead == n:
-                ways = [(1, ahead, Fraction(1, 2)), (-1, ahead, Fraction(1, 2))]
-            else:
-                ways = [(1, ahead, Fraction(1))] if 2 * ahead < n else [(-1, n - ahead, Fraction(1))]
-            for step, hops, share in ways:
-                at = where[i]
-                for _ in range(hops):
-                    loads[(*where[:i], at, *where[i + 1:]), i, step] += share * size
-                    at = (at + step) % n
-            where[i] = to[i]
-    return dict(loads)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -122,7 +87,7 @@ def test_loads_are_those_of_messages_walked_in_the_six_dimensions(seed):
     transform = random_transform(rng, grid)
     prediction = predict(mapping, transform)
     for stage, messages in zip(prediction.stages, brute.messages(grid, transform)):
-        loads = walked(box, at, messages)
+        loads = brute.dimension_order(box, messages, mapping.node_of_rank)
         total = sum(size for *_, size in messages)
         largest = max(loads.values(), default=0)
         assert max(stage.load) == 4 * Fraction(largest) * box.n_nodes / total

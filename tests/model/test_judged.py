@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pencilmap.model.base.reading import own_table
 from pencilmap.model.times.calibrate import Sample
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.expected import (
@@ -22,8 +23,9 @@ from pencilmap.model.times.expected import (
     expected_gain,
     expected_range,
 )
-from pencilmap.model.times.judged import (
+from pencilmap.model.times.published import (
     Judged,
+    MeasuredExchange,
     Value,
     by_public_figures,
     by_two_figures,
@@ -31,9 +33,9 @@ from pencilmap.model.times.judged import (
     exchange_values,
     exchange_work,
     gain_range,
+    measured_exchanges,
     two_figures,
 )
-from pencilmap.model.times.published import MeasuredExchange, measured_exchanges, table
 
 
 def measured(nodes, tasks, group, stride=1, size=1024, time_s=1.0):
@@ -98,7 +100,7 @@ def test_twisted_slices_gain_as_much_as_printed():
     """By hand: a ring of 8 has load 4, the six links of a twisted node 4/6 of the mean distance, 55/16 and 69/16."""
     from pencilmap.scripts.command_line.studies.judge import all_to_all_s
 
-    for line, predicted in zip(table("measured_slices.csv"), (6 / (55 / 16), 6 / (69 / 16))):
+    for line, predicted in zip(own_table("measured_slices.csv"), (6 / (55 / 16), 6 / (69 / 16))):
         assert all_to_all_s(line["plain"]) / all_to_all_s(line["twisted"]) == pytest.approx(predicted)
         low, high = expected_gain(TORUS, 256, 65536).range
         assert low < float(line["gain"]) / predicted < high

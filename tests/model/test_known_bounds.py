@@ -1,6 +1,6 @@
 """Bounds of known cases keep their sharpness: a weaker bound breaks no proof, so no other test would fail.
 
-`test_bounds_hold.py` and `test_optima.py` test that bounds hold. After an improvement, run
+`test_bounds_hold.py` tests that bounds hold. After an improvement, run
 ``python -m tests.model.test_known_bounds > tests/model/known_bounds.csv``.
 """
 

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from pencilmap.model.base.errors import GridError
-from pencilmap.model.lines.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
-from pencilmap.model.lines.line_plan import block_sizes, convolution_of, line_stages, matrix_of
+from pencilmap.model.lines.line_plan import (
+    block_sizes,
+    break_even,
+    convolution_of,
+    crossbar_break_even,
+    exchanges_of_line,
+    factors,
+    line_stages,
+    line_times,
+    matrix_of,
+)
 from pencilmap.model.lines.line_problem import brick_line_stages, brick_lines_forecast, check_bricks
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Mapping

@@ -1,5 +1,6 @@
 """Loads and bounds compared with brute force, to the last bit, on random mappings of random small tori."""
 
+from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.base.errors import RoutingError
-from pencilmap.model.kinds.torus_routes import dimension_order_loads
+from pencilmap.model.kinds.torus_routes import DimensionOrder, dimension_order_loads
 from pencilmap.model.network.torus import TIES, Torus
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.placement.product import Pattern, Product, parse_pattern, product_of
@@ -16,6 +17,7 @@ from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import cut_bound, machine_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.exchange import exchanges, node_traffic
+from pencilmap.model.traffic.loads import at_once, in_sequence, overlapped, routed_joint
 from tests.model import brute_force as brute
 from tests.model.cases import (
     all_products,
@@ -27,6 +29,9 @@ from tests.model.cases import (
     orders,
     predict_product,
     predict_routed,
+    products,
+    random_mapping,
+    random_torus,
     random_transform,
     repeatable,
 )
@@ -64,17 +69,6 @@ def test_cut_bound_agrees_with_trying_every_cut(case):
     mapping, exchange, traffic = case
     assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == brute.cut_bounds(mapping.network, traffic,
                                                                                        mapping.node_of_rank)
-
-
-@CASES
-@given(cases(), st.data())
-def test_no_minimal_routing_beats_the_cut_bound(case, data):
-    mapping, exchange, traffic = case
-    torus, bound = mapping.network, cut_bound(mapping.network, exchange, mapping.node_of_rank)
-    order = data.draw(orders(range(torus.n_dimensions)))
-    walks = [brute.dimension_order(torus, traffic, mapping.node_of_rank, order, tie) for tie in TIES]
-    for links in (*walks, brute.uniform_over_hops(torus, traffic, mapping.node_of_rank)):
-        assert all(b <= load for b, load in zip(bound, largest(torus, links)))
 
 
 @CASES
@@ -116,20 +110,12 @@ def test_closed_form_with_uneven_blocks_agrees_with_routing_every_message(produc
 
 
 @CASES
-@given(all_products())
-def test_two_exchanges_together_cannot_beat_the_machine(product):
-    prediction, floor = predict_product(product), machine_bound(product.torus)
-    for *loads, least in zip(*(stage.load for stage in prediction.stages), floor):
-        assert sum(loads) >= least
-    assert prediction.certificate >= 1
-
-
-@CASES
 @given(full_mappings())
 def test_any_full_mapping_obeys_the_machine_bound(mapping):
     prediction = predict_routed(mapping)
     for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, machine_bound(mapping.network)):
         assert row + column >= least
+    assert prediction.certificate >= 1
 
 
 def test_loads_that_do_not_fit_into_64_bits_are_refused():
@@ -167,3 +153,57 @@ def test_uneven_blocks_of_a_million_nodes_take_one_line_of_each_dimension():
     even, uneven = (predict(cubes, Transform(n, n, n)) for n in (40_000_000, 40_000_100))
     for a, b in zip(even.stages, uneven.stages):
         assert max(a.load) <= max(b.load) < max(a.load) * Fraction(10_001, 10_000)
+
+
+# Both exchanges at once
+
+SHARES = st.lists(st.fractions(0, 1, max_denominator=16), min_size=2, max_size=2).map(tuple)
+mappings = drawn(lambda rng: random_mapping(rng, random_torus(rng)))
+
+
+def walked(torus, traffic, shares, node_of_rank, total, tie):
+    """Return the largest loads of the exchanges with these shares at once, from walking every message."""
+    joint = defaultdict(Fraction)
+    for share, messages in zip(shares, traffic):
+        for link, load in brute.dimension_order(torus, messages, node_of_rank, tie=tie).items():
+            joint[link] += share * load
+    return tuple(load * 4 * torus.n_nodes / total for load in largest(torus, joint))
+
+
+@CASES
+@given(mappings(), st.data(), SHARES, st.sampled_from(TIES))
+def test_joint_loads_agree_with_walking_every_message(mapping, data, shares, tie):
+    """With a transform, blocks are seldom even, and all exchanges of a transform share a scale."""
+    torus, grid = mapping.network, mapping.grid
+    transform = data.draw(drawn(random_transform)(grid))
+    found = exchanges(grid, transform)
+    joint = routed_joint(torus, found, mapping.node_of_rank, DimensionOrder(tie=tie))
+    traffic = brute.messages(grid, transform)
+    if transform is None:       # a unit of each exchange is another part of the array
+        shares_of_bytes = [share * Fraction(found[0].total_bytes, exchange.total_bytes)
+                           for share, exchange in zip(shares, found)]
+    else:
+        shares_of_bytes = shares
+    assert joint.largest(shares) == walked(torus, traffic, shares_of_bytes, mapping.node_of_rank, found[0].total_bytes, tie)
+
+
+@CASES
+@given(products(), SHARES, st.sampled_from(TIES))
+def test_joint_closed_form_agrees_with_routing(product, shares, tie):
+    mapping, rule = product.mapping(), DimensionOrder(tie=tie)
+    closed = rule.joint_of_product(product, ("r", "c"))
+    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, rule)
+    assert closed.largest(shares) == routed.largest(shares)
+
+
+@CASES
+@given(mappings())
+def test_joint_loads_lie_between_the_worst_exchange_and_the_sum(mapping):
+    joint = routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, DimensionOrder())
+    row, column, both = (joint.length(shares) for shares in ((1, 0), (0, 1), (1, 1)))
+    assert max(row, column) <= both <= row + column
+    assert in_sequence(2).of_loads(joint) == row + column == overlapped(2, 1).of_loads(joint)
+    assert at_once(2).of_loads(joint) == both
+    times = [overlapped(2, chunks).of_loads(joint) for chunks in (1, 2, 4, 8)]
+    assert times == sorted(times, reverse=True) and times[-1] >= both
+    assert times == [(row + (chunks - 1) * both + column) / chunks for chunks in (1, 2, 4, 8)]

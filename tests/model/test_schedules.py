@@ -20,8 +20,7 @@ from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, p
 from pencilmap.model.placement.product import Pattern, Product
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.question import Question
-from pencilmap.model.schedules import SCHEDULES, objectives, parse_schedule
-from pencilmap.model.schedules.rows import best_shares, best_sizes, overlap_length
+from pencilmap.model.schedules import SCHEDULES, best_shares, best_sizes, objectives, overlap_length, parse_schedule
 from pencilmap.model.schedules.schedule import DIRECTIONS, cut
 from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
@@ -100,20 +99,6 @@ def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_sched
     assert two.name != "opposite"                          # half of the fields would have other boxes
     with pytest.raises(ScheduleError, match="forward, backward, pair"):
         predict(product, transform, direction="sideways")
-
-
-@repeatable(60)
-@given(products(), st.sampled_from(["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite"]))
-def test_closed_forms_agree_with_routing(product, text):
-    R, C = product.grid.shape
-    transform = Transform(2 * R * C, R * C, 2 * R * C, fields=2)
-    closed = predict(product, transform, schedule=text)
-    routed = predict_routed(product.mapping(), transform, Question(schedule=text))
-    assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
-    assert closed.schedule.name == routed.schedule.name
-    pair = Question(schedule=text, direction="pair")
-    assert (predict_product(product, transform, pair).schedule.cost
-            == predict_routed(product.mapping(), transform, pair).schedule.cost)
 
 
 @pytest.mark.thorough

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from pencilmap.model.kinds import KINDS, default_routing, kind_of, network_named, routing, with_bandwidth
-from pencilmap.model.kinds.levels import units_of
+from pencilmap.model.kinds.levels import crossing, units_of
 from pencilmap.model.network.graph import SwitchedNetwork
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site
@@ -19,7 +19,6 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound
 from pencilmap.model.schedules import SCHEDULES
-from pencilmap.model.traffic.counted import crossing
 from pencilmap.model.traffic.exchange import exchanges
 from tests.model.cases import drawn, in_three, random_case, random_mapping, random_transform, repeatable
 from tests.model.walked import Walker

@@ -1,28 +1,25 @@
 """The terms of the time model: compared with single messages and brute-force routes, and their rules."""
 
 from collections import Counter
-from dataclasses import fields
-from fractions import Fraction
+from dataclasses import fields, replace
 from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given
 
 from pencilmap.mapper.placements import place
 from pencilmap.model.base.errors import MachineError
-from pencilmap.model.kinds.torus_adaptive import random_minimal_lengths
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
-from pencilmap.model.placement.product import Pattern, Product, parse_pattern
+from pencilmap.model.placement.product import Product, parse_pattern
 from pencilmap.model.predict import predict
 from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.model.times.timing import ExchangeWork, exchange_terms, local_work
 from tests.model import brute_force as brute
-from tests.model.cases import predict_product, predict_routed
+from tests.model.cases import drawn, predict_product, predict_routed, random_mapping, random_torus, repeatable
 
-CASES = settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 B = 1e9
 ALL = Costs(hop_latency_s=1e-7, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=1e-6, exchange_cost_s=4e-5,
             contention=0.5, fft_rate_per_task=1e9, memory_bandwidth_per_node=4e9)
@@ -40,26 +37,20 @@ def product(text, *patterns, slots="r1"):
 # --- work ---------------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def placed(draw):
-    """Draw ranks on random slots of a small torus and a transform that seldom divides evenly."""
-    shape = draw(st.sampled_from([(4,), (2, 3), (4, 3), (2, 2, 3), (5, 2)]))
-    where, T = Torus(shape, bandwidth=(B,) * len(shape)), draw(st.integers(1, 3))
-    slots = where.n_nodes * T
-    R = draw(st.integers(1, slots))
-    grid = ProcessGrid(R, draw(st.integers(1, slots // R)))
-    place = np.array(draw(st.permutations(range(slots))))[:grid.n_tasks]
-    least = (grid.shape[1], max(grid.shape[0], grid.shape[1]), grid.shape[0])
-    transform = Transform(*(draw(st.integers(n, 2 * n + 3)) for n in least))
-    return Mapping(where, grid, T, place // T, place % T), transform
+def uneven(rng):
+    """Return ranks on random slots of a small torus and a transform that seldom divides evenly."""
+    network = random_torus(rng, 12)
+    mapping = random_mapping(rng, replace(network, bandwidth=(B,) * network.n_dimensions))
+    least = max(mapping.grid.shape)
+    return mapping, Transform(*(rng.randint(least, 2 * least + 3) for _ in range(3)))
 
 
-@given(placed())
-@CASES
+@repeatable(40)
+@given(drawn(uneven)())
 def test_work_is_what_single_messages_add_up_to(case):
     mapping, transform = case
     node = mapping.node_of_rank
-    for traffic, exchange in zip(brute.messages(mapping.grid, transform), _exchanges(predict(mapping, transform))):
+    for traffic, exchange in zip(brute.messages(mapping.grid, transform), predict(mapping, transform).stages):
         by_task, by_node, inside = Counter(), Counter(), Counter()
         for source, target, amount in traffic:
             if node[source] == node[target] and source != target:
@@ -78,10 +69,6 @@ def test_work_is_what_single_messages_add_up_to(case):
         assert work.tasks == (max(Counter(node.tolist()).values()) if work.messages else 0)
 
 
-def _exchanges(prediction):
-    return prediction.stages
-
-
 PRODUCTS = [("8x8x8", ("r4c2",) * 3, "r1"), ("8x8x8", ("r2c4",) * 3, "c2"), ("8x8x8", ("r8", "c8", "c8"), "r2"),
             ("4x4:mesh", ("r4", "r2c2"), "r1"), ("6x4", ("c3r2", "r2c2"), "c2"),
             ("4x2", ("c4", "c2"), "c2")]
@@ -93,7 +80,7 @@ def test_closed_form_and_counting_give_the_same_work(text, patterns, slots):
     transform = Transform(*(placement.grid.n_tasks,) * 3)   # divides evenly
     closed = predict_product(placement, transform, costs=ALL)
     routed = predict_routed(placement.mapping(), transform, costs=ALL)
-    for a, b in zip(_exchanges(closed), _exchanges(routed)):
+    for a, b in zip(closed.stages, routed.stages):
         for f in fields(ExchangeWork):
             assert getattr(a.work, f.name) == pytest.approx(getattr(b.work, f.name), rel=1e-9), f.name
         assert a.time_s == pytest.approx(b.time_s, rel=1e-9)
@@ -106,40 +93,6 @@ def test_local_work_is_that_of_the_task_with_the_largest_pencils():
     assert work.operations == pytest.approx(5 * (z_pencil * log2(10) + y_pencil * log2(6) + x_pencil * log2(7)))
     assert work.pass_bytes == 2 * 90 * 16 * 4
     assert work.memory_bytes == 7 * work.pass_bytes
-
-
-# --- contention ---------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def products(draw):
-    """Draw digit patterns on a small torus or mesh, with 1 or 2 cables."""
-    shape = draw(st.sampled_from([(4, 4), (2, 3, 4), (6, 4), (8, 2), (3, 3), (5, 4), (2, 2, 4), (4, 3, 2), (6,)]))
-    d = len(shape)
-    where = Torus(shape, draw(st.tuples(*[st.booleans()] * d)), (B,) * d, draw(st.tuples(*[st.integers(1, 2)] * d)))
-    return Product(where, tuple(_pattern(draw, n) for n in shape), Pattern((("r", draw(st.integers(1, 2))),)))
-
-
-def _pattern(draw, n):
-    digits = []
-    while n > 1:
-        radix = draw(st.sampled_from([k for k in range(2, n + 1) if n % k == 0]))
-        digits.append((draw(st.sampled_from("rc")), radix))
-        n //= radix
-    return Pattern(tuple(digits) or (("r", 1),))
-
-
-@given(products())
-@CASES
-def test_random_minimal_lengths_are_those_of_messages_that_wander_hop_by_hop(placement):
-    mapping = placement.mapping()
-    for owner, traffic in zip("rc", brute.messages(mapping.grid)):
-        total = sum(amount for _, _, amount in traffic)
-        loads = brute.uniform_over_hops(mapping.network, traffic, mapping.node_of_rank)
-        for i, length in enumerate(random_minimal_lengths(placement, owner)):
-            worst = max((load for (_, j, _), load in loads.items() if j == i), default=Fraction(0))
-            expected = worst * 4 * mapping.network.n_nodes / (total * mapping.network.cables[i])
-            assert length == pytest.approx(float(expected), abs=1e-9)
 
 
 # --- prices ---------------------------------------------------------------------------------------------------------

@@ -17,20 +17,23 @@ from pencilmap.model.placement.allocation import Allocation, Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from pencilmap.model.predict.certificates import Bounds, cut_bound, lower_bound, together_bound
-from pencilmap.model.routing.shortest_path import exact_loads
 from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import m_scale, routed_joint
 from tests.model import brute_force as brute
-from tests.model.cases import drawn, random_case, random_full_mapping, random_transform, repeatable
+from tests.model.cases import (
+    assert_same,
+    drawn,
+    random_case,
+    random_full_mapping,
+    random_shape,
+    random_transform,
+    repeatable,
+)
 
 
 def random_twisted(rng, most_nodes=30):
     """Return a twisted torus of one to four dimensions whose twists lead from some dimensions to later ones of an order."""
-    shape, room = [], most_nodes
-    for left in range(rng.randint(1, 4), 0, -1):
-        shape.append(rng.randint(1, min(room, 8, int(room**(1 / left)) + 2)))
-        room //= shape[-1]
-    rng.shuffle(shape)
+    shape = random_shape(rng, most_nodes, 4)
     order = rng.sample(range(len(shape)), len(shape))
     twists = [[rng.randrange(n) if order[j] > order[i] and rng.random() < 0.7 else 0 for j, n in enumerate(shape)]
               for i in range(len(shape))]
@@ -95,18 +98,6 @@ class Walked:
         return dict(found)
 
 
-def as_links(loads):
-    torus = loads.network
-    return {(brute.coordinates(torus, int(node)), int(i), (1, -1)[direction]): loads.values[i, direction, node]
-            for i, direction, node in zip(*np.nonzero(loads.values))}
-
-
-def assert_same(loads, walked):
-    found = as_links(loads)
-    assert found.keys() == walked.keys()
-    assert all(found[link] == pytest.approx(float(walked[link]), rel=1e-9) for link in walked)
-
-
 twisted_cases = drawn(lambda rng: (random_case(rng, random_twisted(rng)), rng.sample("abcd", 4)))()
 
 
@@ -116,8 +107,6 @@ def test_even_loads_are_those_of_walking_every_shortest_path(case):
     (mapping, exchange, traffic), _ = case
     walked = Walked(mapping.network).loads(traffic, mapping.node_of_rank)
     assert_same(routing("shortest-path", mapping.network).loads(mapping.network, exchange, mapping.node_of_rank), walked)
-    exact = exact_loads(mapping.network, exchange, mapping.node_of_rank)
-    assert as_links(exact) == walked
 
 
 @repeatable(150)

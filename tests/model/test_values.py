@@ -2,20 +2,25 @@
 
 import pickle
 from fractions import Fraction
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
 
 from pencilmap.mapper.seeds.products import patterns
 from pencilmap.mapper.setting import setting
-from pencilmap.model.base.errors import GridError, MachineError, MappingError, TorusError
+from pencilmap.model import kinds
+from pencilmap.model.base.errors import GridError, MachineError, MappingError, NetworkError, PencilmapError, TorusError
 from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.kinds import KINDS, ROUTINGS, network_named
+from pencilmap.model.kinds.kind import Kind
+from pencilmap.model.kinds.reading import bandwidths, numbers, whole
 from pencilmap.model.machines.machine import read_machine
 from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.placement.grid import ProcessGrid, Transform, all_grids, block_lengths, parse_grid, parse_transform
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid, parse_transform
 from pencilmap.model.placement.product import RingMap, effective_length, pattern_of_images, ring_halves, ring_load
-from pencilmap.model.traffic.exchange import exchanges
 
 
 @pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])
@@ -50,20 +55,6 @@ def test_grids_of_a_number_multiply_to_it():
     for text in ("8x", "8x64x2", "ax4", "-1x4", "8 x 64"):
         with pytest.raises(GridError):
             parse_grid(text)
-
-
-@pytest.mark.parametrize("n, parts", [(10, 4), (7, 7), (100, 3), (5, 1)])
-def test_blocks_cover_the_axis_and_differ_by_one_at_most(n, parts):
-    blocks = block_lengths(n, parts)
-    assert blocks.sum() == n and blocks.max() - blocks.min() <= 1 and (np.diff(blocks) <= 0).all()
-
-
-@pytest.mark.parametrize("size, grid", [((16, 16, 16), (4, 2)), ((17, 13, 11), (3, 4)), ((9, 12, 5), (5, 3))])
-def test_messages_of_an_exchange_carry_the_whole_array(size, grid):
-    transform, grid = Transform(*size), ProcessGrid(*grid)
-    for exchange in exchanges(grid, transform):
-        total = (exchange.group_weight.sum() * exchange.send_weight.sum() * exchange.receive_weight.sum())
-        assert total * exchange.unit_bytes == transform.total_bytes == exchange.total_bytes
 
 
 SPELLINGS = {"byte/s": ("kibibyte/hour", "megaoctet/second", "Tbps", "kilobaud", "Ebits/min"), "byte": ("Pibits", "octet"),
@@ -158,3 +149,78 @@ def test_a_prediction_holds_no_functions_and_answers_after_it_was_stored(network
     assert [stage.as_dict() for stage in again.stages] == [stage.as_dict() for stage in found.stages]
     assert again.schedule.load_joint == found.schedule.load_joint
     assert [p.cost for p in again.bracket] == [p.cost for p in found.bracket]
+
+
+# The table of networks: text forms, classes of links, bandwidths, routings
+
+def test_every_kind_names_routings_that_exist_and_every_routing_has_a_kind():
+    named = {name for kind in KINDS.values() for name in (*kind.routings, *kind.bracket)}
+    assert named == set(ROUTINGS)
+    for name, kind in KINDS.items():
+        assert kind.name == name and kind.routings[0] in ROUTINGS and set(kind.bracket) <= set(kind.routings)
+
+
+def test_no_kind_is_forgotten_in_the_table():
+    rows = [row for module in iter_modules(kinds.__path__, f"{kinds.__name__}.")
+            for row in vars(import_module(module.name)).values() if isinstance(row, Kind)]
+    assert {id(row) for row in rows} == {id(row) for row in KINDS.values()}
+
+
+@pytest.mark.parametrize("text, error, says", [
+    ("fat-treee:leaves=3", NetworkError, "unknown"),
+    ("cluster", NetworkError, "write a shape such as 8x8x8"),
+    ("4y4", TorusError, "not understood"),
+    ("hypercube:9", NetworkError, "1 to 8 dimensions"),
+    ("hyperx:4x0,hosts=2", NetworkError, "not understood"),
+    ("hyperx:4x4", NetworkError, "hosts is missing"),
+    ("fat-tree:leaves=4,hosts=4", NetworkError, "give up=CABLES or taper=RATIO"),
+    ("fat-tree:leaves=4,hosts=4,up=2,taper=2", NetworkError, "one of both"),
+    ("fat-tree:leaves=4,hosts=4,taper=3", NetworkError, "does not divide the 4 cables below"),
+    ("fat-tree:leaves=4,hosts=4,up=4,spines=3", NetworkError, "divisor of up"),
+    ("fat-tree:leaves=4,hosts=4,up=4,core=3", NetworkError, "give pods=NUMBER"),
+    ("fat-tree:leaves=4,hosts=4,up=4,pods=3,core=3", NetworkError, "do not fill pods=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,rails=3", NetworkError, "no multiple of rails=3"),
+    ("fat-tree:leaves=4,hosts=4,up=4,use=both", NetworkError, "even, task"),
+    ("fat-tree:leaves=65536,hosts=65536,up=65536", NetworkError, "too many"),
+    ("fat-tree:leaves=60000,hosts=1,up=60000", NetworkError, "too many"),
+    ("dragonfly:a=4,p=2", NetworkError, "h is missing"),
+    ("dragonfly:a=4,p=2,h=1,groups=4,cables=2", NetworkError, "give fewer groups or cables"),
+    ("dragonfly:a=4,p=2,cables=2,groups=60000", NetworkError, "too many"),
+    ("dragonfly:a=1024,p=1,h=32", NetworkError, "too many"),
+    ("dragonfly:a=3,p=2,h=1,rails=2", NetworkError, "no multiple of rails=2"),
+    ("dragonfly-plus:leaves=2,spines=2,hosts=2", NetworkError, "groups is missing"),
+    ("hyperx:999x999,hosts=2", NetworkError, "too many"),
+    ("graph:file.edges", PencilmapError, "give the file of its cables"),
+])
+def test_bad_texts_are_refused(text, error, says):
+    with pytest.raises(error, match=says):
+        network_named(text)
+
+
+@pytest.mark.parametrize("rates, says", [
+    ("up=1 GB/s", "class host have no bandwidth"),
+    ("up=1 GB/s,hots=2 GB/s", r"did you mean host\?"),
+    ("up=1 GB/s,host", "names no class"),
+    ("0 GB/s", "more than 0"),
+    ({"up": -1.0, "host": 1e9}, "more than 0"),
+])
+def test_bad_bandwidths_are_refused(rates, says):
+    with pytest.raises(NetworkError, match=says):
+        bandwidths(rates, ("host", "up"))
+
+
+@pytest.mark.parametrize("text, says", [
+    ("leaves=3,leafs=2", r"'leafs' is unknown \(did you mean leaves\?\)"),
+    ("leaves=3,leaves=2", "leaves is given twice"),
+    ("leaves", "leaves has no value"),
+])
+def test_bad_numbers_are_refused(text, says):
+    with pytest.raises(NetworkError, match=says):
+        numbers("tree", text, {"leaves": ""}, "tree:leaves=2")
+
+
+@pytest.mark.parametrize("values, says", [({}, "missing"), ({"n": 0}, "1 to 65536"), ({"n": "two"}, "whole number")])
+def test_numbers_are_whole(values, says):
+    with pytest.raises(NetworkError, match=says):
+        whole("tree", values, "n")
+    assert whole("tree", {}, "n", 4) == 4

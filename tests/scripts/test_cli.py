@@ -69,6 +69,13 @@ def test_compare_says_what_the_runner_warned_of_and_all_that_there_is_to_note(tm
     assert [row["warnings"] for row in pencilmap_json("compare", path)] == [[warning]] * 2
 
 
+def test_compare_says_once_why_times_have_no_range(tmp_path, pencilmap):
+    """Messages of 64 bytes: both exchanges lack a range for the same reason."""
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps(a_record(labels={"link_bandwidth": "100 MB/s"})) + "\n")
+    assert pencilmap("compare", path)[1].count("no range: messages below 1 KiB") == 1
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()

@@ -8,12 +8,13 @@ import pytest
 
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
+from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line.commands import plan as plan_command
 from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record
-from tests.mapper.test_node_choices import SINFO, TOPOLOGY
+from tests.mapper.test_node_choices import FREE, SINFO, TOPOLOGY
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -152,7 +153,7 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     again = pencilmap_json("predict", *tree, "--nodes", first["nodes"]["hosts"], "--grid", "4x4", "-p", first["way"])[0]
     assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
     packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
-    assert packed["nodes"]["of_scheduler"]
+    assert packed["nodes"]["of_scheduler"] == ["topology/tree"]
 
 
 def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, tmp_path, monkeypatch):
@@ -161,4 +162,14 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
     (tmp_path / "free.txt").write_text(SINFO)
     status, out, _ = pencilmap(*words, *QUICK)
-    assert status == 0 and re.search(r"#SBATCH --nodelist=n[0-9\[\],n-]+$", out, re.MULTILINE)
+    assert status == 0
+    [listed] = re.findall(r"^#SBATCH --nodelist=(\S+)$", out, re.MULTILINE)
+    hosts = expand_hosts(listed)
+    assert len(hosts) == 4 and set(hosts) <= set(FREE)
+    lines = {name: [f"--requires=host:{listed}"] if name == "flux" else hosts for name in ("pbs", "lsf", "flux")}
+    for name, parts in (lines | {"slurm-block": ["--nodes=4"]}).items():
+        out = pencilmap(*words, *QUICK, "--scheduler", name)[1]
+        assert all(part in out for part in parts), out
+        if name == "slurm-block":
+            others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0]) if "--exclude" in out else []
+            assert bool(others) != ("--segment=" in out) and not set(others) & set(hosts)

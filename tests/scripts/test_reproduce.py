@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.base.progress import say
-from pencilmap.model.lines.distributed_line import crossbar_break_even
+from pencilmap.model.lines.line_plan import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
 from pencilmap.scripts.command_line.studies import reproduce

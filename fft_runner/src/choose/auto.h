@@ -54,7 +54,11 @@ double pf_times_doubt(const struct pf_times *times);
 int pf_trial_run(struct pf_trial *trial, const struct pf_candidates *candidates, struct pf_patience patience, int *why);
 void pf_trial_release(struct pf_trial *trial);
 
-enum { PF_AUTO_KEY_SIZE = 320 };
+enum { PF_AUTO_KEY_SIZE = 320, PF_AUTO_TEXT = 64 };
+/* The text that rank 0 knows from wisdom, on all ranks; empty if there is none. Collective. */
+int pf_auto_recall(const struct pf_trial *trial, const char *key, char text[PF_AUTO_TEXT]);
+/* The number of the exchange of this name; -1 if no candidate has the name. */
+int pf_auto_row(const char *name, size_t length);
 
 /* Candidates that race until one is left: race.c. */
 enum { PF_MOST_RACERS = 32 };

@@ -171,27 +171,36 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
              padded);
 }
 
-/* The algorithm that rank 0 knows from wisdom, on all ranks; -1 if there is none. */
-static int recall(const struct pf_trial *trial, const char *key, int *known)
+int pf_auto_recall(const struct pf_trial *trial, const char *key, char text[PF_AUTO_TEXT])
 {
     pencilfft_plan plan = trial->plan;
-    const char *name = plan->rank || trial->anew ? NULL : pf_wisdom_find(key);
-    *known = -1;
-    for (int i = 0; name && i < pf_exchanges.count; i++)
-        if (pf_exchange_at(i)->plan && !strcmp(name, pf_exchange_at(i)->name))
-            *known = i;
-    PF_MPI(MPI_Bcast(known, 1, MPI_INT, 0, plan->all));
-    plan->chosen.recalled |= *known >= 0;
+    const char *kept = plan->rank || trial->anew ? NULL : pf_wisdom_find(key);
+    snprintf(text, PF_AUTO_TEXT, "%s", kept ? kept : "");
+    PF_MPI(MPI_Bcast(text, PF_AUTO_TEXT, MPI_CHAR, 0, plan->all));
     return PENCILFFT_OK;
+}
+
+int pf_auto_row(const char *name, size_t length)
+{
+    for (int i = 0; i < pf_exchanges.count; i++) {
+        const struct pf_exchange *row = pf_exchange_at(i);
+        if (row->plan && strlen(row->name) == length && !strncmp(name, row->name, length))
+            return i;
+    }
+    return -1;
 }
 
 /* A single rank has no choice: take the first algorithm of the table. */
 static int take_known(struct choice *c, int e, int nodes)
 {
     int known = 0, status = PENCILFFT_OK;
+    char name[PF_AUTO_TEXT];
     pf_auto_key(c->plan, e, nodes, c->key[e]);
-    if (c->plan->layout.p[e] > 1)
-        status = recall(c->trial, c->key[e], &known);
+    if (c->plan->layout.p[e] > 1) {
+        status = pf_auto_recall(c->trial, c->key[e], name);
+        known = status ? -1 : pf_auto_row(name, strlen(name));
+        c->plan->chosen.recalled |= known >= 0;
+    }
     c->open[e] = known < 0;
     if (known >= 0)
         c->plan->chosen.exchange[e] = pf_exchange_at(known);

@@ -109,19 +109,6 @@ static int race(struct grids *g, struct pf_trial *trial)
     return status;
 }
 
-/* The grid that rank 0 knows, as tasks in a row; 0 if there is none. */
-static int recall(const struct pf_trial *trial, const char *key, int *R)
-{
-    pencilfft_plan plan = trial->plan;
-    const char *kept = plan->rank || trial->anew ? NULL : pf_wisdom_find(key);
-    *R = kept ? atoi(kept) : 0;
-    PF_MPI(MPI_Bcast(R, 1, MPI_INT, 0, plan->all));
-    if (*R < 1 || plan->ranks % *R)
-        *R = 0;
-    plan->chosen.recalled |= *R > 0;
-    return PENCILFFT_OK;
-}
-
 static const struct pf_exchange *first_algorithm(const struct pencilfft_plan_s *plan)
 {
     const struct pf_exchange *row;
@@ -151,16 +138,19 @@ static int choose(struct pf_trial *trial, const pencilfft_desc *desc)
 int pf_auto_grid(struct pf_trial *trial, const pencilfft_desc *desc, double budget_s, int nodes)
 {
     pencilfft_plan plan = trial->plan;
-    char key[PF_AUTO_KEY_SIZE], text[32];
-    int R;
+    char key[PF_AUTO_KEY_SIZE], text[PF_AUTO_TEXT];
     pf_auto_key(plan, 0, nodes, key);
     size_t used = strlen(key);
     snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/grid");
-    int status = recall(trial, key, &R);
+    int status = pf_auto_recall(trial, key, text);
     if (status)
         return status;
-    if (R && !(status = pf_grid_leave(plan)))
-        return use(plan, desc, R);
+    int R = atoi(text); /* tasks in a row; 0 without wisdom */
+    if (R > 0 && plan->ranks % R == 0) {
+        plan->chosen.recalled = true;
+        if (!(status = pf_grid_leave(plan)))
+            return use(plan, desc, R);
+    }
     trial->limit = budget_s;
     if (status || (status = choose(trial, desc)))
         return status;

@@ -12,7 +12,7 @@
 
 /* The schedules that keep the boxes. If a transform is too small for a schedule, the schedule is left out. */
 static const char *const tried_schedules[] = {"overlap:2", "overlap", "pipelined"};
-enum { N_TRIED = sizeof tried_schedules / sizeof tried_schedules[0], ROUNDS = 3, REPS = 5, SCHEDULE_SIZE = 64 };
+enum { N_TRIED = sizeof tried_schedules / sizeof tried_schedules[0], ROUNDS = 3, REPS = 5 };
 
 /* Required ratio to the time of the sequence, in every round: trials on a shared machine differ by some per cent. */
 static const double clearly = 0.93;
@@ -55,28 +55,17 @@ static bool make_way(pencilfft_plan plan, const char *text, struct way *way)
     return possible && plan->chosen.beside;
 }
 
-static void write_way(const struct pencilfft_plan_s *plan, char text[SCHEDULE_SIZE])
+static void write_way(const struct pencilfft_plan_s *plan, char text[PF_AUTO_TEXT])
 {
-    int used = snprintf(text, SCHEDULE_SIZE, "%.40s", plan->chosen.schedule);
-    for (int e = 0; e < plan->layout.exchanges && used < SCHEDULE_SIZE; e++)
-        used += snprintf(text + used, SCHEDULE_SIZE - (size_t)used, "/%s", plan->chosen.exchange[e]->name);
-}
-
-/* The number of the exchange of this name; -1 if no candidate has the name. */
-static int find_row(const char *name, size_t length)
-{
-    for (int i = 0; i < pf_exchanges.count; i++) {
-        const struct pf_exchange *row = pf_exchange_at(i);
-        if (row->plan && strlen(row->name) == length && !strncmp(name, row->name, length))
-            return i;
-    }
-    return -1;
+    int used = snprintf(text, PF_AUTO_TEXT, "%.40s", plan->chosen.schedule);
+    for (int e = 0; e < plan->layout.exchanges && used < PF_AUTO_TEXT; e++)
+        used += snprintf(text + used, PF_AUTO_TEXT - (size_t)used, "/%s", plan->chosen.exchange[e]->name);
 }
 
 /* False if the text does not describe a way of this plan. */
 static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
 {
-    char schedule[SCHEDULE_SIZE];
+    char schedule[PF_AUTO_TEXT];
     size_t length = strcspn(text, "/");
     snprintf(schedule, sizeof schedule, "%.*s", (int)length, text);
     if (pf_choice_read(schedule, plan->chosen.choice.letter, &way->choice) || pf_schedule_take(plan, &way->choice))
@@ -84,7 +73,7 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
     for (int e = 0; e < plan->layout.exchanges; e++) {
         text += length + (text[length] == '/');
         length = strcspn(text, "/");
-        int row = find_row(text, length);
+        int row = pf_auto_row(text, length);
         if (row < 0 || (plan->chosen.beside && !pf_exchange_at(row)->beside))
             return false;
         way->exchange[e] = pf_exchange_at(row);
@@ -149,7 +138,7 @@ static int try_schedules(struct pf_trial *t, double budget)
 int pf_auto_schedule(struct pf_trial *t, double budget_s, int nodes)
 {
     pencilfft_plan plan = t->plan;
-    char key[PF_AUTO_KEY_SIZE], text[SCHEDULE_SIZE] = "";
+    char key[PF_AUTO_KEY_SIZE], text[PF_AUTO_TEXT];
     struct way known = {.choice = plan->chosen.choice}, usual = known;
     int status = PENCILFFT_OK;
     memcpy(usual.exchange, plan->chosen.exchange, sizeof usual.exchange);
@@ -157,10 +146,8 @@ int pf_auto_schedule(struct pf_trial *t, double budget_s, int nodes)
     size_t used = strlen(key);
     snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/schedule%s%s", plan->request.exchange->plan ? "/" : "",
              plan->request.exchange->plan ? plan->request.exchange->name : "");
-    const char *kept = plan->rank || t->anew ? NULL : pf_wisdom_find(key);
-    if (kept)
-        snprintf(text, sizeof text, "%s", kept);
-    PF_MPI(MPI_Bcast(text, SCHEDULE_SIZE, MPI_CHAR, 0, plan->all));
+    if ((status = pf_auto_recall(t, key, text)))
+        return status;
     if (text[0] && read_way(plan, text, &known)) {
         take_way(plan, &known);
         plan->chosen.recalled = true;

@@ -69,19 +69,10 @@ static int allocate(struct node_state *a)
 static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void *state)
 {
     struct node_state *a = state;
-    size_t p = (size_t)t->p;
-    const struct node_state *other = t->other_direction;
     a->t = *t;
     a->sent = sent;
     a->received = received;
-    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
-    a->leaving = calloc(p, sizeof *a->leaving);
-    a->coming = calloc(p, sizeof *a->coming);
-    a->requests = calloc(2 * p, sizeof *a->requests);
-    a->statuses = calloc(2 * p, sizeof *a->statuses);
-    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
-    return PENCILFFT_OK;
+    return allocate(a);
 }
 
 /* ---- connecting --------------------------------------------------------------------------------------------- */

@@ -38,3 +38,6 @@ struct pf_decomposition {
 };
 
 extern const struct pf_table pf_decompositions; /* of pointers */
+
+/* Takes R and C as they are, for rows and columns. */
+int pf_take_both(int R, int C, int grid[PF_MAX_DIMENSIONS]);

@@ -9,13 +9,6 @@
 
 enum { ROW, COLUMN };
 
-static int take_grid(int R, int C, int grid[PF_MAX_DIMENSIONS])
-{
-    grid[ROW] = R;
-    grid[COLUMN] = C;
-    return PENCILFFT_OK;
-}
-
 const struct pf_decomposition pf_decomposition_brick = {
     .name = "brick",
     .dimensions = 2,
@@ -29,6 +22,6 @@ const struct pf_decomposition pf_decomposition_brick = {
             {{COLUMN, PF_WHOLE, ROW}, "y"},
             {{PF_WHOLE, COLUMN, ROW}, "x"},
         },
-    .take_grid = take_grid,
+    .take_grid = pf_take_both,
     .bricks = true,
 };

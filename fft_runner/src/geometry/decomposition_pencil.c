@@ -9,7 +9,7 @@
 
 enum { ROW, COLUMN };
 
-static int take_grid(int R, int C, int grid[PF_MAX_DIMENSIONS])
+int pf_take_both(int R, int C, int grid[PF_MAX_DIMENSIONS])
 {
     grid[ROW] = R;
     grid[COLUMN] = C;
@@ -27,7 +27,7 @@ static const struct pf_decomposition other_route = {
             {{PF_WHOLE, ROW, COLUMN}, "x"},
             {{ROW, PF_WHOLE, COLUMN}, "y"},
         },
-    .take_grid = take_grid,
+    .take_grid = pf_take_both,
 };
 
 const struct pf_decomposition pf_decomposition_pencil = {
@@ -43,6 +43,6 @@ const struct pf_decomposition pf_decomposition_pencil = {
             [PENCILFFT_Y_PENCIL] = {{COLUMN, PF_WHOLE, ROW}, "y"},
             [PENCILFFT_X_PENCIL] = {{PF_WHOLE, COLUMN, ROW}, "x"},
         },
-    .take_grid = take_grid,
+    .take_grid = pf_take_both,
     .other_route = &other_route,
 };

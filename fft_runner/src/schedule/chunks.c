@@ -61,6 +61,14 @@ int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k)
     return extent / all * before + extent % all * before / all;
 }
 
+int64_t pf_most_chunks(const struct pf_shape *shape)
+{
+    int64_t most = 1;
+    for (int axis = 0; axis < PF_CUT_AXES; axis++)
+        most = shape->most[axis] > most ? shape->most[axis] : most;
+    return most;
+}
+
 static const char *most_text(const struct pf_shape *shape, const struct pf_choice *choice, char text[128])
 {
     int used = 0;

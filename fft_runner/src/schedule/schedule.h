@@ -69,7 +69,8 @@ struct pf_schedule {
     bool runs_pairs;     /* a forward and a backward transform may run at once */
     int (*read)(const char *text, const char *after, struct pf_choice *choice); /* NULL: no options */
     int (*settle)(const struct pf_shape *shape, struct pf_choice *choice);      /* NULL: nothing is by rule or refused */
-    void (*write)(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]); /* NULL: only the name */
+    void (*write)(const struct pf_choice *choice,
+                  char text[PF_SCHEDULE_TEXT]); /* NULL: the name, and chunks or lower planes */
     void (*order)(const struct pf_order *order);
     /* With two routes: the share of each route. NULL for one route. */
     void (*divide)(const struct pf_shape *shape, const struct pf_choice *choice, struct pf_share share[PF_MAX_ROUTES]);
@@ -89,6 +90,8 @@ const char *pf_cut_name(const struct pf_choice *choice, enum pf_cut_axis axis, c
 int pf_choice_settle(const struct pf_shape *shape, struct pf_choice *choice);
 /* The text of this choice. */
 void pf_choice_write(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]);
+/* Refuses a transform whose exchanges have one order. */
+int pf_two_routes_settle(const struct pf_shape *shape, struct pf_choice *choice);
 
 /* ---- chunks.c ------------------------------------------------------------------------------------------------------ */
 
@@ -99,6 +102,8 @@ bool pf_chunks_read(const char *text, size_t bytes, struct pf_choice *choice);
 void pf_chunks_equal(struct pf_choice *choice, int chunks);
 /* Start of chunk k in a block of `extent` indices; chunk `chunks` is the end of the last chunk. */
 int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k);
+/* The most chunks along any axis, at least 1. */
+int64_t pf_most_chunks(const struct pf_shape *shape);
 /* Choose the axis, or check the requested axis. */
 int pf_chunks_settle(const struct pf_shape *shape, struct pf_choice *choice);
 

@@ -3,20 +3,7 @@
  *        column exchange, x, the others column exchange, x, row exchange, y. With one field nothing goes the other route,
  *        but a forward transform of one array beside a backward transform of another (pencilfft_execute_pair) does the same.
  * Cost:  F t_joint of an even number F of fields; 2 t_joint a pair. Needs: two exchanges. */
-#include "pencilfft.h"
 #include "schedule/schedule.h"
-
-static int settle(const struct pf_shape *shape, struct pf_choice *choice)
-{
-    (void)choice;
-    if (!shape->two_routes)
-        return pf_fail(
-            PENCILFFT_NOT_POSSIBLE,
-            "schedule opposite: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
-            "pencil, or schedule overlap",
-            shape->decomposition);
-    return PENCILFFT_OK;
-}
 
 static void divide(const struct pf_shape *shape, const struct pf_choice *choice, struct pf_share share[PF_MAX_ROUTES])
 {
@@ -31,7 +18,7 @@ const struct pf_schedule pf_schedule_opposite = {
     .takes = "",
     .beside = true,
     .runs_pairs = true,
-    .settle = settle,
+    .settle = pf_two_routes_settle,
     .order = pf_order_stages,
     .divide = divide,
 };

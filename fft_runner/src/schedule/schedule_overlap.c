@@ -42,9 +42,7 @@ static int read_text(const char *text, const char *after, struct pf_choice *choi
 /* As many chunks as leave messages with a transfer longer than their start, at most the indices of the longest axis. */
 static int by_rule(const struct pf_shape *shape)
 {
-    int64_t chunks = shape->message_bytes / shape->enough_bytes, longest = 1;
-    for (int axis = 0; axis < PF_CUT_AXES; axis++)
-        longest = shape->most[axis] > longest ? shape->most[axis] : longest;
+    int64_t chunks = shape->message_bytes / shape->enough_bytes, longest = pf_most_chunks(shape);
     chunks = chunks < LEAST ? LEAST : chunks > MOST ? MOST : chunks;
     return (int)(chunks < longest ? chunks : longest);
 }

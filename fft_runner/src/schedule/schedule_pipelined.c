@@ -4,7 +4,6 @@
  * Source: C. E. Cramer and J. A. Board, The development and integration of a distributed 3D FFT for a cluster of
  *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
  * Cost:  t_row + t_col, of which at best all but a chunk of the work beside them is hidden. Needs: blocks of K indices. */
-#include <stdio.h>
 #include <string.h>
 
 #include "pencilfft.h"
@@ -26,22 +25,13 @@ static int read_text(const char *text, const char *after, struct pf_choice *choi
 
 static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 {
-    int64_t longest = 1;
-    for (int axis = 0; axis < PF_CUT_AXES; axis++)
-        longest = shape->most[axis] > longest ? shape->most[axis] : longest;
+    int64_t longest = pf_most_chunks(shape);
     if (!choice->chunks)
         pf_chunks_equal(choice, longest < USUAL ? (int)longest : USUAL);
     for (int i = 0; i < PF_CUT_AXES && choice->axis == PF_CUT_BY_RULE; i++)
         if (shape->most[preferred[i]] >= choice->chunks)
             choice->axis = preferred[i];
     return pf_chunks_settle(shape, choice);
-}
-
-static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
-{
-    int used = snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
-    if (choice->chunks)
-        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%d", choice->chunks);
 }
 
 /* Exchange i, with the pass before the first exchange and the pass behind exchange i. */
@@ -78,6 +68,5 @@ const struct pf_schedule pf_schedule_pipelined = {
     .beside = true,
     .read = read_text,
     .settle = settle,
-    .write = write_text,
     .order = order,
 };

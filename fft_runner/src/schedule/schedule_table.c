@@ -50,6 +50,19 @@ void pf_choice_write(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT]
 {
     if (choice->schedule->write)
         choice->schedule->write(choice, text);
+    else if (choice->chunks || choice->lower)
+        snprintf(text, PF_SCHEDULE_TEXT, "%s:%lld", choice->schedule->name,
+                 choice->chunks ? (long long)choice->chunks : (long long)choice->lower);
     else
         snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
+}
+
+int pf_two_routes_settle(const struct pf_shape *shape, struct pf_choice *choice)
+{
+    if (shape->two_routes)
+        return PENCILFFT_OK;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                   "schedule %s: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
+                   "pencil, or schedule overlap",
+                   choice->schedule->name, shape->decomposition);
 }

@@ -4,7 +4,6 @@
  *        travel at once, without the ramp of chunks. The lower planes end in X pencils, the upper planes in Y pencils.
  * Cost:  t_joint, if the ranks of a row divide the number of lower planes and the ranks of a column the number of upper
  *        planes; else the largest share counts. Two messages to each member. Needs: two exchanges, and two planes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "pencilfft.h"
@@ -44,12 +43,9 @@ static int64_t by_rule(const struct pf_shape *shape)
 
 static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 {
-    if (!shape->two_routes)
-        return pf_fail(
-            PENCILFFT_NOT_POSSIBLE,
-            "schedule two-way: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
-            "pencil, or schedule overlap",
-            shape->decomposition);
+    int status = pf_two_routes_settle(shape, choice);
+    if (status)
+        return status;
     if (shape->nz < 2)
         return pf_fail(
             PENCILFFT_NOT_POSSIBLE,
@@ -64,13 +60,6 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
     return PENCILFFT_OK;
 }
 
-static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
-{
-    int used = snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
-    if (choice->lower)
-        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%lld", (long long)choice->lower);
-}
-
 static void divide(const struct pf_shape *shape, const struct pf_choice *choice, struct pf_share share[PF_MAX_ROUTES])
 {
     share[0] = (struct pf_share){0, choice->lower, 0, shape->fields};
@@ -83,7 +72,6 @@ const struct pf_schedule pf_schedule_two_way = {
     .beside = true,
     .read = read_text,
     .settle = settle,
-    .write = write_text,
     .order = pf_order_stages,
     .divide = divide,
 };

@@ -38,7 +38,14 @@ from pencilmap.scripts.command_line.answers import (
     static_lines,
 )
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
-from pencilmap.scripts.command_line.node_choices import choice_sentences, host_list, job_lines, nodes_as_dict, words_of_nodes
+from pencilmap.scripts.command_line.node_choices import (
+    SCHEDULERS,
+    choice_sentences,
+    host_list,
+    job_lines,
+    nodes_as_dict,
+    words_of_nodes,
+)
 from pencilmap.scripts.command_line.options import (
     AMONG,
     ANY_EXCHANGE,
@@ -97,6 +104,8 @@ ALL = 0.995  # share of a time that is shown as 100 %
 @partial(on_machine, tasks=SEVERAL_TASKS)
 @with_options(WRAP, AMONG, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING,
               ROBUST)
+@click.option("--scheduler", type=Name(list(SCHEDULERS)), default="slurm",
+              help="Whose job script asks for the nodes [slurm].")
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
 @with_options(SEARCH, HALO, TRAFFICS)
@@ -104,8 +113,8 @@ ALL = 0.995  # share of a time that is shown as 100 %
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
 @with_options(WIDE, NOTES, JSON)
-def command(where: Question, grid: str | None, placement: tuple[str, ...], exchange: str | None, schedule: str,
-            routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
+def command(where: Question, scheduler: str, grid: str | None, placement: tuple[str, ...], exchange: str | None,
+            schedule: str, routing: str | None, by: str, effort: str, seed: int, time_limit: float | None,
             traffic: tuple[str, ...], code: str | None, threads: int | None, top: int, wide: bool,
             all_notes: bool, as_json: bool) -> None:
     """Rank the ways to run a transform on some nodes, fastest first.
@@ -144,7 +153,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
         found = planned(where)
         shared = choices(where, numbers, lambda here: planned(here).best.prediction) if numbers else []
     listed = [*found.choices[:top], *_other_wraps(found, top)]
-    listed += [found.own] if found.own and found.own not in listed else []
+    listed += [own for own in found.own.values() if own not in listed]
     question = replace(found.best.where, exchange=found.best.exchange, schedule=found.best.schedule)
     launch = launched(question, found.best.prediction, is_quick=not EFFORTS[effort])
     shown = _shown(found, listed, top)
@@ -161,7 +170,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], excha
     echo()
     if _needs_file(found, found.best, usual):
         labelled("write", _command(found), shell=True)
-    job = list(job_lines(found.best.where))[1:] if found.own else []
+    job = list(job_lines(found.best.where, scheduler))[1:] if found.own else []
     for line in job:
         labelled(*line)
     if job or _needs_file(found, found.best, usual):
@@ -360,7 +369,7 @@ def _other_wraps(found: Plan, top: int) -> list[Choice]:
 
 
 def _has_shapes(found: Plan) -> bool:
-    return found.own is not None or len({str(choice.network) for choice in found.choices}) > 1
+    return bool(found.own) or len({str(choice.network) for choice in found.choices}) > 1
 
 
 def _has_counts(found: Plan) -> bool:

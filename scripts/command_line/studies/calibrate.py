@@ -28,8 +28,7 @@ from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import CalibrationError
 from pencilmap.model.machines.machine import Machine, load_machine
 from pencilmap.model.machines.probe import Cut, fit_probe
-from pencilmap.model.times.calibrate import RULES, Sample, calibrate, quality, split
-from pencilmap.model.times.held_out import honest_errors
+from pencilmap.model.times.calibrate import RULES, Sample, calibrate, honest_errors, quality, split
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.scripts.command_line.pages import JSON, MACHINE, OUTPUT_FILE, Name, Page
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say

@@ -15,7 +15,7 @@ from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.times.calibrate import calibrate, split
 from pencilmap.model.times.expected import CLASSES, SIZES, TORUS, expected_gain
-from pencilmap.model.times.judged import (
+from pencilmap.model.times.published import (
     CLOSE,
     LEAST_RATIO,
     Judged,

@@ -1,15 +1,8 @@
-/* Boxes at random, by cutting the array in two again and again:
- *     boxes_test halo SEED CASES    halos of any width around these, bricks, pencils and slabs. Every element of a halo is
- *                                   compared with the formula of its global index, accumulated values with sums over all
- *                                   ranks, the two with each other as adjoints, the traffic with a count of elements one by
- *                                   one; all numbers are integers, and must be exact.
- *     boxes_test remap SEED CASES   transforms between such boxes, verified, the traffic counted element by element.
- * Then refusals. */
+/* Halos of any width around bricks, pencils, slabs and boxes at random: halo_test SEED CASES. Every element of a halo is
+ * compared with the formula of its global index, accumulated values with sums over all ranks, the two with each other as
+ * adjoints, the traffic with a count of elements one by one; all numbers are integers, and must be exact. Then refusals. */
 #include "driver.h"
-#include "runner.h"
 #include "speed/tuning.h"
-#include "values.h"
-#include "verify.h"
 
 #ifdef PENCILFFT_HAVE_OPENMP
 enum { MOST_RANKS = 16, MOST_THREADS = 3 };
@@ -21,24 +14,7 @@ static uint64_t thrown;
 
 static int64_t below(int64_t n)
 {
-    return (int64_t)(value_hash(thrown++) % (uint64_t)n);
-}
-
-/* Boxes first to end - 1 of a part of the array; some are empty. */
-static void cut(pencilfft_box whole, int first, int end, pencilfft_box *boxes)
-{
-    if (end - first == 1) {
-        boxes[first] = whole;
-        return;
-    }
-    int axis = (int)below(3), middle = first + 1 + (int)below(end - first - 1);
-    int64_t at = below(whole.extent[axis] + 1);
-    pencilfft_box upper = whole;
-    whole.extent[axis] = at;
-    upper.offset[axis] += at;
-    upper.extent[axis] -= at;
-    cut(whole, first, middle, boxes);
-    cut(upper, middle, end, boxes);
+    return boxes_below(&thrown, n);
 }
 
 /* ---- a halo ----------------------------------------------------------------------------------------------------------- */
@@ -231,7 +207,7 @@ static void halos_at_random(int number_of_case)
     desc.threads = 1 + (int)below(MOST_THREADS);
     if (!strcmp(desc.type, "dct") && desc.nz < 2)
         desc.nz = 2;
-    cut((pencilfft_box){.extent = {desc.nx, desc.ny, desc.nz}}, 0, ranks, boxes);
+    boxes_cut(&thrown, (pencilfft_box){.extent = {desc.nx, desc.ny, desc.nz}}, 0, ranks, boxes);
     if (number_of_case % 4 == 3)
         desc.input_box = &boxes[rank];
     pencilfft_plan plan = made(&desc);
@@ -306,77 +282,6 @@ static void calls_are_compared(void)
     unsetenv("PENCILFFT_CHECK_CALLS");
 }
 
-/* ---- remaps ---------------------------------------------------------------------------------------------------------- */
-
-static void draw_boxes(const int64_t n[3], pencilfft_box *boxes)
-{
-    cut((pencilfft_box){.extent = {n[0], n[1], n[2]}}, 0, ranks, boxes);
-    for (int i = ranks - 1; i > 0; i--) {
-        int j = (int)below(i + 1);
-        pencilfft_box one = boxes[i];
-        boxes[i] = boxes[j];
-        boxes[j] = one;
-    }
-}
-
-static void check_bytes(const struct problem *p, int remap, int outer, int inner)
-{
-    bool inwards = (remap == PENCILFFT_REMAP_IN) == (p->direction == PENCILFFT_FORWARD);
-    int64_t bytes[MOST_RANKS];
-    pencilfft_format format;
-    pencilfft_box mine, theirs;
-    pencilfft_format_of(p->plan, outer, &format);
-    OK(pencilfft_traffic(p->plan, remap, p->direction, bytes, NULL));
-    pencilfft_box_mine(p->plan, inwards ? outer : inner, &mine);
-    for (int j = 0; j < ranks; j++) {
-        pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
-        CHECK_INT(bytes[j], j == rank ? 0 : shared_elements(&mine, &theirs) * format.fields * (int64_t)format.element_bytes);
-    }
-}
-
-/* Exchange node gathers messages, which go other ways. */
-static void verify_plan(pencilfft_plan plan, pencilfft_direction direction, bool in_place, bool node)
-{
-    struct problem p;
-    struct verification v;
-    if (problem_make(plan, MPI_COMM_WORLD, &p))
-        abort_with_message();
-    p.direction = direction;
-    p.out = in_place ? p.in : p.other;
-    if (verify(&p, &v))
-        abort_with_message();
-    CHECK(v.passed && v.fftw_done);
-    if (node)
-        return;
-    check_bytes(&p, PENCILFFT_REMAP_IN, PENCILFFT_INPUT, PENCILFFT_INNER_INPUT);
-    check_bytes(&p, PENCILFFT_REMAP_OUT, PENCILFFT_OUTPUT, PENCILFFT_INNER_OUTPUT);
-}
-
-static void boxes_at_random_are_remapped(int number)
-{
-    static const char *const exchanges[] = {"alltoallv", "alltoallw", "p2p", "persistent", "node", "put", "padded", "auto"};
-    static const char *const types[] = {"c2c", "r2c", "dct", "chebyshev"};
-    pencilfft_box before[MOST_RANKS], after[MOST_RANKS];
-    pencilfft_desc desc = described(2 + below(9), 0, 0);
-    desc.ny = 1 + below(12), desc.nz = 1 + below(14);
-    desc.type = types[number % 4];
-    desc.precision = below(2) ? "double" : "single";
-    desc.layout = below(2) ? "natural" : "stride1";
-    desc.exchange = exchanges[number % 8];
-    desc.decomposition = below(2) ? "pencil" : "slab";
-    desc.fields = 1 + (int)below(3);
-    desc.auto_budget_s = 0;
-    draw_boxes((int64_t[]){desc.nx, desc.ny, desc.nz}, before);
-    draw_boxes((int64_t[]){desc.nx, desc.ny, number % 2 ? desc.nz / 2 + 1 : desc.nz}, after);
-    desc.input_box = &before[rank];
-    desc.output_box = &after[rank];
-    pencilfft_plan plan = made(&desc);
-    bool node = !strcmp(desc.exchange, "node");
-    for (int way = 0; way < 4; way++)
-        verify_plan(plan, way % 2 ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, way > 1, node);
-    pencilfft_plan_destroy(plan);
-}
-
 static void what_is_no_division_is_refused(void)
 {
     pencilfft_desc desc = described(2 * ranks, 4, 4);
@@ -398,16 +303,14 @@ int main(int argc, char **argv)
 {
     start_tests(argc, argv, MPI_THREAD_FUNNELED);
     R = C = 0; /* chosen by the library */
-    bool remap = argc > 3 && !strcmp(argv[1], "remap");
     pf_tuning.thread_bytes = 0; /* use threads at any size */
-    thrown = argc > 3 ? 1000000 * strtoull(argv[2], NULL, 10) : 0;
-    for (int number = 0; argc > 3 && number < atoi(argv[3]); number++)
-        remap ? boxes_at_random_are_remapped(number) : halos_at_random(number);
-    if (remap)
+    thrown = 1000000 * strtoull(argv[1], NULL, 10);
+    for (int number = 0; number < atoi(argv[2]); number++)
+        halos_at_random(number);
+    if (ranks > 1)
         what_is_no_division_is_refused();
-    if (!remap && ranks > 3)
+    if (ranks > 3)
         refusals_are_told_on_all_ranks();
-    if (!remap)
-        calls_are_compared();
+    calls_are_compared();
     return end_tests();
 }
