@@ -91,9 +91,10 @@ def _slurm(where: Question) -> Iterator[str]:
 def _slurm_block(where: Question) -> Iterator[str]:
     """Yield the size of segments; if leaves give different numbers, the other nodes, because a list may never be granted."""
     yield f"#SBATCH --nodes={where.site.allocation.n_nodes} --ntasks-per-node={where.tasks_per_node}"
-    count = np.bincount(where.network.levels[0].unit[where.site.allocation.nodes])
+    units = where.network.levels[0].unit if where.network.levels else np.arange(where.network.n_nodes)
+    count = np.bincount(units[where.site.allocation.nodes])
     each = set(count[count > 0].tolist())
-    if len(each) == 1:
+    if len(each) == 1 and where.network.levels:
         yield f"#SBATCH --segment={each.pop()} --spread-segments"
         return
     others = np.setdiff1d(np.arange(where.network.n_nodes), where.site.allocation.nodes)
