@@ -13,10 +13,22 @@ from importlib import import_module
 import pytest
 
 from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
-from pencilmap.scripts.command_line.documents import between, read_result
+from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
-from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
+from tests.documents import (
+    EXAMPLE,
+    ROOT,
+    Command,
+    commands,
+    make_folder,
+    read_result,
+    run,
+    run_by,
+    unrun,
+    without_digits,
+    wrong_examples,
+)
 from tests.fft_runner.tables import fortran_module
 from tests.patience import patience
 from tests.scripts.browser import browser, needs_browser, window

@@ -1,6 +1,6 @@
 """Which of the free nodes: the sites that a plan tries on hosts on switches, the scheduler's own, and a bound over all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 
 from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
+from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.seeds.graph import halves
 from pencilmap.mapper.shapes import by_port, node_choices, slurm_dragonfly, slurm_flat, slurm_tree
 from pencilmap.model.base.arrays import Ints
@@ -20,6 +21,7 @@ from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.program import Traffic
 
 DEFAULT = "default"
 STEPS = 20  # of a bisection
@@ -46,16 +48,30 @@ def sites(question: Question, grid: ProcessGrid) -> list[Question]:
 
     The first are the scheduler's own choices. A question that leaves no choice is returned as it is.
     """
-    own, free = own_choices(question), question.among
-    if free is None:
+    if question.among is None:
         return [question.alone]
-    n_nodes, kind, network = question.site.allocation.n_nodes, kind_of(question.network), question.network
+    free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
+    proved = kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours)[1]
+    return _best_sites(question, lambda here: _of_launch_order(here, grid), [proved])
+
+
+def sites_of_program(question: Question, traffic: Traffic) -> list[Question]:
+    """Return the question on the choices of nodes that are best for a program in the launch order, as `sites` does."""
+    if question.among is None:
+        return [question.alone]
+    return _best_sites(question, lambda here: place_program(here, traffic, (DEFAULT,), here.routing,
+                                                            "quick").predictions[0].link_bytes, [])
+
+
+def _best_sites(question: Question, cost: Callable[[Question], Any], more: Iterable[Ints]) -> list[Question]:
+    """Return the question on the scheduler's own choices, on choices of the least cost, and on some more nodes."""
+    own, free, network = own_choices(question), question.among, question.network
+    assert free is not None
     levels = [level.unit[:network.n_nodes] for level in network.levels] or halves(network)
-    port = next((found[1] for rule in kind.rules if (found := rule.make("").ports(network))), None)
-    tried = [question.on(nodes) for nodes in node_choices(free, n_nodes, levels, port)]
-    tried.sort(key=lambda here: _of_launch_order(here, grid))
-    proved = kind.of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0], question.neighbours)[1]
-    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, proved) if network.levels else proved)]
+    port = next((found[1] for rule in kind_of(network).rules if (found := rule.make("").ports(network))), None)
+    tried = [question.on(nodes) for nodes in node_choices(free, question.site.allocation.n_nodes, levels, port)]
+    tried.sort(key=cost)
+    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, nodes) if network.levels else nodes) for nodes in more]
     return list({_counts(here, levels): here for here in (*tried[::-1], *own.values())}.values())[::-1]
 
 

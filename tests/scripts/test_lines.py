@@ -4,7 +4,7 @@
 import pytest
 
 from pencilmap.model.lines import ALGORITHMS
-from pencilmap.scripts.command_line.documents import read_result, result_file
+from pencilmap.scripts.command_line.documents import result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.validation import (
     MOST_RANKS,
@@ -15,7 +15,7 @@ from pencilmap.scripts.networks.validation import (
     validate_bricks,
     validate_lines,
 )
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, read_result, run_by
 from tests.modules import needs_simgrid
 
 DOCUMENT = ROOT / "docs" / "distributed-lines.md"

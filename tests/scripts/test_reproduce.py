@@ -13,12 +13,13 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.model.lines.line_plan import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.scripts.command_line.studies import reproduce
+from pencilmap.scripts.command_line.commands import reproduce
 from pencilmap.scripts.maintenance.write_tables import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
-from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images
-from pencilmap.scripts.reproduce.jagode import wrap_verdict
+from pencilmap.scripts.reproduce.figure import KINDS, Found
+from pencilmap.scripts.reproduce.jagode import FULL, Image, image_of, symmetric_images, wrap_verdict
+from pencilmap.scripts.reproduce.jocksch import butterflies
 from pencilmap.scripts.reproduce.schulz import networks, two_networks
 from tests.modules import needs_simgrid
 

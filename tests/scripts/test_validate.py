@@ -10,10 +10,10 @@ import pytest
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import bluegene_l_512
 from pencilmap.model.traffic.loads import m_time
-from pencilmap.scripts.command_line.documents import END, marker, read_result, result_file
+from pencilmap.scripts.command_line.documents import END, marker, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, read_result, run_by
 from tests.modules import needs_simgrid
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
