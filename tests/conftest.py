@@ -31,7 +31,7 @@ LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwis
     "scripts/test_trace", "fft_runner/test_time_limit", "fft_runner/test_exchanges", "fft_runner/test_install",
     "fft_runner/test_python_binding", "scripts/test_report", "fft_runner/test_mpi_failures", "test_package", "test_lint",
     "namespaces/test_programs", "namespaces/test_put", "launchers/test_slurm", "scripts/test_validate", "fuzz/test_fuzz",
-    "scripts/test_setup", "fft_runner/test_peer_failures", "simulated_torus/test_networks", "simulated_torus/test_driver",
+    "scripts/test_setup", "simulated_torus/test_networks", "simulated_torus/test_driver",
     "simulated_torus/test_probe", "fft_runner/test_out_of_memory", "test_readme", "fft_runner/test_known_plans",
     "fft_runner/test_programs", "fft_runner/test_lines", "scripts/test_interrupts", "test_layers", "test_recipes")]
 
