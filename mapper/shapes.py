@@ -89,13 +89,15 @@ def alike(torus: Torus) -> tuple[Any, ...]:
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
 
 
-def node_choices(free: Allocation, n_nodes: int, port: Ints | None = None) -> list[Ints]:
-    """Return choices of some of the free nodes of a network with levels: over few or many units of each level.
+def node_choices(free: Allocation, n_nodes: int, levels: Sequence[Ints], port: Ints | None = None) -> list[Ints]:
+    """Return choices of some of the free nodes: over few or many units of each level.
 
     Parameters
     ----------
     free : Allocation
     n_nodes : int
+    levels : sequence of int array, shape (N,)
+        For each level, the smallest units first, the unit of each node.
     port : int array, shape (N,), optional
         The cable of a leaf that leads to each node under static routes: nodes of a leaf with different ones come first.
 
@@ -107,10 +109,9 @@ def node_choices(free: Allocation, n_nodes: int, port: Ints | None = None) -> li
     Examples
     --------
     >>> from pencilmap.model.kinds.fat_tree import parse
-    >>> [nodes.tolist() for nodes in node_choices(Allocation(parse("leaves=2,hosts=3,up=1")), 3)]
+    >>> [nodes.tolist() for nodes in node_choices(Allocation(parse("leaves=2,hosts=3,up=1")), 3, [np.arange(6) // 3])]
     [[0, 1, 2], [0, 1, 3]]
     """
-    levels = [level.unit for level in free.network.levels]
     units = [range(1, 1 + len(np.unique(unit[free.nodes]))) for unit in levels]
     most = [_some(sorted({-(-n_nodes // n) for n in some}, reverse=True), MOST_CHOICES // len(levels)) for some in units]
     ordered, found = by_port(free, port), dict[bytes, Ints]()
@@ -230,6 +231,27 @@ def slurm_dragonfly(free: Allocation, n_nodes: int) -> Ints:
     return np.sort(nodes[order][np.argsort(turn, kind="stable")][:n_nodes])
 
 
+def slurm_flat(free: Allocation, n_nodes: int) -> Ints:
+    """Return the nodes that Slurm takes without a topology: the first of the shortest run of numbers with room for all.
+
+    If no run has room, the longest one is taken whole, and so on.
+    Source: `_eval_nodes_consec` in src/plugins/topology/common/eval_nodes.c of Slurm.
+
+    >>> from pencilmap.model.kinds.fat_tree import parse
+    >>> free = Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 6, 7])
+    >>> slurm_flat(free, 2).tolist(), slurm_flat(free, 4).tolist()
+    ([6, 7], [2, 3, 4, 6])
+    """
+    nodes = np.sort(free.nodes)
+    runs, chosen = np.split(nodes, np.flatnonzero(np.diff(nodes) > 1) + 1), list[Ints]()
+    while n_nodes:
+        best = min(runs, key=lambda run: len(run) if len(run) >= n_nodes else len(nodes) - len(run) + len(nodes))
+        chosen.append(best[:n_nodes])
+        n_nodes -= len(chosen[-1])
+        runs = [run for run in runs if run is not best]
+    return np.sort(np.concatenate(chosen))
+
+
 def in_words(network: Network, nodes: Ints) -> str:
     """Return a choice of nodes in words: how many of how many units.
 
@@ -247,6 +269,6 @@ def in_words(network: Network, nodes: Ints) -> str:
             number = str(used.min()) if used.min() == used.max() else f"{used.min()} to {used.max()}"
             words = f"{number} {plural('node', int(used.max()))} " + (
                 f"of one {level.name}" if len(used) == 1 else f"of each of {counted(len(used), level.name)}")
-        elif level.count > 1:
+        elif level.count > 1 and len(level.name) > 1:  # lines of HyperX have the names of its dimensions
             words += f", in {counted(len(used), level.name)}"
     return words or counted(len(nodes), "node")

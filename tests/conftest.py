@@ -27,12 +27,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SPARSE = 4  #: sampled tests run this many times fewer cases than they name, so that a run ends within 8 minutes
 QUICK, OF = 4, ("model", "mapper")  #: with --quick, one of so many cases of each test of these, and of its examples
 LONGEST = [f"tests/{name}.py" for name in (  # these files begin first, otherwise a worker would run one alone at the end
-    "test_docs", "fft_runner/test_fuzz", "fft_runner/test_memory", "fft_runner/test_peer_failures", "test_lint",
-    "namespaces/test_run", "scripts/test_validate", "scripts/test_report", "fft_runner/test_exchanges",
-    "fft_runner/test_traffic", "fft_runner/test_time_limit", "simulated_torus/test_networks",
-    "fft_runner/test_python_binding", "fft_runner/test_mpi_failures", "fft_runner/test_install",
-    "fft_runner/test_out_of_memory", "fuzz/test_fuzz", "scripts/test_interrupts", "test_package",
-    "test_readme", "fft_runner/test_known_plans", "fft_runner/test_programs", "fft_runner/test_lines")]
+    "test_docs", "fft_runner/test_fuzz", "namespaces/test_run", "fft_runner/test_memory", "fft_runner/test_traffic",
+    "scripts/test_trace", "fft_runner/test_time_limit", "fft_runner/test_exchanges", "fft_runner/test_install",
+    "fft_runner/test_python_binding", "scripts/test_report", "fft_runner/test_mpi_failures", "test_package", "test_lint",
+    "namespaces/test_programs", "namespaces/test_put", "launchers/test_slurm", "scripts/test_validate", "fuzz/test_fuzz",
+    "scripts/test_setup", "simulated_torus/test_networks", "simulated_torus/test_driver",
+    "simulated_torus/test_probe", "fft_runner/test_out_of_memory", "test_readme", "fft_runner/test_known_plans",
+    "fft_runner/test_programs", "fft_runner/test_lines", "scripts/test_interrupts", "test_layers", "test_recipes")]
 
 
 def pytest_configure(config):

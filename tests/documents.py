@@ -19,6 +19,7 @@ Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: 
 """
 
 import contextlib
+import csv
 import doctest
 import io
 import os
@@ -32,6 +33,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def read_result(path):
+    """Return the rows of a result file, each cell by the name of its column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.DOTALL | re.MULTILINE)
 REFUSED = "or refused: "
 SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$",

@@ -13,13 +13,25 @@ from importlib import import_module
 import pytest
 
 from pencilmap.model.placement.grid import LIBRARIES, grid_in_words
-from pencilmap.scripts.command_line.documents import between, read_result
+from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance import write_tables
 from pencilmap.scripts.maintenance.write_tables import TABLES
-from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
+from tests.documents import (
+    EXAMPLE,
+    ROOT,
+    Command,
+    commands,
+    make_folder,
+    read_result,
+    run,
+    run_by,
+    unrun,
+    without_digits,
+    wrong_examples,
+)
 from tests.fft_runner.tables import fortran_module
 from tests.patience import patience
-from tests.scripts.browser import browser, missing, window
+from tests.scripts.browser import browser, needs_browser, window
 
 pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page depends on the commands before it
 
@@ -185,8 +197,7 @@ def test_the_docs_are_built_without_a_warning_and_load_nothing_from_elsewhere(bu
                 and not address.startswith("data:")] == [], page
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+@needs_browser
 def test_no_page_is_cut_off_by_its_window(built, tmp_path):
     with browser(tmp_path) as driver:
         for page in ("tutorial.html", "theory.html", "reference/c.html", "validation.html"):
@@ -198,8 +209,7 @@ def test_no_page_is_cut_off_by_its_window(built, tmp_path):
                 assert article <= width, (page, width)
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+@needs_browser
 @pytest.mark.parametrize("words, first", [("p_row", "Your library's grid"), ("iproc", "Your library's grid")])
 def test_a_search_begins_with_the_page_about_the_word(built, tmp_path, words, first):
     with browser(tmp_path) as driver:
@@ -208,8 +218,7 @@ def test_a_search_begins_with_the_page_about_the_word(built, tmp_path, words, fi
         assert driver.find_element("css selector", "#search-results li a").text.startswith(first)
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+@needs_browser
 def test_the_first_page_has_twelve_entries_and_cards_that_fit(built, tmp_path):
     with browser(tmp_path) as driver:
         driver.get((built / "index.html").as_uri())
@@ -236,8 +245,7 @@ return [...document.querySelectorAll('article table')].filter((t) => t.scrollWid
 """
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+@needs_browser
 def test_no_table_of_any_page_is_cut_off_at_1400_pixels(built, tmp_path):
     with browser(tmp_path) as driver:
         window(driver, 1400, 900)

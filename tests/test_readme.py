@@ -12,8 +12,7 @@ import pytest
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.times.published import bluegene_l_512
-from pencilmap.scripts.command_line.documents import read_result
-from tests.documents import ROOT, Command, commands, make_folder, run, unrun
+from tests.documents import ROOT, Command, commands, make_folder, read_result, run, unrun
 
 README = (ROOT / "README.md").read_text("utf-8")
 MACHINES = re.findall(r"^\|[^|]*\| `(pencilmap [^`]*)`[^|]* \|$", README, re.MULTILINE)

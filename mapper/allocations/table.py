@@ -92,8 +92,10 @@ def parse_table(document: Document, network: Network) -> NodeTable:
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
         line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         by_name = list[str]()
+        numbers = {name: node for node, name in (network.host_names or {}).items() if is_integer(name)}  # hosts 1 to 9
         for number, line in node_lines(document):
-            node, name = _entry(document, number, line, network)
+            word = line.strip()
+            node, name = (numbers[word], word) if word in numbers else _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
             if name in taken:
                 raise document.refuse(f"host {name} is also in line {taken[name]}; delete one of both lines, or correct the "

@@ -1,5 +1,6 @@
 """Which of the free nodes: the sites that a plan tries on hosts on switches, the scheduler's own, and a bound over all."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -8,7 +9,9 @@ import numpy as np
 
 from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.place import place
-from pencilmap.mapper.shapes import by_port, node_choices, slurm_dragonfly, slurm_tree
+from pencilmap.mapper.programs import place_program
+from pencilmap.mapper.seeds.graph import halves
+from pencilmap.mapper.shapes import by_port, node_choices, slurm_dragonfly, slurm_flat, slurm_tree
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.kinds import kind_of
@@ -18,39 +21,58 @@ from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.program import Traffic
 
 DEFAULT = "default"
-RULES = ("topology/tree", slurm_tree), ("topology/tree with TopologyParam=dragonfly", slurm_dragonfly)
 STEPS = 20  # of a bisection
 MOST_SITES = 3  # that a plan tries besides the scheduler's own choice and that of the bound
 
 
 def own_choices(question: Question) -> dict[str, Question]:
-    """Return the question on the nodes that Slurm takes if it is not told which, by its setting; {} without levels."""
-    if question.among is None or not question.network.levels:
+    """Return the question on the nodes that Slurm takes if it is told none, by its setting; {} if there is no choice."""
+    free = question.among
+    if free is None:
         return {}
-    has_groups = any(level.name == "group" for level in question.network.levels)
-    rules = [rule for rule in RULES if has_groups or rule[1] is slurm_tree]
-    return {name: question.on(rule(question.among, question.site.allocation.n_nodes)) for name, rule in rules}
+    rules = {"topology/flat": slurm_flat}
+    if question.network.levels:
+        rules["topology/tree"] = slurm_tree
+    if any(level.name == "group" for level in question.network.levels):
+        rules["topology/tree with TopologyParam=dragonfly"] = slurm_dragonfly
+    taken = {name: rule(free, question.site.allocation.n_nodes) for name, rule in rules.items()}
+    same = {nodes.tobytes(): [name for name in taken if np.array_equal(taken[name], nodes)] for nodes in taken.values()}
+    return {" or ".join(names): question.on(taken[names[0]]) for names in same.values()}
 
 
 def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     """Return the question on the choices of nodes that a plan should try: the best for the launch order of a grid.
 
-    The first are the scheduler's own choices. A question that leaves no choice is returned as it is, also one on a network
-    without levels.
+    The first are the scheduler's own choices. A question that leaves no choice is returned as it is.
     """
-    own, free = own_choices(question), question.among
-    if not own or free is None:
+    if question.among is None:
         return [question.alone]
-    n_nodes = question.site.allocation.n_nodes
-    kind = kind_of(question.network)
-    port = next((found[1] for rule in kind.rules if (found := rule.make("").ports(question.network))), None)
-    tried = [question.on(nodes) for nodes in node_choices(free, n_nodes, port)]
-    tried.sort(key=lambda here: _of_launch_order(here, grid))
-    proved = kind.of_choices(replace(question.site, allocation=free), n_nodes, _sizes(grid)[0], question.neighbours)[1]
-    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, proved))]
-    return list({_counts(here): here for here in (*tried[::-1], *own.values())}.values())[::-1]
+    free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
+    proved = kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours)[1]
+    return _best_sites(question, lambda here: _of_launch_order(here, grid), [proved])
+
+
+def sites_of_program(question: Question, traffic: Traffic) -> list[Question]:
+    """Return the question on the choices of nodes that are best for a program in the launch order, as `sites` does."""
+    if question.among is None:
+        return [question.alone]
+    return _best_sites(question, lambda here: place_program(here, traffic, (DEFAULT,), here.routing,
+                                                            "quick").predictions[0].link_bytes, [])
+
+
+def _best_sites(question: Question, cost: Callable[[Question], Any], more: Iterable[Ints]) -> list[Question]:
+    """Return the question on the scheduler's own choices, on choices of the least cost, and on some more nodes."""
+    own, free, network = own_choices(question), question.among, question.network
+    assert free is not None
+    levels = [level.unit[:network.n_nodes] for level in network.levels] or halves(network)
+    port = next((found[1] for rule in kind_of(network).rules if (found := rule.make("").ports(network))), None)
+    tried = [question.on(nodes) for nodes in node_choices(free, question.site.allocation.n_nodes, levels, port)]
+    tried.sort(key=cost)
+    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, nodes) if network.levels else nodes) for nodes in more]
+    return list({_counts(here, levels): here for here in (*tried[::-1], *own.values())}.values())[::-1]
 
 
 def _of_launch_order(here: Question, grid: ProcessGrid) -> float | Fraction:
@@ -91,15 +113,15 @@ def _ports_apart(free: Allocation, port: Ints | None, nodes: Ints) -> Ints:
     return np.sort(np.concatenate([ordered[unit[ordered] == leaf][:n] for leaf, n in enumerate(counts.tolist())]))
 
 
-def _counts(question: Question) -> tuple[tuple[int, ...], ...]:
+def _counts(question: Question, levels: Sequence[Ints]) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of nodes in the units of each level, the largest first."""
     nodes = question.site.allocation.nodes
-    return tuple(tuple(sorted(np.bincount(level.unit[nodes]).tolist(), reverse=True)) for level in question.network.levels)
+    return tuple(tuple(sorted(np.bincount(unit[nodes]).tolist(), reverse=True)) for unit in levels)
 
 
 def bound_of_choices(question: Question, grid: ProcessGrid) -> Fraction:
     """Return a bound on the cost of a grid on any of the free nodes, in any placement; 0 if none is known."""
-    if question.among is None or not question.network.levels or grid.n_tasks < question.n_slots:
+    if question.among is None or grid.n_tasks < question.n_slots:
         return Fraction(0)
     free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
     smallest = Crossing(grid, question.transform).smallest

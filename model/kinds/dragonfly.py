@@ -28,8 +28,16 @@ from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, parts
-from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL, Dragonfly, DragonflyPlus, dragonfly
-from pencilmap.model.kinds.dragonfly_routes import IDEAL_ADAPTIVE, MINIMAL, VALIANT
+from pencilmap.model.kinds.dragonfly_network import (
+    GLOBAL,
+    IDEAL_ADAPTIVE,
+    LOCAL,
+    MINIMAL,
+    VALIANT,
+    Dragonfly,
+    DragonflyPlus,
+    dragonfly,
+)
 from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, check_size, hosts_of, numbers, whole
 from pencilmap.model.network.graph import HOST

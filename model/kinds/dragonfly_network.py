@@ -1,15 +1,21 @@
-"""Dragonflies as data: groups of switches, with cables between every two groups."""
+"""Dragonflies as data: groups of switches, with cables between every two groups; and their rules of routing."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import NetworkError
+from pencilmap.model.kinds.levels import OnSwitches, between_switches, loads_with_hosts
 from pencilmap.model.kinds.reading import Hosts, Rates, Wiring, check_size
 from pencilmap.model.network.graph import SwitchedNetwork, none
+from pencilmap.model.network.network import link_weights
+from pencilmap.model.routing.routes import Legs, Part, joined
+from pencilmap.model.routing.rule import without_argument
+from pencilmap.model.traffic.exchange import Exchange
+from pencilmap.model.traffic.loads import LinkLoads, kept
 
 LOCAL, GLOBAL = "local", "global"
 
@@ -141,3 +147,423 @@ def _name(switch: int, per_group: int, spines: int) -> str:
     if not spines:
         return f"g{group}s{inside}"
     return f"g{group}leaf{inside}" if inside < leaves else f"g{group}spine{inside - leaves}"
+
+
+# Routes of dragonflies: minimal, through a third group, and the best that adaptive routers can do.
+#
+# Minimal: plain shortest paths may use two global cables in place of a local cable, which routers of dragonflies do not do.
+# If several cables between two groups need as few local hops, the load is split evenly over them. A route between two groups
+# is a local route, a global cable, and a local route. The cables of a pair of groups are known, and the number of local hops
+# to each of them. So the traffic of all switches of a group to all other groups is distributed in a few array operations.
+# Switches with equal hops to all cables of a pair of groups are of one kind, and the shares of the cables depend on the
+# kinds of both ends alone. Local routes in a group use the cable between both switches if there is one, else all switches
+# between them evenly.
+#
+# Valiant: every message between two groups goes through a third group, all of them evenly. This is the worst that adaptive
+# routers do on purpose, and it makes any traffic as good as random traffic. From its switch a message takes the nearest
+# cable to the third group, and from the switch where it arrives a minimal route. Messages inside a group stay there. With
+# two groups there is no third group, so routes are minimal.
+#
+# Ideal adaptive: the bytes from each group to each other group may be divided in any way over the direct cables and the ways
+# through any third group. The division is chosen to minimise the load of the busiest global cable, by a linear program.
+# Local cables count as free, and the cables between two groups are shared evenly. So no adaptive routing has less load on a
+# global cable, and the hosts' own links are exact.
+#
+# Source: J. Kim and others, ISCA 2008, section 4.1 (MIN, VAL), after L. G. Valiant, "A scheme for fast parallel
+# communication", SIAM J. Comput. 11 (1982). The path form of minimum congestion routing, e.g. R. K. Ahuja, T. L. Magnanti,
+# J. B. Orlin, "Network Flows" (1993), ch. 17, solved by HiGHS through scipy.
+# Cost: for each group with tasks, switches of the group x switches of such groups, and x cables between two groups x kinds;
+# Valiant: for all groups. Ideal: a variable for each pair of groups with traffic and each third group, seconds for
+# `MOST_WAYS` of them. Above this number the loads are those of the cuts of single groups, which no division can avoid.
+
+MOST_WAYS = 34_000  # 33 groups that all send to each other: 2 seconds
+AT_ONCE = 1 << 19  # numbers of an array of shares
+
+
+@dataclass(frozen=True)
+class Minimal(OnSwitches):
+    """Minimal routes: at most one global cable, and the fewest hops with it."""
+
+    def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the load of every link."""
+        used, traffic = by_groups(network, exchange, node_of_rank)
+        found = GroupLoads(network)
+        found.add_inside(used, traffic)
+        found.add_minimal(used, used, traffic)
+        return loads_with_hosts(network, exchange, node_of_rank, found.classes())
+
+    def legs(self, network: Dragonfly, routers: Ints) -> Legs:
+        """Return the routes between switches."""
+        return minimal_legs(network, routers)
+
+    def guide(self, network: Dragonfly, ends: Ints) -> tuple[Ints, Legs]:
+        """Return the same for the switches of some ends, however many they are."""
+        routers, point = np.unique(network.router_of_end[ends], return_inverse=True)
+        return point, self.legs(network, routers)
+
+
+def by_groups(network: Dragonfly, exchange: Exchange, ends: np.ndarray) -> tuple[Ints, Floats]:
+    """Return the groups with traffic, shape (U,), and the bytes between their switches, shape (U, n, U, n)."""
+    return kept(("groups", exchange.unit_bytes), network, exchange, ends, lambda: _by_groups(network, exchange, ends))
+
+
+def _by_groups(network: Dragonfly, exchange: Exchange, ends: Ints) -> tuple[Ints, Floats]:
+    traffic, n = between_switches(network, exchange, ends), network.per_group
+    is_used = np.zeros((network.groups, n), dtype=bool)
+    for some in (traffic.row, traffic.col):
+        is_used.ravel()[some] = True
+    used = np.flatnonzero(is_used.any(axis=1))
+    found, number = np.zeros((len(used) * n,) * 2), np.zeros((network.groups, n), dtype=np.int64)
+    number[used] = np.arange(len(used) * n).reshape(-1, n)
+    found.ravel()[number.ravel()[traffic.row] * len(found) + number.ravel()[traffic.col]] = traffic.data
+    found.setflags(write=False)
+    return used, found.reshape(len(used), n, len(used), n)
+
+
+@dataclass
+class GroupLoads:
+    """Loads of the cables between switches, filled route by route.
+
+    Parameters
+    ----------
+    network : Dragonfly
+    """
+
+    network: Dragonfly
+
+    def __post_init__(self) -> None:
+        G, n = self.network.groups, self.network.per_group
+        self.local = np.zeros((G, n, n))  # bytes from switch to switch of a group, by any local route
+        self.global_links = np.zeros(2 * len(self.network.global_ends))
+
+    def add_inside(self, used: Ints, traffic: Floats) -> None:
+        """Add the traffic inside each group. `used` and `traffic` are those of `by_groups`."""
+        group = np.arange(len(used))
+        self.local[used] += traffic[group, :, group, :]
+
+    def add_minimal(self, sources: Ints, targets: Ints, traffic: Floats) -> None:
+        """Add traffic between groups on minimal routes: one global cable, the fewest local hops, evenly over such cables.
+
+        Parameters
+        ----------
+        sources, targets : int array, shape (S,), shape (T,)
+            Numbers of the groups.
+        traffic : float array, shape (S, n, T, n)
+            Bytes between switches; those inside a group are not added.
+        """
+        step = max(1, AT_ONCE // max(1, traffic[:1].size))
+        for first in range(0, len(sources), step):
+            some = slice(first, first + step)
+            self._add_minimal(sources[some], targets, traffic[some])
+
+    def _add_minimal(self, sources: Ints, targets: Ints, traffic: Floats) -> None:
+        links, inside = self.network.cables_of_pair
+        sent = traffic @ np.ones(traffic.shape[3])  # (S, n, T); faster than a sum
+        s, t = np.nonzero(sent.any(axis=1) & (sources[:, None] != targets))
+        source, target = sources[s], targets[t]
+        if links.shape[2] == 1:
+            leaving, entering = sent[s, :, t][:, None], traffic.sum(axis=1)[s, t][:, None]    # (pairs, K, n)
+        else:
+            by_source, by_target, of_source, of_target = _shares(self.network, source.tobytes(), target.tobytes())
+            flow = traffic[s, :, t]
+            leaving = np.einsum("pknc,pnc->pkn", by_source, flow @ of_target)
+            entering = np.einsum("pkcn,pcn->pkn", by_target, of_source.transpose(0, 2, 1) @ flow)
+        self._add(source[:, None], inside[source, target], links[source, target], leaving)
+        real = links[source, target] >= 0
+        self._add_local(target[:, None].repeat(real.shape[1], 1)[real][:, None], inside[target, source][real][:, None],
+                        np.arange(self.network.per_group), entering[real])
+
+    def add_to_group(self, sources: Ints, traffic: Floats) -> Floats:
+        """Add traffic from switches to whole groups, on the cables with the fewest hops: return the bytes on each cable.
+
+        Parameters
+        ----------
+        sources : int array, shape (S,)
+        traffic : float array, shape (S, n, G)
+
+        Returns
+        -------
+        float array, shape (S, n, G, K)
+            Share of the traffic of each switch on each cable, by target group.
+        """
+        shares = cable_shares(self.network, sources.tobytes())
+        links, inside = self.network.cables_of_pair
+        flow = np.moveaxis(shares * traffic[..., None], 1, 3)                                 # (S, G, K, n)
+        self._add(sources[:, None, None], inside[sources], links[sources], flow)
+        return shares
+
+    def _add(self, source: Ints, leave: Ints, cable: Ints, flow: Floats) -> None:
+        """Add flow of shape (..., n) from the switches of groups to their cables; cables below 0 do not exist."""
+        real = cable >= 0
+        self.global_links += np.bincount(cable[real], flow.sum(axis=-1)[real], len(self.global_links))
+        self._add_local(np.broadcast_to(source, cable.shape)[real][:, None], np.arange(self.network.per_group),
+                        leave[real][:, None], flow[real])
+
+    def _add_local(self, group: Ints, switch: Ints, other: Ints, flow: Floats) -> None:
+        n = self.network.per_group
+        place = (group * n + switch) * n + other
+        self.local += np.bincount(place.ravel(), flow.ravel(), self.local.size).reshape(self.local.shape)
+
+    def classes(self) -> list[Floats]:
+        """Return the bytes on the links of the classes of local and global cables."""
+        return [self._local_links(), self.global_links]
+
+    def _local_links(self) -> Floats:
+        direct = self.local.copy()
+        group = np.arange(self.network.per_group)
+        direct[:, group, group] = 0
+        spines = self.network.spines
+        if spines:
+            leaves = self.network.per_group - spines
+            kinds = (np.arange(leaves), np.arange(leaves, self.network.per_group))
+            for some, others in (kinds, kinds[::-1]):
+                block = direct[:, some[:, None], some].copy()
+                direct[:, some[:, None], some] = 0
+                direct[:, some[:, None], others] += block.sum(axis=2)[:, :, None] / len(others)
+                direct[:, others[:, None], some] += block.sum(axis=1)[:, None, :] / len(others)
+        return direct.ravel()[_places(self.network)]
+
+
+@lru_cache(maxsize=8)
+def _places(network: Dragonfly) -> Ints:
+    """Return the place of each local link among all pairs of switches of the groups."""
+    n, (low, high) = network.per_group, network.local_ends.T
+    return np.concatenate([low * n + high % n, high * n + low % n])
+
+
+@lru_cache(maxsize=16)
+def _shares(network: Dragonfly, sources: bytes, targets: bytes) -> tuple[Floats, ...]:
+    """Return the share of each cable of the traffic between two groups, by switch and kind, and the kinds of all switches.
+
+    Float arrays, shapes (pairs, K, n, kinds) from switches to kinds, (pairs, K, kinds, n) from kinds to switches, and twice
+    (pairs, n, kinds), 1 for the kind of a switch: of the groups that send, then of those that receive.
+    """
+    (links, inside), hops = network.cables_of_pair, network.local_hops
+    source, target = (np.frombuffer(some, dtype=np.int64) for some in (sources, targets))
+    far_source, far_target = hops[inside[source, target]], hops[inside[target, source]]       # (pairs, K, n)
+    (kind, one), (other, another) = _kinds(far_source), _kinds(far_target)
+    pair, cable = np.arange(len(source))[:, None, None], np.arange(links.shape[2])[:, None]
+    far = (far_source[pair, cable, one[:, None]][..., None] + far_target[pair, cable, another[:, None]][:, :, None])
+    far = np.where(links[source, target][:, :, None, None] >= 0, far, 9)
+    chosen = far == far.min(axis=1, keepdims=True)
+    shares = chosen / chosen.sum(axis=1, keepdims=True)                                       # (pairs, K, kinds, kinds)
+    by_target = np.moveaxis(shares[pair, cable, :, other[:, None]], -1, 2)
+    of_source, of_target = ((some[:, :, None] == np.arange(first.shape[1])).astype(float)
+                            for some, first in ((kind, one), (other, another)))
+    return shares[pair, cable, kind[:, None]], by_target, of_source, of_target
+
+
+def _kinds(far: Ints) -> tuple[Ints, Ints]:
+    """Return the kind of each switch, and a switch of each kind: int arrays, shapes (pairs, n), (pairs, kinds).
+
+    far : int array, shape (pairs, K, n), hops from each switch to each cable
+    """
+    kind = np.zeros((len(far), far.shape[2]), dtype=np.int64)
+    for hops in np.moveaxis(far, 1, 0):
+        key = kind * (int(far.max(initial=0)) + 1) + hops
+        order = np.argsort(key, axis=1, kind="stable")
+        new = np.diff(np.take_along_axis(key, order, 1), axis=1, prepend=-1) > 0
+        np.put_along_axis(kind, order, np.cumsum(new, axis=1) - 1, 1)
+    one = np.zeros((len(far), int(kind.max(initial=0)) + 1), dtype=np.int64)
+    np.put_along_axis(one, kind, np.broadcast_to(np.arange(kind.shape[1]), kind.shape), 1)
+    return kind, one
+
+
+@lru_cache(maxsize=16)
+def cable_shares(network: Dragonfly, groups: bytes) -> Floats:
+    """Return the share of each cable of the traffic of a switch to another group: evenly over the cables with fewest hops.
+
+    `groups` are the bytes of the numbers of S groups. Shape (S, n, G, K); 0 for the own group.
+    """
+    links, inside = (some[np.frombuffer(groups, dtype=np.int64)] for some in network.cables_of_pair)
+    far = np.where(links >= 0, network.local_hops[:, inside], 9)                              # (n, S, G, K)
+    chosen = (far == far.min(axis=3, keepdims=True)) & (links >= 0)
+    shares = chosen / np.maximum(1, chosen.sum(axis=3, keepdims=True))
+    return np.moveaxis(shares, 0, 1)
+
+
+def minimal_legs(network: Dragonfly, switches: Ints) -> Legs:
+    """Return the legs of a dragonfly with at most one global cable, see `Minimal`.
+
+    Parameters
+    ----------
+    network : Dragonfly
+    switches : int array, shape (n,)
+        Different switches.
+    """
+    n, per = len(switches), network.per_group
+    n_local, n_global = 2 * len(network.local_ends), 2 * len(network.global_ends)
+    _, local, across = map(float, link_weights(network))
+    group, inside = np.divmod(switches, per)
+    members = {g: np.flatnonzero(group == g) for g in np.unique(group).tolist()}
+    near: list[Part] = []  # local legs, from switch to switch of a group
+    over: list[Part] = []  # global cables
+    links, leaves = network.cables_of_pair
+    for s, here in members.items():
+        for t, there in members.items():
+            pair = here[:, None] * n + there
+            a, b = inside[here], inside[there]
+            if s == t:
+                near.append((pair.ravel(), (switches[here][:, None] * per + b).ravel(), np.ones(pair.size)))
+                continue
+            real = links[s, t] >= 0
+            cable, leave, arrive = links[s, t][real], leaves[s, t][real], leaves[t, s][real]
+            far = network.local_hops[a[:, None], leave][:, None, :] + network.local_hops[arrive[:, None], b].T
+            chosen = far == far.min(axis=2, keepdims=True)
+            i, j, k = np.nonzero(chosen)
+            value = (chosen / chosen.sum(axis=2, keepdims=True))[i, j, k]
+            near += [(pair[i, j], leg, value) for leg in (switches[here][i] * per + leave[k],
+                                                          (t * per + arrive[k]) * per + b[j])]
+            over.append((pair[i, j], n_local + cable[k], value * across))
+    return joined([_local_legs(network, joined(near, 0), local), *over], n_local + n_global)
+
+
+def _local_legs(network: Dragonfly, legs: Legs, weight: float) -> tuple[Ints, Ints, Floats]:
+    """Return local links for shares of legs ``switch * per_group + switch inside``."""
+    from scipy.sparse import coo_array
+
+    n, half = network.per_group, len(network.local_ends)
+    S = network.groups * n
+    low, high = network.local_ends.T
+    forth, back = low * n + high % n, high * n + low % n
+    ways = coo_array((np.ones(2 * half), (np.concatenate([forth, back]), np.arange(2 * half))),
+                     shape=(S * n, 2 * half)).tocsr()
+    if network.spines:                                  # between two leaves, or two spines, over all of the others
+        switch, middle, other = (grid.ravel() for grid in np.mgrid[:S, :n, :n])
+        leaf, middle_leaf, other_leaf = (some % n < n - network.spines for some in (switch, middle, other))
+        kept = (leaf != middle_leaf) & (leaf == other_leaf) & (switch % n != other)
+        switch, middle, other = switch[kept], middle[kept], other[kept]
+        value = 1 / np.where(leaf[kept], network.spines, n - network.spines)
+        row = switch * n + other
+        over = coo_array((np.tile(value, 2), (np.tile(row, 2), np.concatenate(
+            [switch * n + middle, (switch // n * n + middle) * n + other]))), shape=(S * n, S * n)).tocsr()
+        ways = ways + over @ ways
+    used, number = np.unique(legs.pair, return_inverse=True)
+    table = (coo_array((legs.load, (number, legs.link)), shape=(len(used), S * n)).tocsr() @ ways).tocoo()
+    return used[table.row], table.col, table.data * weight
+
+
+@dataclass(frozen=True)
+class Valiant(Minimal):
+    """Through a third group, over all of them evenly; searches use the minimal routes."""
+
+    def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the load of every link."""
+        used, traffic = by_groups(network, exchange, node_of_rank)
+        found, group = GroupLoads(network), np.arange(len(used))
+        found.add_inside(used, traffic)
+        traffic = traffic.copy()
+        traffic[group, :, group, :] = 0
+        if network.groups < 3:
+            found.add_minimal(used, used, traffic)
+        else:
+            found.add_minimal(np.arange(network.groups), used, _through_groups(network, found, used, traffic))
+        return loads_with_hosts(network, exchange, node_of_rank, found.classes())
+
+
+def _through_groups(network: Dragonfly, found: GroupLoads, used: Ints, traffic: Floats) -> Floats:
+    """Add the first legs to the loads, and return the traffic of the second legs, from the switches where they begin."""
+    G, U, n = network.groups, len(used), network.per_group
+    part = 1 / (G - 2)
+    to_group = np.zeros((U, n, G))
+    to_group[:, :, used] = traffic @ np.ones(n)  # faster than a sum
+    first = (to_group.sum(axis=2, keepdims=True) - to_group) * part            # through each other group
+    first[np.arange(U), :, used] = 0
+    shares = found.add_to_group(used, first)                                   # (U, n, G, K)
+    links, inside = network.cables_of_pair
+    if links.shape[2] == 1:                                                    # all switches of a group use the same cable
+        third, of = np.nonzero(links[used, :, 0].T >= 0)
+        arrives = np.zeros((G * n, U))
+        arrives[third * n + inside[third, used[of], 0], of] = 1
+        second = (arrives @ traffic.sum(axis=1).reshape(U, U * n)).reshape(G, n, U, n) * part
+        second[used, :, np.arange(U)] = 0                                      # not through the target group
+        return second
+    second = np.zeros((G, n, U, n))
+    for i in np.flatnonzero(traffic.any(axis=(1, 2, 3))).tolist():
+        for k in range(links.shape[2]):                                        # one cable to each third group
+            third = np.flatnonzero(links[used[i], :, k] >= 0)
+            legs = (shares[i][:, third, k].T @ traffic[i].reshape(n, -1) * part).reshape(-1, U, n)
+            legs[third[:, None] == used] = 0                                   # not through the target group
+            second[third, inside[third, used[i], k]] += legs
+    return second
+
+
+@dataclass(frozen=True)
+class IdealAdaptive(Minimal):
+    """The best that adaptive routers can do; searches use the minimal routes."""
+
+    def loads(self, network: Dragonfly, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
+        """Return the loads: exact for hosts, the least possible for global cables, 0 for local cables."""
+        used, some = by_groups(network, exchange, node_of_rank)
+        traffic = np.zeros((network.groups, network.groups))
+        traffic[np.ix_(used, used)] = some.sum(axis=(1, 3))
+        np.fill_diagonal(traffic, 0)
+        links, _ = network.cables_of_pair
+        cables = (links >= 0).sum(axis=2)
+        few = np.count_nonzero(traffic) * (network.groups - 1) <= MOST_WAYS
+        carried = best_division(traffic, cables) if few else single_groups(traffic, cables)
+        loads = np.zeros(2 * len(network.global_ends))
+        loads[links[links >= 0]] = (carried / np.maximum(1, cables))[:, :, None].repeat(links.shape[2], 2)[links >= 0]
+        local = np.zeros(2 * len(network.local_ends))
+        return loads_with_hosts(network, exchange, node_of_rank, [local, loads])
+
+
+def best_division(traffic: Floats, cables: Floats) -> Floats:
+    """Return the bytes from each group to each other group over their own cables, for the least load of a cable.
+
+    Parameters
+    ----------
+    traffic, cables : arrays, shape (G, G)
+        Bytes and cables from group to group.
+
+    Examples
+    --------
+    >>> best_division(np.array([[0, 3.0, 0], [0, 0, 0], [0, 0, 0]]), 1 - np.eye(3)).round(6).tolist()
+    [[0.0, 1.5, 1.5], [0.0, 0.0, 0.0], [0.0, 1.5, 0.0]]
+    """
+    from scipy.optimize import linprog  # slow to import, and only this rule needs it
+    from scipy.sparse import coo_array
+
+    G, most = len(traffic), float(traffic.max(initial=0))
+    source, target = np.nonzero(traffic)
+    if not len(source):
+        return np.zeros((G, G))
+    pair = np.arange(len(source)).repeat(G)
+    s, t, k = source.repeat(G), target.repeat(G), np.tile(np.arange(G), len(source))
+    kept = k != s                                                # through group k; k = t is the direct way
+    pair, s, t, k = (some[kept] for some in (pair, s, t, k))
+    way, amount = np.arange(len(pair)), traffic[s, t] / most
+    through = k != t
+    rows = np.concatenate([s * G + k, (k * G + t)[through]])
+    columns, values = np.concatenate([way, way[through]]), np.concatenate([amount, amount[through]])
+    put_on = coo_array((values, (rows, columns)), shape=(G * G, len(way))).tocsr()
+    used = np.flatnonzero(cables.reshape(-1))
+    limit = coo_array((-cables.reshape(-1)[used].astype(float), (np.arange(len(used)), np.full(len(used), len(way)))),
+                      shape=(len(used), len(way) + 1)).tocsr()
+    upper = coo_array(put_on[used])
+    upper = coo_array((upper.data, (upper.row, upper.col)), shape=limit.shape).tocsr() + limit
+    equal = coo_array((np.ones(len(way)), (pair, way)), shape=(len(source), len(way) + 1)).tocsr()
+    cost = np.zeros(len(way) + 1)
+    cost[-1] = 1
+    found = linprog(cost, A_ub=upper, b_ub=np.zeros(len(used)), A_eq=equal, b_eq=np.ones(len(source)), method="highs-ipm")
+    return np.asarray(put_on @ found.x[:-1]).reshape(G, G) * most
+
+
+def single_groups(traffic: Floats, cables: Floats) -> Floats:
+    """Return the least that the cables of single groups carry, for networks above the limit: bytes between groups.
+
+    All cables of the group that needs longest carry an equal share of the traffic that leaves or enters it.
+    """
+    found = np.zeros(traffic.shape)
+    leaving, entering = traffic.sum(axis=1) / cables.sum(axis=1), traffic.sum(axis=0) / cables.sum(axis=0)
+    found += leaving.max() * cables * (np.arange(len(traffic)) == leaving.argmax())[:, None]
+    other = entering.max() * cables * (np.arange(len(traffic)) == entering.argmax())[None, :]
+    return np.maximum(found, other)
+
+
+MINIMAL = without_argument("minimal", "on a dragonfly: at most one global cable, evenly over those with the fewest hops",
+                           Minimal())
+IDEAL_ADAPTIVE = without_argument(
+    "ideal-adaptive", "on a dragonfly: the least load of global cables by any adaptive routers; a linear program up to 33 "
+    "groups, above it the cut of a group", IdealAdaptive())
+VALIANT = without_argument("valiant", "on a dragonfly: through a third group, over all of them evenly", Valiant())

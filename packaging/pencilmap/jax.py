@@ -15,20 +15,16 @@ import numpy as np
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import GridError, MachineError
+from pencilmap.model.kinds import default_routing, network_named, routing
 from pencilmap.model.machines.machine import load_machine
-from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid
-from pencilmap.model.placement.allocation import Mapping
-from pencilmap.model.kinds import default_routing, routing
 from pencilmap.model.schedules import objectives
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges
-from pencilmap.model.traffic.loads import routed_joint
-from pencilmap.model.traffic.loads import Objective
+from pencilmap.model.traffic.loads import Objective, routed_joint
 
 MACHINES = {  # kind of the devices, as JAX names it: the machine of this package
     "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p", "TPU7x": "tpu7x"}
@@ -70,7 +66,11 @@ def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names:
     The order of JAX itself (``jax.experimental.mesh_utils.create_device_mesh``) is one of the candidates, so no mesh loads
     the busiest link more than JAX's own.
     """
-    jax = _jax()
+    try:
+        import jax
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install jax",
+                                  name="jax") from error
     devices = list(jax.devices() if devices is None else devices)
     return jax.sharding.Mesh(device_order(devices, shape, schedule, network), axis_names)
 
@@ -89,8 +89,10 @@ def device_order(devices: Sequence[Any], shape: tuple[int, int], schedule: str =
         return _array(devices).reshape(shape)
     slice_, grid = slice_of(devices, network), ProcessGrid(*shape)
     wanted = objectives(schedule, grid)[0]
-    orders = [_array(slice_.devices)[_rank_of_mesh(as_mapping(placed, "best"), slice_)]
-              for placed in candidates(slice_.site, grid, wanted)]
+    orders = []
+    for mapping in (as_mapping(placed, "best") for placed in candidates(slice_.site, grid, wanted)):
+        place = mapping.node_of_rank * slice_.site.tasks_per_node + mapping.slot_of_rank
+        orders.append(_array(slice_.devices)[place.reshape(grid.shape[::-1]).T])  # the first axis is the place in a row
     orders += [_array(devices).reshape(shape), *_own_order(devices, shape)]
     return min(orders, key=lambda order: cost(order, slice_, wanted))
 
@@ -173,12 +175,6 @@ def _is_flat(device: Any) -> bool:
     return kind is not None and load_machine(kind).torus.n_dimensions == 2
 
 
-def _rank_of_mesh(mapping: Mapping, slice_: Slice) -> Ints:
-    """Return for each place of the mesh the number of the device in the slice; the first axis is the place in a row."""
-    place = mapping.node_of_rank * slice_.site.tasks_per_node + mapping.slot_of_rank
-    return np.asarray(place.reshape(mapping.grid.shape[::-1]).T)
-
-
 def _own_order(devices: Sequence[Any], shape: tuple[int, int]) -> list[np.ndarray]:
     """Return the orders of JAX for the mesh, without and with split axes; JAX refuses some."""
     from jax.experimental import mesh_utils
@@ -197,12 +193,3 @@ def _array(devices: Sequence[Any]) -> np.ndarray:
     found = np.empty(len(devices), dtype=object)
     found[:] = devices
     return found
-
-
-def _jax() -> Any:
-    try:
-        import jax
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("pencilmap.jax needs JAX, which is not installed; install it with pip install jax",
-                                  name="jax") from error
-    return jax

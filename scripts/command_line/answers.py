@@ -63,7 +63,12 @@ class Launched:
     @property
     def first(self) -> Prediction | None:
         """The prediction of the fastest possible order, so no gain is overstated; of equal orders the most likely."""
-        return min((p for _, p in self.orders), key=worth, default=None)
+        return next(iter(self.fastest_first), None)
+
+    @property
+    def fastest_first(self) -> tuple[Prediction, ...]:
+        """The predictions of the possible orders."""
+        return tuple(sorted((p for _, p in self.orders), key=worth))
 
     @property
     def name(self) -> str:
@@ -414,7 +419,11 @@ def faster_lines(question: Question, found: Prediction, command: str = "pencilma
         title = f"{grid.grid} ({words})" if words else str(grid.grid)
         p = answer(question, grid.placed, BEST) if found.bracket else grid.prediction
         time = spent(p) if p.likely or p.t_s is None or p.bracket else about(p)
-        lines.append(("faster", f"{time} on grid {title}, {_with_file(question, p)}: {_plan_command(grid.grid, question)}"))
+        is_usual = grid.grid.decomposition == PENCIL and 1 not in grid.grid.shape  # else a slab may come first
+        kind = [] if is_usual else ["--decomposition", grid.grid.decomposition.name]
+        schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
+        lines.append(("faster", f"{time} on grid {title}, {_with_file(question, p)}: "
+                                f"{' '.join(['pencilmap plan', *kind, *schedule])}"))
     scheduled = question.schedule == SEQUENCE and faster_choice(question, found, any_schedule=True)
     return lines + schedule_line(scheduled or None)
 
@@ -464,14 +473,6 @@ def is_static_likely(question: Question, n_tasks: int) -> bool:
     """Return whether switches may have static routes that the question leaves open, and these are soon predicted."""
     kind, is_open = kind_of(question.network), not (question.routing or question.robust)
     return STATIC in kind.routings and is_open and not kind.bracket and n_tasks <= MOST_TASKS_ROUTED
-
-
-def _plan_command(grid: ProcessGrid, question: Question) -> str:
-    """The command that ranks the grids of the same decomposition under the same schedule."""
-    is_usual = grid.decomposition == PENCIL and 1 not in grid.shape  # else a slab may come first
-    kind = [] if is_usual else ["--decomposition", grid.decomposition.name]
-    schedule = [] if question.schedule == SEQUENCE else ["--schedule", question.schedule]
-    return " ".join(["pencilmap plan", *kind, *schedule])
 
 
 def turned_grids(found: Prediction) -> list[ProcessGrid]:

@@ -17,7 +17,7 @@ from pencilmap.model.base.errors import PencilmapError, reason, shortened
 from pencilmap.model.base.reading import in_a_line, noting_inputs
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.interrupts import asked, running, said
-from pencilmap.scripts.command_line.pages import Folder, spelled
+from pencilmap.scripts.command_line.pages import Folder, show_topic, spelled
 from pencilmap.scripts.command_line.tables import echo, say
 
 _VERBS = ("add|allow|ask|begin|build|choose|confirm|copy|correct|delete|draw|end|give|install|keep|label|leave|let|list|"
@@ -132,9 +132,18 @@ Help:        pencilmap COMMAND --help
 Exit status: 0; 1 if the question is refused; 2 if the command line is wrong"""
 
 
-@click.group(cls=Folder, package=commands, groups=GROUPS, renamed=RENAMED, ending=ENDING, invoke_without_command=True,
-             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-             subcommand_metavar="COMMAND [ARGS]...")
+@click.group("study", cls=Folder, package=commands, invoke_without_command=True, groups={
+    "Studies": ("calibrate", "judge", "scaling", "shapes", "transposes", "reproduce", "demo")})
+@click.pass_context
+def study(ctx: click.Context) -> None:
+    """Compare numbers of nodes, calibrate, judge times, reproduce papers."""
+    if ctx.invoked_subcommand is None:
+        echo(ctx.get_help())
+
+
+@click.group(cls=Folder, package=commands, commands={"help": show_topic, "study": study}, groups=GROUPS, renamed=RENAMED,
+             ending=ENDING, invoke_without_command=True, subcommand_metavar="COMMAND [ARGS]...",
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(package_name="pencilmap")
 @click.pass_context
 def pencilmap(ctx: click.Context) -> None:
@@ -227,7 +236,10 @@ def _failed(message: str, status: int, error: BaseException, page: str) -> int:
     wrong, what_to_do = in_two(shortened(message))
     say(*f"error: {wrong}".split("\n"), err=True)
     say(f"help: {what_to_do or remedy(wrong, error, page)}", err=True)
-    _abandon_output()
+    try:
+        sys.stdout.flush()
+    except OSError:  # otherwise Python writes it again at exit and prints a second message
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 
@@ -239,11 +251,3 @@ def _system_error(error: Any) -> str:
         return reason(error)
     problem = "is closed" if error.errno == errno.EBADF else f"cannot be written: {reason(error)}"
     return f"standard output {problem}; write it to a terminal or to a file"
-
-
-def _abandon_output() -> None:
-    """Discard output that cannot be written; otherwise Python writes it again at exit and prints a second message."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

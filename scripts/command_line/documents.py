@@ -138,24 +138,3 @@ def _columns(name: str, cells: list[str]) -> list[tuple[str, list[str]]]:
         parts = [found.groups() if (found := WITH_SPREAD.fullmatch(cell)) else ("", "", "") for cell in cells]
         return [(name + suffix, [part[i] for part in parts]) for i, suffix in enumerate(("", " lowest", " highest"))]
     return [(name, ["" if cell == NOTHING else cell for cell in cells])]
-
-
-def read_result(path: str | PathLike[str]) -> list[dict[str, str]]:
-    """Return the rows of a result file, each cell by the name of its column.
-
-    Raises
-    ------
-    ResultFileError
-        If the file cannot be read, or if a line and the first line differ in their number of cells.
-    """
-    try:
-        lines = list(csv.reader(io.StringIO(read_whole(path, ResultFileError).decode("utf-8")), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ResultFileError(f"{path} cannot be read: {error}") from error
-    if not lines:
-        raise ResultFileError(f"{path} cannot be read: it is empty; its first line must name the columns")
-    names, *rows = lines
-    for number, row in enumerate(rows, 2):
-        if len(row) != len(names):
-            raise ResultFileError(f"{path}, line {number}: {len(row)} cells, but there are {len(names)} columns")
-    return [dict(zip(names, row)) for row in rows]

@@ -28,9 +28,8 @@ from pencilmap.model.base.units import counted, plural
 from pencilmap.model.kinds import kind_of
 from pencilmap.model.kinds.dragonfly_network import Dragonfly
 from pencilmap.model.kinds.fat_tree import FatTree
-from pencilmap.model.network.graph import Level, SwitchedNetwork
+from pencilmap.model.network.graph import Level
 from pencilmap.model.network.network import Network
-from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.command_line.pages import spelled
 from pencilmap.scripts.command_line.predictions import listed
 from pencilmap.scripts.command_line.tables import echo, labelled, print_json, print_table, say
@@ -70,7 +69,7 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...
         units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
                  counted(network.n_nodes, word)]
         return f"The network is {kind} of {', '.join(units)}{each}."
-    parts = [f"{len(_held(network, level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
+    parts = [f"{len(_held(level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
     inside = f", on {' in '.join(parts)}" if parts else ""
     return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{each}."
 
@@ -114,8 +113,12 @@ def network_lines(network: Network, nodes: Ints | None) -> Iterator[str]:
     job = None if nodes is None or nodes.size == network.n_nodes else nodes
     if network.levels:
         yield from (f"  {line}" for line in level_lines(network)) if job is None else unit_lines(network, job)
+    elif network.has_coordinates and job is not None and network.n_nodes > MOST_DRAWN:
+        yield f"at most {MOST_DRAWN} nodes are drawn"
     elif network.has_coordinates and job is not None:
-        yield from _planes(network, job)
+        mark = np.full(network.n_nodes, FREE)
+        mark[job] = USED
+        yield from planes_text(network, mark, COLUMNS, FREE + USED, PLANES)
 
 
 def about_routes(network: Network) -> str:
@@ -129,16 +132,6 @@ def about_routes(network: Network) -> str:
         return ""
     ranges = " If its routers adapt, times are ranges." if kind_of(network).bracket else ""
     return f"Two groups share {_shared(network)}.{ranges}"
-
-
-def _planes(torus: Torus | Network, nodes: Ints) -> Iterator[str]:
-    """Yield the planes of a torus and the nodes of the job in them."""
-    if torus.n_nodes > MOST_DRAWN:
-        yield f"at most {MOST_DRAWN} nodes are drawn"
-        return
-    mark = np.full(torus.n_nodes, FREE)
-    mark[nodes] = USED
-    yield from planes_text(torus, mark, COLUMNS, FREE + USED, PLANES)
 
 
 def level_lines(network: Any) -> Iterator[str]:
@@ -176,7 +169,8 @@ def _levels_of_tree(tree: FatTree) -> Iterator[str]:
     for i in range(depth - 1, -1, -1):
         level = tree.levels[i]
         assert level.cables is not None  # a tree has some
-        name, cables = level.name, np.delete(level.cables, _implied(tree, i))
+        implied = sorted({int(level.unit[v]) for v in tree.implied if level.unit[v] >= 0 > tree.levels[i - 1].unit[v]})
+        name, cables = level.name, np.delete(level.cables, implied)  # an implied switch is in no unit of the level below
         switches = f" of {level.switches} switches" if level.switches > 1 else ""
         assumed = " (assumed)" if any(note.startswith(UNKNOWN_CABLES) for note in tree.notes) else ""
         yield (f"{'  ' * (depth - i)}{counted(len(cables), name)}{switches}, {_span(cables, 'cable')} upwards each"
@@ -184,12 +178,6 @@ def _levels_of_tree(tree: FatTree) -> Iterator[str]:
     hosts = np.bincount(tree.levels[0].unit[:tree.n_nodes])
     links = f", {tree.links_per_host} links each" if tree.links_per_host > 1 else ""
     yield f"{'  ' * (depth + 1)}{counted(tree.n_nodes, 'host')}, {_span(hosts)} on each {tree.levels[0].name}{links}"
-
-
-def _implied(tree: FatTree, i: int) -> list[int]:
-    """Return the units of level i that end in an implied switch, which is in no unit of the level below."""
-    return sorted({int(tree.levels[i].unit[v]) for v in tree.implied
-                   if tree.levels[i].unit[v] >= 0 > tree.levels[i - 1].unit[v]})
 
 
 def _span(numbers: Ints, word: str = "") -> str:
@@ -220,7 +208,7 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
       others    2 leaves with 1 host, 2 leaves without hosts of the job
     """
     level = _level_drawn(network, nodes, most)
-    held, sizes = _held(network, level, nodes), np.bincount(level.unit[:network.n_nodes])
+    held, sizes = _held(level, nodes), np.bincount(level.unit[:network.n_nodes])
     ranks = None if node_of_rank is None else np.bincount(level.unit[node_of_rank], minlength=len(sizes))
     facts = {unit: (count, int(sizes[unit]), 0 if ranks is None else int(ranks[unit])) for unit, count in held.items()}
     units: list[list[int]] = [[unit] for unit in facts]
@@ -249,11 +237,11 @@ def _level_drawn(network: Any, nodes: Ints, most: int) -> Level:
     """Return the groups, or the smallest level of which few units hold the nodes, but not one alone; else the smallest."""
     if network.has_groups:
         return network.levels[-1]
-    levels = [level for level in network.levels if 1 < len(_held(network, level, nodes)) <= most]
+    levels = [level for level in network.levels if 1 < len(_held(level, nodes)) <= most]
     return levels[0] if levels else network.levels[0]
 
 
-def _held(network: SwitchedNetwork | Network, level: Level, nodes: Ints) -> dict[int, int]:
+def _held(level: Level, nodes: Ints) -> dict[int, int]:
     """Return the number of nodes of the job in each unit that has any: dict from unit."""
     units, counts = np.unique(level.unit[nodes], return_counts=True)
     return dict(zip(units.tolist(), counts.tolist()))
@@ -287,7 +275,12 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
         made = COPY if asked.get(picture.path or "") == " ".join(SCONTROL) else None
         graph = picture.graph and replace(picture.graph, notes=tuple(n.replace(str(picture.path), made or str(picture.path))
                                                                      for n in picture.graph.notes))
-        picture = replace(picture, facts=(*facts, *_launch_order()), path=made or picture.path, graph=graph).in_order(order)
+        launch = visible_order(os.environ)
+        if launch is not None:
+            phrase = launch.phrase(*launch.orders) if launch.orders else \
+                f"{launch.title}, which is no order of axes or slots"
+            facts.append(Fact(LAUNCH_ORDER, phrase, printable(launch.reason)))
+        picture = replace(picture, facts=tuple(facts), path=made or picture.path, graph=graph).in_order(order)
     if output and picture.nodes is not None:
         write_whole(output, picture.table())
     if as_json:
@@ -298,15 +291,6 @@ def show_job(files: tuple[str, ...], network: str | None, hardware: bool, output
     if unwritten:
         say(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
     return 0 if (picture.facts or picture.network) and not unwritten and (picture.network or not file) else 1
-
-
-def _launch_order() -> list[Fact]:
-    """The order of the ranks in a list, if the environment tells the order."""
-    launch = visible_order(os.environ)
-    if launch is None:
-        return []
-    phrase = launch.phrase(*launch.orders) if launch.orders else f"{launch.title}, which is no order of axes or slots"
-    return [Fact(LAUNCH_ORDER, phrase, printable(launch.reason))]
 
 
 def _hardware(folder: Path, wanted: bool) -> dict[str, str]:

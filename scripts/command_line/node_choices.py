@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from os.path import exists
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import Plan
 from pencilmap.mapper.choose.choices import Choice, site_key
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites_of_program
 from pencilmap.mapper.formats.hostlist import folded_hosts
+from pencilmap.mapper.placements import BEST
+from pencilmap.mapper.programs import place_program, traffic_of
 from pencilmap.mapper.shapes import in_words
 from pencilmap.model.base.units import counted
+from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.certificates import certificate
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.predictions import factor, gain
@@ -79,6 +83,35 @@ def job_lines(where: Question, scheduler: str = "slurm") -> Iterator[tuple[str, 
         yield "job", "\n".join(SCHEDULERS[scheduler](where))  # several lines are not wrapped
 
 
+def program_on_nodes(where: Question, file: str) -> tuple[Question, str]:
+    """Return a question about a program on the best choice of nodes, and a sentence about the nodes of the scheduler.
+
+    Parameters
+    ----------
+    where : Question
+        Leaves a choice of nodes.
+    file : str
+        The traffic, ``[NAME=]FILE``.
+    """
+    traffic = traffic_of(where, file if exists(file) else file.partition("=")[2] or file)
+
+    def cost(here: Question) -> float:
+        return min(p.link_bytes for p in place_program(here, traffic, (BEST,), here.routing, "quick").predictions)
+
+    least, best = min(((cost(here), here) for here in sites_of_program(where, traffic)), key=lambda each: each[0])
+    said = [f"takes {words_of_nodes(own)} by itself ({setting}): {factor(least / cost(own) if least else 1.0)} "
+            "if other jobs are quiet" if site_key(own) != site_key(best) else f"takes these nodes by itself ({setting})"
+            for setting, own in own_choices(where).items()]
+    return best, f"{SLURM} {', '.join(said)} (predicted)."
+
+
+def idle_lines(where: Question, mapping: Mapping) -> Iterator[tuple[str, str]]:
+    """Yield a labelled line about the usable nodes on which a mapping has no task, if there are any."""
+    idle = np.setdiff1d(where.site.allocation.nodes, mapping.node_of_rank)
+    if len(idle):
+        yield "idle", f"{counted(len(idle), 'node')}: {folded_hosts(Hosts(where.network, hosts=where.hosts).names(idle))}"
+
+
 def _names(where: Question) -> list[str]:
     return Hosts(where.network, hosts=where.hosts).names(where.site.allocation.nodes)
 
@@ -91,9 +124,10 @@ def _slurm(where: Question) -> Iterator[str]:
 def _slurm_block(where: Question) -> Iterator[str]:
     """Yield the size of segments; if leaves give different numbers, the other nodes, because a list may never be granted."""
     yield f"#SBATCH --nodes={where.site.allocation.n_nodes} --ntasks-per-node={where.tasks_per_node}"
-    count = np.bincount(where.network.levels[0].unit[where.site.allocation.nodes])
+    units = where.network.levels[0].unit if where.network.levels else np.arange(where.network.n_nodes)
+    count = np.bincount(units[where.site.allocation.nodes])
     each = set(count[count > 0].tolist())
-    if len(each) == 1:
+    if len(each) == 1 and where.network.levels:
         yield f"#SBATCH --segment={each.pop()} --spread-segments"
         return
     others = np.setdiff1d(np.arange(where.network.n_nodes), where.site.allocation.nodes)

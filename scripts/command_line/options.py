@@ -2,12 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import wraps
 from inspect import signature
-from math import inf, isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,6 @@ from pencilmap.mapper.launchers import Choice, choose, expected
 from pencilmap.mapper.placements import BEST, PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError
-from pencilmap.model.base.units import milliseconds, parse
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, bricks_named
 from pencilmap.model.kinds import ROUTINGS
 from pencilmap.model.lines import ALGORITHMS as LINE_ALGORITHMS, ORDERS
@@ -35,35 +32,21 @@ from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line.pages import (
-    BANDWIDTH,
-    FFT,
-    FILES,
-    MACHINE,
-    NETWORK,
-    NODES,
-    TASKS,
-    Decorator,
-    Name,
-    completed,
-    spelled,
-    with_options,
-)
-from pencilmap.scripts.command_line.tables import labelled, print_json, print_table, say
+from pencilmap.scripts.command_line import pages
+from pencilmap.scripts.command_line.tables import labelled
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
-    from pencilmap.model.lines.line_plan import BreakEven, LineStageTime
     from pencilmap.model.lines.line_problem import LineProblem
 
 LINE = "line"
 BRICK = "brick"
 OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
           "timing_only", "halo", "weight")  # not for lines
-LINE_OPTIONS = with_options(
+LINE_OPTIONS = pages.with_options(
     click.option("--size", type=click.IntRange(1), metavar="N", help="Points of the line, for --decomposition line."),
-    click.option("--algorithm", type=Name(list(LINE_ALGORITHMS)), help="Algorithm of a line, or of the lines on bricks "
-                 "[transpose]."),
-    click.option("--order", type=Name(list(ORDERS)), help="Order of the points after a line's transform "
+    click.option("--algorithm", type=pages.Name(list(LINE_ALGORITHMS)),
+                 help="Algorithm of a line, or of the lines on bricks [transpose]."),
+    click.option("--order", type=pages.Name(list(ORDERS)), help="Order of the points after a line's transform "
                  "[natural]."))
 
 
@@ -113,77 +96,15 @@ def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: 
                        transform.fields, transform.precision)
 
 
-def predict_lines(where: Question, problem: "LineProblem", placements: Sequence[str], routing: str | None,
-                  message_cost: str | None, ports: int, as_json: bool) -> None:
-    """Print the time of every exchange of the lines and the fastest algorithm, and for one line the break-even size."""
-    from pencilmap.mapper.place import placed_lines
-    from pencilmap.model.lines.line_plan import break_evens, line_time
-
-    costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
-    found, ranks = [], where.n_slots
-    problem.stages(ranks)  # raises an error if the lines are impossible
-    for text in placements:
-        mapping = placed_lines(where, problem, text)
-        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name))
-                 for name in problem.algorithms(ranks)}
-        stages = problem.forecast(mapping, costs, ports, routing)
-        evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
-        found.append((text, stages, times, evens))
-    if as_json:
-        print_json(*[_as_dict(problem, ranks, *each) for each in found])
-        return
-    rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
-            for text, stages, _, _ in found for stage in stages]
-    points = prod(problem.size) * problem.fields / ranks
-    print_table(f"{where.site}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
-                ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
-    for text, _, times, evens in found:
-        _print_algorithms(text, times, evens)
-        fastest = min(times, key=lambda name: times[name])
-        asked = problem.algorithm
-        other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
-        say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
-    say("no range: distributed lines not measured")
-
-
-def _print_algorithms(text: str, times: Any, evens: Any) -> None:
-    columns = ["algorithm", ">predicted"]
-    rows = [[name, milliseconds(times[name]) if name in times else "-"] for name in LINE_ALGORITHMS]
-    if not evens:
-        print_table(f"placement {text}: all algorithms", columns, rows)
-        return
-    routed, closed = ({e.algorithm: getattr(e, name) for e in evens} for name in ("routed", "crossbar"))
-    print_table(f"placement {text}: all algorithms; n* points a rank below which they are faster than the transposes",
-                [*columns, ">n* routed", ">n* crossbar"],
-                [[*row, _points(routed.get(row[0])), _points(closed.get(row[0]))] for row in rows])
-
-
-def _points(value: float | None) -> str:
-    if value is None or value != value:
-        return "-"
-    return "always" if value == inf else f"{value:.0f}"
-
-
-def _as_dict(problem: "LineProblem", ranks: int, text: str, stages: "Sequence[LineStageTime]", times: dict[str, float],
-             evens: "tuple[BreakEven, ...]") -> dict[str, Any]:
-    what = {"n": problem.size[0]} if problem.bricks is None else {
-        "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
-    return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
-            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm], "times_s": times,
-            "break_evens": [{"algorithm": e.algorithm, "routed": e.routed if isfinite(e.routed) else None,
-                             "always": e.routed == inf, "crossbar": e.crossbar if isfinite(e.crossbar) else None}
-                            for e in evens]}
-
-
 AS_BEFORE = "as before, without the file"
 SIMULATED, REAL = "hostfile", "slurm"  # formats that are often one text: of a simulator, and of a launcher
 LAUNCHER = (
-    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
+    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=pages.FILES,
                  help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file of lines "
                       "NAME x y z [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
-    click.option("--hwloc", metavar="FILE", shell_complete=FILES,
+    click.option("--hwloc", metavar="FILE", shell_complete=pages.FILES,
                  help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
                  "NUMA node where possible."),
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
@@ -191,9 +112,10 @@ LAUNCHER = (
 )
 
 
-def format_option(name: tuple[str, ...], default: str | None, meaning: str, names: Iterable[str] = FORMATS) -> Decorator:
+def format_option(name: tuple[str, ...], default: str | None, meaning: str,
+                  names: Iterable[str] = FORMATS) -> pages.Decorator:
     """Return an option that takes the name of a format."""
-    return click.option(*name, type=Name(list(names)), default=default, show_default=default is not None,
+    return click.option(*name, type=pages.Name(list(names)), default=default, show_default=default is not None,
                         help=meaning)
 
 
@@ -204,12 +126,6 @@ FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
 def format_to_write(name: str | None, where: Question) -> Choice:
     """Return the named format, or the format of the machine or the environment; raise MapfileError if there is neither."""
     return choose(name, _machine(where), os.environ)
-
-
-def formats_of(document: Document, where: Question) -> list[str]:
-    """Return the formats that a file may have, first those of the machine's launcher or of the job around this command."""
-    known = expected(_machine(where), os.environ)
-    return matching(document, known.names if known else ())
 
 
 def format_of_launcher(where: Question) -> str | None:
@@ -255,7 +171,9 @@ def read_placement(document: Document, where: Question, job: Job, tasks: Process
     """
     others: list[str] = []
     if name is None:
-        name, mapping = read_first(document, job, tasks, found := formats_of(document, where))
+        known = expected(_machine(where), os.environ)
+        found = matching(document, known.names if known else ())  # first those of the machine's launcher or of this job
+        name, mapping = read_first(document, job, tasks, found)
         where, others = of_launcher(where, name, hosts), [other for other in found if other != name]
     else:
         mapping = mapping_of(document, job, tasks, name)
@@ -311,16 +229,16 @@ def launch_lines(launch: Launch) -> list[tuple[str, str, bool]]:
     return [("launch", launch.line, launch.is_shell), *([("or", launch.alone, True)] if launch.alone else []),
             *(("or", f"{line}  # {when}", True) for when, line in launch.others),
             *(("job", line, False) for line in launch.job_script),
-            *(("needs", spelled(line), False) for line in launch.needs),
-            *(("warning", spelled(line), False) for line in launch.warnings)]
+            *(("needs", pages.spelled(line), False) for line in launch.needs),
+            *(("warning", pages.spelled(line), False) for line in launch.warnings)]
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
     """Return a launch line and its requirements as JSON values."""
     return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line,
             "launch_alone": launch.alone or launch.line, "job_script": list(launch.job_script),
-            "needs": [*map(spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
-            "warnings": list(map(spelled, launch.warnings))}
+            "needs": [*map(pages.spelled, launch.needs), *(f"{when}: {line}" for when, line in launch.others)],
+            "warnings": list(map(pages.spelled, launch.warnings))}
 
 
 MOST_TASKS = 100_000  # a machine of more tasks is rarely meant as a whole
@@ -330,14 +248,14 @@ QUESTION = ("grid", "placement", "schedule", "effort", "whole_machine")  # of a 
 WHOLE = click.option("--whole-machine", is_flag=True, help=f"Confirm a question about a whole machine of over "
                      f"{MOST_TASKS:,} tasks.")
 ON_NETWORK = (
-    BANDWIDTH,
+    pages.BANDWIDTH,
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a --grid of fewer tasks than slots."),
     WHOLE,
 )
 
 
-class Decomposed(Name):
+class Decomposed(pages.Name):
     """A decomposition of the table, or bricks with their numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -352,47 +270,52 @@ class Decomposed(Name):
 
 
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
-WRAP = click.option("--wrap", type=Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
+WRAP = click.option("--wrap", type=pages.Name(list(WRAPS)), help="torus, mesh or both: all dimensions wrap, or none.\n"
                     "both compares torus and open mesh.")
-ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: ROUTINGS), help="Routing rule.")
-EVERY_ROUTING = click.option("--routing", metavar="NAME", shell_complete=completed(lambda: (*ROUTINGS, "all")),
+ROUTING = click.option("--routing", metavar="NAME", shell_complete=pages.completed(lambda: ROUTINGS), help="Routing rule.")
+EVERY_ROUTING = click.option("--routing", metavar="NAME", shell_complete=pages.completed(lambda: (*ROUTINGS, "all")),
                              help="Routing rule; all shows every rule.")
 ROBUST = click.option("--robust", is_flag=True, help="Take placements whose worst load over all routing rules is least, "
                       "and show that load.")
-EFFORT = click.option("--effort", type=Name(list(EFFORTS)), default="normal", show_default=True,
+EFFORT = click.option("--effort", type=pages.Name(list(EFFORTS)), default="normal", show_default=True,
                       help="Search: quick none, normal, or long.")
-SEARCH = with_options(
+SEARCH = pages.with_options(
     EFFORT, click.option("--seed", type=click.IntRange(0, 2**31), default=1, show_default=True, metavar="N",
                          help="Random numbers of the search; the same seed gives the same answer."),
     click.option("--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="Cut the search short; the answer says so."))
+HALO = pages.with_options(
+    click.option("--halo", type=click.IntRange(1), metavar="W", help="Also count a halo of W planes around the input."),
+    click.option("--weight", type=click.FloatRange(0, min_open=True), metavar="N",
+                 help="Number of these halos for each transform [1]."))
 CUT = "the time limit cut the search short; without it, the answer may be better"
 
 
-def exchange(default: str | None) -> Decorator:
+def exchange(default: str | None) -> pages.Decorator:
     """Return the option --exchange; without a default, all exchanges are meant."""
     given: dict[str, Any] = {} if default is None else {"default": default, "show_default": True}
-    return click.option("--exchange", "-e", metavar="NAME", shell_complete=completed(lambda: ALGORITHMS),
+    return click.option("--exchange", "-e", metavar="NAME", shell_complete=pages.completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges" + (" [all]." if default is None else "."), **given)
 
 
 EXCHANGE, ANY_EXCHANGE = exchange(DEFAULT_ALGORITHM), exchange(None)
-AMONG = click.option("--among", metavar="FILE", shell_complete=FILES,
+AMONG = click.option("--among", metavar="FILE", shell_complete=pages.FILES,
                      help="Free nodes for --nodes K: a list, sinfo, pbsnodes.")
 NEIGHBOURS = click.option("--neighbours", type=click.FloatRange(0, 1), default=0.0, metavar="P",
                           help="Traffic of other nodes, as part of yours: 0 to 1 [0].")
 SCHEDULE = click.option("--schedule", metavar="NAME", default=SEQUENCE, show_default=True,
-                        shell_complete=completed(lambda: (*SCHEDULES, "best")),
+                        shell_complete=pages.completed(lambda: (*SCHEDULES, "best")),
                         help="When exchanges travel, or best.")
-DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
+DIRECTION = click.option("--direction", type=pages.Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="forward, backward, or pair: one of each at once.")
 
 
-def grid_option(default: str | None, meaning: str, other: str = "; without a grid, the best", **settings: Any) -> Decorator:
+def grid_option(default: str | None, meaning: str, other: str = "; without a grid, the best",
+                **settings: Any) -> pages.Decorator:
     """Return the options --decomposition and --grid; `other` says which decomposition is meant without a grid."""
     if default is not None:  # click treats a default of None as a given value
         settings |= {"default": default, "show_default": True}
-    return with_options(
+    return pages.with_options(
         click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)),
                      help=f"How the tasks share the array [as --grid says{other}]."),
         click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
@@ -403,10 +326,10 @@ ONE_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.", oth
 ANY_GRID = grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks [all].")
 
 
-def placements(multiple: bool = True, default: str | None = "best") -> Decorator:
+def placements(multiple: bool = True, default: str | None = "best") -> pages.Decorator:
     """Return the option --placement."""
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME",
-                        shell_complete=completed(lambda: PLACEMENTS, files=True), callback=_files_named,
+                        shell_complete=pages.completed(lambda: PLACEMENTS, files=True), callback=_files_named,
                         default=((default,) if default else ()) if multiple else default,
                         help="Placement or its file" + (", may be repeated" if multiple else "")
                              + (f" [{default}]." if default else "."))
@@ -419,7 +342,7 @@ def _files_named(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value if value is None else tuple(_files_named(ctx, param, each) for each in value)
 
 
-def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callable[..., Any]:
+def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS) -> Callable[..., Any]:
     """Add the machine options and --fft to a command; the command gets the resulting Question as `where`."""
     has = {option.name for option in getattr(command, "__click_params__", ())}
     knows_lines = "algorithm" in has
@@ -437,9 +360,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
             raise GridError("distributed lines are for predict and simulate: --decomposition line, and bricks with "
                             "--algorithm or --order; this command takes pencil, slab, brick")
         if knows_lines:
-            context = click.get_current_context()
-            named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-            given["line"] = lines_of(given, decomposition, asked.get("fft"), named)
+            given["line"] = lines_of(given, decomposition, asked.get("fft"), named())
         else:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
@@ -453,7 +374,7 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
                                    "a prediction",
                                    click.get_current_context())
         if given.get("traffic"):
-            _refuse_transform(click.get_current_context())
+            _refuse_transform()
         elif given.get("code"):
             raise click.UsageError("--code predicts the grids of a trace; name the trace with --traffic",
                                    click.get_current_context())
@@ -464,7 +385,13 @@ def on_machine(command: Callable[..., Any], tasks: Decorator = TASKS) -> Callabl
         return command(where=where, **given)
 
     hidden = (click.option(f"--{name}", hidden=True) for name in refused)
-    return with_options(MACHINE, NETWORK, NODES, tasks, *ON_NETWORK, FFT, *hidden)(resolved)
+    return pages.with_options(pages.MACHINE, pages.NETWORK, pages.NODES, tasks, *ON_NETWORK, pages.FFT, *hidden)(resolved)
+
+
+def named() -> list[str]:
+    """Return the names of the options that the user gave."""
+    context = click.get_current_context()
+    return [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
 
 
 def _placement_file(given: dict[str, Any]) -> str | None:
@@ -479,8 +406,8 @@ def _placement_file(given: dict[str, Any]) -> str | None:
 def _refuse_question(records: Any) -> None:
     """Refuse options of a question beside run records, which name their own network, grid and placement."""
     context = click.get_current_context()
-    asked = [o.opts[0] for o in context.command.params if o.name in (*signature(ask).parameters, *QUESTION)
-             and context.get_parameter_source(o.name) == ParameterSource.COMMANDLINE]
+    asked = [o.opts[0] for o in context.command.params if o.name in named()
+             and o.name in (*signature(ask).parameters, *QUESTION)]
     if asked:
         raise click.UsageError(f"{asked[0]} asks for a prediction, and {records[0]} has runs; leave one of both out",
                                context)
@@ -499,16 +426,19 @@ def refuse_whole(where: Question, asked: dict[str, Any]) -> None:
                            "`nodes`, or confirm with `whole_machine`")
 
 
-def given_words() -> list[str]:
-    """Return the running command with the given options."""
-    context = click.get_current_context()
-    words = ["pencilmap", context.info_name or ""]
+def _given() -> Iterator[tuple[click.Parameter, list[str]]]:
+    """Yield each given option or argument of the running command, as often as it is given, with its words."""
+    context, asked = click.get_current_context(), named()
     for option in context.command.params:
-        if option.name and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
+        if option.name in asked:
             value = context.params[option.name]
             for each in value if isinstance(value, tuple) else [value]:
-                words += [option.opts[0]] + ([] if each is True else [str(each)])
-    return words
+                yield option, [option.opts[0], *([] if each is True else [str(each)])]
+
+
+def given_words() -> list[str]:
+    """Return the running command with the given options."""
+    return ["pencilmap", click.get_current_context().info_name or "", *(word for _, words in _given() for word in words)]
 
 
 def given_options(other: str, without: Collection[str] = ()) -> list[str]:
@@ -520,18 +450,12 @@ def given_options(other: str, without: Collection[str] = ()) -> list[str]:
     group = context.find_root().command
     target = group.get_command(context.find_root(), other) if isinstance(group, click.Group) else None
     known = {name for option in (target.params if target else ()) for name in option.opts}
-    words: list[str] = []
-    for option in context.command.params:
-        if isinstance(option, click.Option) and option.name and option.opts[0] in known \
-                and not {*option.opts} & {*without, "--notes", "--wide"} \
-                and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
-            value = context.params[option.name]
-            for each in value if isinstance(value, tuple) else [value]:
-                words += [option.opts[0]] + ([] if each is True else [shell.word(str(each))])
-    return words
+    return [word for option, (name, *values) in _given()
+            if isinstance(option, click.Option) and name in known and not {*option.opts} & {*without, "--notes", "--wide"}
+            for word in (name, *map(shell.word, values))]
 
 
-def _refuse_transform(ctx: click.Context) -> None:
+def _refuse_transform() -> None:
     """Refuse the options of a transform beside --traffic.
 
     Raises
@@ -539,9 +463,9 @@ def _refuse_transform(ctx: click.Context) -> None:
     click.UsageError
         Naming the first such option.
     """
-    source = ParameterSource.COMMANDLINE
+    ctx, asked = click.get_current_context(), named()
     for name in OF_TRANSFORM:
-        if name in ctx.params and ctx.get_parameter_source(name) == source:
+        if name in asked:
             raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
     if ctx.params.get("time_limit"):
         raise click.UsageError("--time-limit cuts the search for a transform; with --traffic, --effort says how long to "

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -209,49 +210,20 @@ def _decompositions() -> Iterator[tuple[str, str]]:
     yield "line", "one array of --size N over all tasks (predict, simulate)"
 
 
-def _placements() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.placements import PLACEMENTS
-
-    for p in PLACEMENTS.values():
-        yield p.usage, p.meaning
-
-
-def _routings() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.kinds import ROUTINGS
-
-    for r in ROUTINGS.values():
-        yield r.usage, r.meaning
-    yield "all", "every rule, with the cut bound below them (predict, check)"
-
-
-def _exchanges() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.algorithms import ALGORITHMS
-
-    for name, algorithm in ALGORITHMS.items():
-        yield name, algorithm.meaning
-
-
-def _schedules() -> Iterator[tuple[str, str]]:
-    from pencilmap.model.schedules import SCHEDULES
-
-    for schedule in SCHEDULES.values():
-        yield schedule.usage, schedule.meaning
-    yield "best", "the fastest of those that keep the boxes, with its chunks"
-
-
-def _formats() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.formats import FORMATS
-
-    for name, form in FORMATS.items():
-        yield name, form.title
-
-
 def _traffic() -> Iterator[tuple[str, str]]:
-    from pencilmap.mapper.traffic_files import TRAFFIC_FILES
-
     yield "FILE", "a file of bytes between ranks; its format is recognised, or named as FILE,FORMAT:"
-    for name, form in TRAFFIC_FILES.items():
-        yield f"FILE,{name}", form.title
+    for name, title in _of("pencilmap.mapper.traffic_files:TRAFFIC_FILES")():
+        yield f"FILE,{name}", title
+
+
+def _of(table: str, *more: tuple[str, str]) -> Callable[[], Iterator[tuple[str, str]]]:
+    """Return a function that yields the names of a table ``module:TABLE`` with their meanings, then `more`."""
+    def names() -> Iterator[tuple[str, str]]:
+        for name, row in resolve_name(table).items():
+            yield getattr(row, "usage", name), getattr(row, "meaning", None) or row.title
+        yield from more
+
+    return names
 
 
 def _units() -> Iterator[tuple[str, str]]:
@@ -279,12 +251,14 @@ TOPICS = {
     "nodes": Topic("Nodes", "--nodes", _nodes),
     "transforms": Topic("Transforms", "--fft", _transforms),
     "decompositions": Topic("Decompositions", "--decomposition", _decompositions),
-    "placements": Topic("Placements", "--placement", _placements),
-    "routings": Topic("Routing rules", "--routing", _routings,
+    "placements": Topic("Placements", "--placement", _of("pencilmap.mapper.placements:PLACEMENTS")),
+    "routings": Topic("Routing rules", "--routing", _of("pencilmap.model.kinds:ROUTINGS", (
+        "all", "every rule, with the cut bound below them (predict, check)")),
                       ("Defaults: dimension-order on untwisted tori, minimal on dragonflies, else", "shortest-path.")),
-    "exchanges": Topic("Algorithms of the exchanges", "--exchange", _exchanges),
-    "schedules": Topic("Schedules", "--schedule", _schedules),
-    "formats": Topic("Placement formats", "--format", _formats),
+    "exchanges": Topic("Algorithms of the exchanges", "--exchange", _of("pencilmap.model.algorithms:ALGORITHMS")),
+    "schedules": Topic("Schedules", "--schedule", _of("pencilmap.model.schedules:SCHEDULES", (
+        "best", "the fastest of those that keep the boxes, with its chunks"))),
+    "formats": Topic("Placement formats", "--format", _of("pencilmap.mapper.formats:FORMATS")),
     "traffic": Topic("Traffic", "--traffic", _traffic, (
         "Numbers may have commas between them and a head above them: from,to,bytes.",)),
     "headings": Topic("Headings", "tables such as that of plan", _headings, ("More: docs/reference/command-line.md.",)),
@@ -320,6 +294,29 @@ def page(name: str) -> str:
 WIDTH = 80
 MOST_LINES = 60
 EXAMPLES = Path(__file__).parent / "examples"
+
+
+@click.command("help")
+@click.argument("topic", required=False)
+@click.pass_context
+def show_topic(ctx: click.Context, topic: str | None) -> None:
+    """Show the values that options take, by topic; or the help of a command."""
+    if topic is None:
+        echo("pencilmap help TOPIC explains the values of an option:\n")
+        echo("\n".join(f"  {name:16}{each.title}, for {each.option}" for name, each in TOPICS.items()))
+        return
+    if topic in TOPICS:
+        echo(page(topic))
+        return
+    parent = ctx.parent
+    assert parent is not None
+    group = parent.command
+    assert isinstance(group, click.Group)
+    found = group.get_command(parent, topic)
+    if found is None:
+        known = [*TOPICS, *group.list_commands(parent)]
+        raise click.UsageError(f"topic {topic!r} is unknown{near(topic, known)}; known are {', '.join(known)}", ctx)
+    echo(found.get_help(click.Context(found, info_name=topic, parent=parent)))
 
 
 class Page(click.Command):
@@ -363,7 +360,8 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 
 
 def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all_options: bool) -> None:
-    formatter.write(f"{_usage(command, ctx)}\n\n")
+    arguments = [p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument)]
+    formatter.write(f"Usage: {' '.join([ctx.command_path, '[OPTIONS]', *arguments])}\n\n")
     _paragraphs(formatter, command.help or "")
     shown = "" if all_options else examples(_name(ctx))
     if shown:
@@ -374,7 +372,7 @@ def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all
     formatter.write("\nOptions:\n" + "".join(_option(p, ctx, usual is options) for p in usual))
     rest = len(options) - len(usual)
     more = [f"{rest} more options: {ctx.command_path} --help-all"] if rest else []
-    topics = _topics(usual)
+    topics = dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in usual if p.name in TOPIC_OF_OPTION)
     more += [f"Values: pencilmap help {', '.join(topics)}"] if topics else []
     if more:
         formatter.write("\n" + "\n".join(part for line in more for part in _wrapped(line, WIDTH)) + "\n")
@@ -382,11 +380,6 @@ def _write(command: Any, ctx: click.Context, formatter: click.HelpFormatter, all
 
 def _name(ctx: click.Context) -> str:
     return ctx.command_path.removeprefix("pencilmap ").replace(" ", "-")
-
-
-def _usage(command: Page, ctx: click.Context) -> str:
-    words = [ctx.command_path, "[OPTIONS]", *(p.make_metavar(ctx) for p in command.params if isinstance(p, click.Argument))]
-    return "Usage: " + " ".join(words)
 
 
 def _paragraphs(formatter: click.HelpFormatter, text: str) -> None:
@@ -422,26 +415,7 @@ def _option(option: click.Option, ctx: click.Context, is_whole: bool) -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
-def _topics(options: Iterable[click.Option]) -> list[str]:
-
-    return list(dict.fromkeys(TOPIC_OF_OPTION[p.name] for p in options if p.name in TOPIC_OF_OPTION))
-
-
-def write_list(ctx: click.Context, formatter: click.HelpFormatter, groups: Mapping[str, Mapping[str, str]],
-               ending: str) -> None:
-    """Write the list of commands under their headings, each with its summary on one line."""
-    formatter.write(f"Usage: {ctx.command_path} COMMAND [OPTIONS]\n\n")
-    _paragraphs(formatter, ctx.command.help or "")
-    width = max(len(name) for commands in groups.values() for name in commands) + 2
-    for heading, commands in groups.items():
-        formatter.write(f"\n{heading}:\n")
-        formatter.write("".join(f"  {name:{width}}{summary}\n" for name, summary in commands.items()))
-    if ending:
-        formatter.write(f"\n{ending}\n")
-
-
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-HIDDEN = "help"  # a command that the list leaves out, because its last lines name it
 
 
 class Folder(click.Group):
@@ -468,17 +442,25 @@ class Folder(click.Group):
         return [name for names in self.groups.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx) and (cmd_name != HIDDEN or self.package.__name__.endswith("studies")):
-            return None
+        if cmd_name in self.commands or cmd_name not in self.list_commands(ctx):
+            return self.commands.get(cmd_name)
         with _one_blas_thread():
             return import_module(f"{self.package.__name__}.{cmd_name}").command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups = {heading: {name: self.summary(name) for name in names} for heading, names in self.groups.items()}
-        write_list(ctx, formatter, groups, self.ending)
+        formatter.write(f"Usage: {ctx.command_path} COMMAND [OPTIONS]\n\n")
+        _paragraphs(formatter, self.help or "")
+        width = max(map(len, self.list_commands(ctx))) + 2
+        for heading, names in self.groups.items():
+            formatter.write(f"\n{heading}:\n")
+            formatter.write("".join(f"  {name:{width}}{self.summary(name)}\n" for name in names))
+        if self.ending:
+            formatter.write(f"\n{self.ending}\n")
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of a command, without loading the command."""
+        if name in self.commands:
+            return str(self.commands[name].help).split("\n", 1)[0]
         tree = ast.parse((Path(self.package.__path__[0]) / f"{name}.py").read_text("utf-8"))
         found = (ast.get_docstring(part) for part in tree.body
                  if isinstance(part, ast.FunctionDef) and part.name == "command")
@@ -488,18 +470,15 @@ class Folder(click.Group):
                         args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, and refuse options that are given twice: click would silently use the last value."""
         if args and not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(self._unknown(ctx, args[0]), ctx)
+            known = self.list_commands(ctx)
+            raise click.UsageError(f"command {args[0]!r} is now {self.renamed[args[0]]}" if args[0] in self.renamed else
+                                   f"command {args[0]!r} is unknown{near(args[0], known)}; known are {', '.join(known)}",
+                                   ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not isinstance(command, click.Group) and not ctx.resilient_parsing:
             _check(click.Context(command, info_name=name, parent=ctx), rest)
         running(True)  # the modules of the command are loaded
         return name, command, rest
-
-    def _unknown(self, ctx: click.Context, name: str) -> str:
-        if name in self.renamed:
-            return f"command {name!r} is now {self.renamed[name]}"
-        known = self.list_commands(ctx)
-        return f"command {name!r} is unknown{near(name, known)}; known are {', '.join(known)}"
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from pencilmap.model.predict.question import ExchangePrediction, Question
 from pencilmap.model.predict.ranking import FIGURES, TRANSFORM, uncounted, worth
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TimeTerms
-from pencilmap.scripts.command_line.pages import with_options
 from pencilmap.scripts.command_line.tables import LEAST_TEXT, broken, fitted, labelled, lengths, print_table, say
 
 IDLE, MOST_IDLE = "*", 4  # mark of a grid with idle tasks; their number is given for up to this many such grids
@@ -205,10 +204,13 @@ def prediction_table(rows: Sequence[Row], title: str | None = None, wide: bool =
     a node.
     """
     predictions = [row.prediction for row in rows]
+    of = "dimension" if predictions[0].network.has_coordinates else "class of links"
+    several, *others = {p.network.link_classes for p in predictions}
+    classes = "" if others else f": {', '.join(several)}"  # of the numbers in a cell
     tables = [(None, *_narrow(rows, _once(rows, by), by, shapes, tasks))] + ([
         (f"{title}: one exchange after the other", *_sums(predictions)), ("by the schedule", *_scheduled(predictions)),
         ("times and messages of each exchange", *_messages(predictions)),
-        (_lengths_title(predictions), *_lengths(predictions))] if wide else [])
+        (f"lengths of each exchange, by {of}{classes}", *_lengths(predictions))] if wide else [])
     for heading, names, cells in tables:
         if cells:
             print_table(heading, names, cells, folds=True)
@@ -470,20 +472,15 @@ def _messages(predictions: Sequence[Prediction]) -> Cells:
     ranged = any(p.likely for p in predictions)
     return _table([*columns, "exchange", ">links", ">time", *[">range"] * ranged, ">messages", ">bytes\neach",
                    "busiest link"], [
-        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *[_move_range(p, stage)] * ranged, *messages_of(stage),
+        [*key(p), stage.name, _time(stage.t_s), _time(stage.time_s), *[_move_range(p, stage)] * ranged,
+         "-" if stage.work is None else stage.work.messages,
+         f"{stage.work.message_bytes:.0f}" if stage.work and stage.work.messages else "-",
          str(stage.busiest or "-")] for p in predictions for stage in p.moves])
 
 
 def _move_range(p: Prediction, move: ExchangePrediction) -> str:
     found = p.move_range_s(move)
     return expected_milliseconds(found) if found else "-"
-
-
-def _lengths_title(predictions: Sequence[Prediction]) -> str:
-    """The title of `_lengths`, with the names of the numbers in a cell."""
-    names = {p.network.link_classes for p in predictions}
-    of = "dimension" if predictions[0].network.has_coordinates else "class of links"
-    return f"lengths of each exchange, by {of}" + (f": {', '.join(names.pop())}" if len(names) == 1 else "")
 
 
 def _lengths(predictions: Sequence[Prediction]) -> Cells:
@@ -498,9 +495,9 @@ def _lengths(predictions: Sequence[Prediction]) -> Cells:
     return _table([*columns, "exchange", "m", "load", ">hops"], rows)
 
 
-def _table(columns: list[str], rows: Iterable[list[str]]) -> Cells:
+def _table(columns: list[str], rows: Iterable[list[Any]]) -> Cells:
     """Columns and rows, each row once, that fit a terminal."""
-    return fitted(columns, list(map(list, dict.fromkeys(map(tuple, rows)))), ["busiest link", ">links"])
+    return fitted(columns, [list(map(str, row)) for row in dict.fromkeys(map(tuple, rows))], ["busiest link", ">links"])
 
 
 def _load(p: Prediction, length: Fraction) -> str:
@@ -509,12 +506,6 @@ def _load(p: Prediction, length: Fraction) -> str:
 
 def _by_dimension(p: Prediction, values: Iterable[Fraction]) -> str:
     return lengths(scale(p) * x for x in values)
-
-
-def messages_of(stage: ExchangePrediction) -> tuple[str, str]:
-    """Return the messages that a task sends in an exchange, and the bytes of each; "-" if unknown."""
-    work = stage.work
-    return ("-", "-") if work is None else (str(work.messages), f"{work.message_bytes:.0f}" if work.messages else "-")
 
 
 @dataclass(frozen=True)
@@ -588,12 +579,6 @@ def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float
 
 def _time(seconds: float | None) -> str:
     return "-" if seconds is None else milliseconds(seconds)
-
-
-HALO = with_options(
-    click.option("--halo", type=click.IntRange(1), metavar="W", help="Also count a halo of W planes around the input."),
-    click.option("--weight", type=click.FloatRange(0, min_open=True), metavar="N",
-                 help="Number of these halos for each transform [1]."))
 
 
 def halo_table(found: Sequence[Prediction]) -> None:

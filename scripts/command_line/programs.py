@@ -100,8 +100,8 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 
 
-def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool) -> None:
-    """Print the options of a program, each with its launch order and its placement."""
+def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool, nodes: str = "") -> None:
+    """Print the options of a program, each with its launch order and its placement; `nodes` are those that a plan chose."""
     best = ranked.options[0]
     if as_json:
         print_json(*map(ranked.as_dict, ranked.options[:top]))
@@ -109,20 +109,21 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
     say(*_option_sentences(where, ranked, "a file"))
     echo()
     if _needs_file(ranked):
-        labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked), "-o FILE"]), shell=True)
+        labelled("write", " ".join(["pencilmap map", *_options_of_best(ranked, nodes), "-o FILE"]), shell=True)
         echo()
     show_options(ranked, top)
     show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
 
 
-def _options_of_best(ranked: Ranked) -> list[str]:
+def _options_of_best(ranked: Ranked, nodes: str = "") -> list[str]:
     """The words with which `map` writes the file of the fastest option: of a traced option its trace alone."""
-    name = ranked.options[0].name
+    name, chosen = ranked.options[0].name, ["--nodes", shell.word(nodes)] if nodes else []
+    without = ("--nodes",) if nodes else ()
     if name not in ranked.files:
-        return given_options("map")
+        return [*given_options("map", without=without), *chosen]
     file = ranked.files[name]
     text = file if file == name else f"{name}={file}"
-    return [*given_options("map", without=("--traffic", "--code")), "--traffic", shell.word(text)]
+    return [*given_options("map", without=("--traffic", "--code", *without)), *chosen, "--traffic", shell.word(text)]
 
 
 def show_options(ranked: Ranked, top: int | None = None) -> None:

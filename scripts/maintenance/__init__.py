@@ -1,1 +1,1 @@
-"""Programs for maintainers, not installed: benchmarks, placements on networks, tables of documents, files in `mapfiles`."""
+"""Programs for maintainers, not installed: benchmarks, placements on networks, tables of documents, `mapfiles`."""

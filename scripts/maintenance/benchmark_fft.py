@@ -6,7 +6,7 @@
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes, in a random order in each repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans. If a contestant ends the launch,
+(scripts/maintenance/contestants.py). A round is one launch of a case with new plans. If a contestant ends the launch,
 the others will run again without it. Ratios are medians over the repetitions, with their 95 % interval. The result of every
 repetition is checked. The machine should be quiet, because the times are wall-clock times.
 
@@ -39,7 +39,7 @@ from pencilmap.model.base.reading import parse_json, read_whole, reading
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.tables import print_table, shown
-from pencilmap.scripts.maintenance.benchmarks import (
+from pencilmap.scripts.maintenance.contestants import (
     CONTESTANTS,
     FAILED,
     OURS,
@@ -222,7 +222,7 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
         request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions,
                                        "seed": seed}))
-        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
+        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.contestants", request,
                    result]
         library = ensure_built(simulated=False).directory / "lib" / "libpencilfft.so"
         environment = os.environ | {  # NumPy uses huge pages by default
@@ -355,7 +355,13 @@ def main(sizes: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, 
                  for kind, precision, extents, grid in product(
                      types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids])]
         results = _read(earlier) if earlier else _measure(cases, names, rounds, repetitions, json_file)
-        _tell(results, names, write)
+        rows, short = rows_table(results, names), page_table(results)
+        print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
+                    [machine(results), *refusals(results)])
+        print_table(f"{OURS} compared with the fastest peer", *short)
+        if write:
+            fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
+            draw_benchmark(results, names, PICTURE)
     except PencilmapError as error:
         click.echo(f"benchmark_fft: {error}", err=True)
         sys.exit(1)
@@ -401,16 +407,6 @@ def _read(files: Sequence[str | Path]) -> dict[Case, list[dict[str, Any]]]:
 def _place(case: Case) -> tuple[int, int, int, tuple[int, int]]:
     """The sort key of a case in the tables."""
     return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid
-
-
-def _tell(results: dict[Case, list[dict[str, Any]]], names: Any, write: bool) -> None:
-    rows, short = rows_table(results, names), page_table(results)
-    print_table(f"Times, and those of {OURS} divided by them: median [95 % interval]", *rows,
-                [machine(results), *refusals(results)])
-    print_table(f"{OURS} compared with the fastest peer", *short)
-    if write:
-        fill(PAGE, MARKER, f"{machine(results)}.\n\n{markdown_table(*short)}")
-        draw_benchmark(results, names, PICTURE)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,40 @@
-"""Write the tables in documents and sources that follow from tables of the program, and the pages of publications.
+"""Write the tables in documents and sources that follow from tables of the program, pages of publications, and `mapfiles/`.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.write_tables               # the tables
     .venv/bin/python -m pencilmap.scripts.maintenance.write_tables SOURCE...     # docs/results/publications/SOURCE.md
+    .venv/bin/python -m pencilmap.scripts.maintenance.write_tables mapfiles
 
 tests/test_docs.py compares the documents with the same tables. A page of a publication has each table and figure, published
 and own values. Measured figures are computed only if the page has them already. ``SOURCE:FIGURE`` computes this figure
 alone. The rows of all other figures stay.
 """
 
+import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.formats import FORMATS, Job, mapping_text
 from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.mapper.seeds.products import best_product
+from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.kinds import KINDS, ROUTINGS
 from pencilmap.model.machines import machine_names
 from pencilmap.model.machines.machine import axes_of_jobs, load_machine
+from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import LaunchOrder, spoken
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.product import Product
+from pencilmap.model.predict import Prediction
 from pencilmap.model.schedules import SCHEDULES
+from pencilmap.scripts.command_line.commands.judge import expected_ranges
 from pencilmap.scripts.command_line.documents import END, between, fill, markdown_table, marker, result_file, write_result
-from pencilmap.scripts.command_line.studies.judge import expected_ranges
 from pencilmap.scripts.reproduce import SOURCES, title_of
 from pencilmap.scripts.reproduce.figure import KINDS as KINDS_OF_FIGURES, Compared, Figure
 
@@ -258,6 +268,77 @@ def write_page(asked: str) -> None:
             fill(path, PLACE, table_of(source, rows))
 
 
+# ---- the files in mapfiles ---------------------------------------------------------------------------------------------
+
+MAPFILES = ROOT / "mapfiles"  # ready placements of at most 64 ranks, each with its prediction in manifest.json
+
+PARTITIONS = [  # of the best product placement of the grid: machine, network, tasks per node, grid, formats
+    ("bluegene-p", "4x4x4", 1, "8x8", "bgl"),
+    ("bluegene-q", "2x2x2x2x2", 1, "4x8", "bgq"),
+    ("cray-xe6", "4x4x2:mesh", 2, "8x8", "cray"),
+    ("fugaku", "2x3x4", 1, "4x6", "vcoordfile rankmap"),
+    ("tpu-v5p", "2x2x4", 1, "4x4", "jax"),
+    (None, "4x4:mesh", 1, "4x4", "openmpi4 openmpi5 hydra intel hostfile slurm flux scotch"),
+]
+
+
+def entries() -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield all placements: (entry of the manifest, text of the file)."""
+    for machine, network, tasks_per_node, grid, formats in PARTITIONS:
+        for format_name in formats.split():
+            where = setting(machine, network, tasks_per_node=tasks_per_node, launcher=format_name)
+            product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
+            yield (_entry(where, machine, network, product, format_name),
+                   mapping_text(product.mapping(str(product)), format_name, Job(where.site)))
+
+
+def _entry(where: Setting, machine: str | None, network: str, product: Product, format_name: str) -> dict[str, Any]:
+    grid, tasks = product.grid, where.tasks_per_node
+    name = f"{machine or 'torus'}-{network.replace(':', '-')}-t{tasks}-{grid}.{format_name}"
+    words = ["pencilmap", "map", *(["--machine", machine] if machine else []), "--network", network,
+             "--tasks-per-node", str(tasks), "--grid", str(grid), "--placement", str(product),
+             "--format", format_name, "--output", name]
+    default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
+    entry = {"file": name, "machine": machine, "network": network, "tasks_per_node": tasks, "ranks": grid.n_tasks,
+             "grid": str(grid), "placement": str(product), "format": format_name,
+             "prediction": _numbers(where.predict(product)), "default": default, "command": shell.command(words)}
+    return entry | ({"other_defaults": others} if others else {})
+
+
+def _launched(where: Setting, grid: ProcessGrid, order: str) -> dict[str, Any]:
+    """The launch order and its prediction."""
+    return {"order": order, "title": where.site.launch_phrase(order),
+            **_numbers(where.predict(where.place(f"default:{order}", grid)))}
+
+
+def _numbers(prediction: Prediction) -> dict[str, Any]:
+    """The part of a prediction in the manifest: effective lengths, routed loads, their sum, the certificate."""
+    stages = [{"name": stage.name, "m": _rounded(stage.m), "load": _rounded(stage.load)} for stage in prediction.stages]
+    return {"stages": stages, "certificate": _rounded(prediction.certificate), "sum": _rounded(prediction.cost)}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_rounded(v) for v in value]
+    return None if value is None else round(float(value), 6)
+
+
+def make(folder: Path = MAPFILES) -> None:
+    """Write all files into a folder, and remove obsolete ones. The same input gives the same bytes."""
+    folder.mkdir(exist_ok=True)
+    made, kept = [], {"README.md", "manifest.json"}
+    for entry, text in entries():
+        made.append(entry)
+        write_whole(folder / entry["file"], text)
+        kept.add(entry["file"])
+    lines = ",\n".join("  " + json.dumps(entry) for entry in made)  # one a line for readable differences
+    write_whole(folder / "manifest.json", '{"made by": "python -m pencilmap.scripts.maintenance.write_tables mapfiles",\n '
+                f'"entries": [\n{lines}\n]}}\n')
+    for path in folder.iterdir():
+        if path.name not in kept:
+            path.unlink()
+
+
 def main() -> None:
     """Write every table and result file. A file that would not change is left alone, because headers rebuild the library."""
     for file, first, last, content in TABLES:
@@ -270,7 +351,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    for source in sys.argv[1:]:
-        write_page(source)
+    for asked in sys.argv[1:]:
+        if asked == "mapfiles":
+            make()
+        else:
+            write_page(asked)
     if not sys.argv[1:]:
         main()

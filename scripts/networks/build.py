@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pencilmap.mapper.base.progress import say
 from pencilmap.model.base.errors import PencilmapError
@@ -72,18 +71,14 @@ def find_build() -> Build:
     source = root / "fft_runner"
     if not (source / "CMakeLists.txt").is_file():
         raise BuildError(f"{source}/CMakeLists.txt is missing; use a checkout of pencilmap, or install the package again")
-    return Build(source, _directory(root))
-
-
-def _directory(root: Path) -> Path:
     if os.environ.get(BUILD_VARIABLE):
-        return Path(os.environ[BUILD_VARIABLE]).absolute()
+        return Build(source, Path(os.environ[BUILD_VARIABLE]).absolute())
     if (root / "pyproject.toml").is_file():
-        return root / "build"
+        return Build(source, root / "build")
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if not os.path.isabs(cache):  # a user without a home
         raise BuildError(f"there is no home folder for a build; name a folder with {BUILD_VARIABLE}")
-    return Path(cache) / "pencilmap" / "build"
+    return Build(source, Path(cache) / "pencilmap" / "build")
 
 
 def ensure_built(simulated: bool = True) -> Build:
@@ -170,19 +165,15 @@ def check_tools(simulated: bool = True) -> None:
     missing = {name: package for name, package in COMMAND_PACKAGES.items()
                if not shutil.which(name) and (simulated or package != SIMGRID)}
     if "cc" not in missing:
-        missing |= {name: package for name, package in HEADER_PACKAGES.items() if not _has_header(name)}
+        missing |= {name: package for name, package in HEADER_PACKAGES.items() if subprocess.run(
+            ["cc", "-E", "-"], input=f"#include <{name}>\n", text=True, capture_output=True, timeout=60).returncode}
     if missing:
         raise BuildError(f"the runner cannot be built, {', '.join(missing)} not found; on Debian: "
                          f"apt-get install {' '.join(dict.fromkeys(missing.values()))}")
 
 
-def _has_header(name: str) -> bool:
-    probe = subprocess.run(["cc", "-E", "-"], input=f"#include <{name}>\n", text=True, capture_output=True, timeout=60)
-    return probe.returncode == 0
-
-
 @contextmanager
-def _locked(path: Path) -> Iterator[Any]:
+def _locked(path: Path) -> Iterator[None]:
     """Lock a directory for one build at a time, because tests and simulations run in parallel."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from pencilmap.mapper.base.files import append_whole, check_appendable, temporary_folder
 from pencilmap.mapper.base.progress import say
@@ -150,32 +149,30 @@ def serial_fftw_s(n: int, reps: int = 5) -> float:
     return median(times)
 
 
-def _listed(values: list[int | str] | Sequence[int] | Sequence[str]) -> str:
+def _listed(values: Sequence[int] | Sequence[str]) -> str:
     return ",".join(map(str, values))
 
 
-def _mpirun(program: str, ranks: int, *words: int | str | Path, mpi: str = OPEN_MPI) -> Any:
-    command = [*_starter(ranks, program, mpi), *map(str, words)]
+def _mpirun(program: str, ranks: int, *words: int | str | Path, mpi: str = OPEN_MPI) -> str:
+    if mpi == MPICH:
+        if not has_mpich():
+            raise MeasureError("MPICH is not installed here, so nothing can be compared with it: apt-get install mpich "
+                               "libmpich-dev")
+        command = ["mpiexec.mpich", "-n", str(ranks), str(built_for_mpich() / program)]
+    else:
+        starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+        if starter is None:
+            raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
+        command = [starter, "-n", str(ranks), "--oversubscribe", str(ensure_built().program(program))]
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MPIRUN_TIMEOUT_S, env=environment)
+        done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, timeout=MPIRUN_TIMEOUT_S,
+                              env=environment)
     except subprocess.TimeoutExpired as error:
         raise MeasureError(f"{program} did not end within {MPIRUN_TIMEOUT_S} s") from error
     if done.returncode:
         raise MeasureError(f"{program} failed; its output ends with\n{tail(done.stdout + done.stderr)}")
     return done.stdout
-
-
-def _starter(ranks: int, program: str, mpi: str) -> Any:
-    if mpi == MPICH and not has_mpich():
-        raise MeasureError("MPICH is not installed here, so nothing can be compared with it: apt-get install mpich "
-                           "libmpich-dev")
-    if mpi == MPICH:
-        return ["mpiexec.mpich", "-n", str(ranks), str(built_for_mpich() / program)]
-    starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
-    if starter is None:
-        raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
-    return [starter, "-n", str(ranks), "--oversubscribe", str(ensure_built().program(program))]
 
 
 # Run network_probe and the particle-mesh Ewald example pme_c on simulated networks, whose parameters are known.
@@ -210,7 +207,7 @@ def simulate_probe(network: SimulatedNetwork, json_path: str | PathLike[str], si
     append_whole(json_path, text, SimulationError)
 
 
-def _ran(name: str, network: SimulatedNetwork, ranks: int, command: Any, timeout_s: float, cancelled: threading.Event,
+def _ran(name: str, network: SimulatedNetwork, ranks: int, command: list[str], timeout_s: float, cancelled: threading.Event,
          result: str = "output.txt") -> str:
     """Run a command on the first hosts of a network and return the text of a file that it writes."""
     with work_directory() as work:

@@ -161,7 +161,16 @@ class SimulatedNetwork:
 
     def platform_text(self) -> str:
         """Return the input of the platform plugin."""
-        values = self._torus_values() if self.is_torus else {"routes": ROUTES_FILE}
+        torus = self.network
+        values = {"routes": ROUTES_FILE} if not self.is_torus else {
+            "shape": str(as_torus(torus)),
+            "bandwidth_bytes_per_s": " ".join(repr(b) for b in torus.bandwidth or ()),
+            "cables": " ".join(str(c) for c in as_torus(torus).cables),
+            "latency_s": repr(float(self.latency_s)),
+            "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
+            "tie": self.tie,
+            "order": " ".join(str(d) for d in self.order),
+        }
         if self.message_s or self.larger_messages:
             larger = [f"{size}:{start!r}" for size, start in self.larger_messages]
             values["message_s"] = " ".join([repr(self.message_s), *larger])
@@ -169,17 +178,6 @@ class SimulatedNetwork:
         if self.flops:
             values["speed_flops"] = repr(float(self.flops))
         return "".join(f"{key} = {value}\n" for key, value in values.items())
-
-    def _torus_values(self) -> dict[str, str]:
-        return {
-            "shape": str(as_torus(self.network)),
-            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.network.bandwidth or ()),
-            "cables": " ".join(str(c) for c in as_torus(self.network).cables),
-            "latency_s": repr(float(self.latency_s)),
-            "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
-            "tie": self.tie,
-            "order": " ".join(str(d) for d in self.order),
-        }
 
     def files(self, host_of_rank: Sequence[str]) -> dict[str, str]:
         """Return names and texts of the files for smpirun: platform, hosts, and routes unless the network is a torus."""
@@ -275,7 +273,8 @@ class Simulation:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         _check_hosts(self.host_of_rank, self.network, self.grid)
         for word in (self.exchange, self.schedule, self.algorithm, *_label_options(self.labels)):
-            _check_word(word)
+            if not re.fullmatch(r"[\w.,:;+=/@%~^-]+", word):  # the shell script smpirun splits and expands words
+                raise SimulationError(f"{word!r} cannot be passed through smpirun; use letters, digits and .,:;+=/@%~^-")
 
     @property
     def name(self) -> str:
@@ -416,12 +415,6 @@ def _check_hosts(host_of_rank: Sequence[str], simulated: SimulatedNetwork, grid:
             raise SimulationError(f"rank {rank}: {problem}")
 
 
-def _check_word(word: str) -> None:
-    """Raise SimulationError unless the shell script smpirun keeps the word whole: the script splits and expands words."""
-    if not re.fullmatch(r"[\w.,:;+=/@%~^-]+", word):
-        raise SimulationError(f"{word!r} cannot be passed through smpirun; use letters, digits and .,:;+=/@%~^-")
-
-
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
@@ -452,14 +445,14 @@ def _write_inputs(simulation: Simulation, work: Path) -> None:
         (work / name).write_text(text + (usage if name == "platform.txt" else ""))
     if simulation.mapfile:
         try:
-            shutil.copyfile(simulation.mapfile, work / _mapfile_name(simulation))
+            shutil.copyfile(simulation.mapfile, work / _mapfile_name(simulation.mapfile))
         except OSError as error:
             raise SimulationError(f"mapfile {simulation.mapfile} cannot be read: {error.strerror}") from error
 
 
-def _mapfile_name(simulation: Any) -> Any:
+def _mapfile_name(mapfile: Path) -> str:
     """Return the name of the mapfile without blanks, because a blank would end the name in the record."""
-    return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
+    return re.sub(r"[^\w.-]", "_", Path(mapfile).name)
 
 
 def _command(simulation: Simulation, build: Build) -> list[str]:
@@ -498,7 +491,7 @@ def _runner_options(run: Simulation) -> list[str]:
                     "--order": [run.line.order]}
     unusual = {"--type": (run.type, "c2c"), "--schedule": (run.schedule, SEQUENCE), "--halo": (run.halo, 0),
                "--skip": (run.skip, ""), "--fields": (run.fields, 1),
-               "--mapfile": (run.mapfile and _mapfile_name(run), None)}
+               "--mapfile": (run.mapfile and _mapfile_name(run.mapfile), None)}
     options |= {option: [value] for option, (value, usual) in unusual.items() if value != usual}
     words = [str(word) for option, values in options.items() for word in (option, *values)]
     labels = [word for label in _label_options(run.labels) for word in ("--label", label)]
@@ -555,7 +548,7 @@ def _records(text: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _termination_as_exit() -> Iterator[Any]:
+def _termination_as_exit() -> Iterator[None]:
     """Raise an exception on SIGTERM while simulations run, so that the simulations end too."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield

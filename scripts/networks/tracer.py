@@ -12,12 +12,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def understand(command: Sequence[str]) -> Launch:
     return Launch(tuple(command), at, mpi)
 
 
-def _with_programs(command: Sequence[str], is_open_mpi: Any) -> Any:
+def _with_programs(command: Sequence[str], is_open_mpi: bool) -> list[str]:
     """Return the command with the programs in the file of Open MPI's `--app FILE`, to which no other option applies."""
     at = next((i for i, word in enumerate(command[:-1]) if word in ("--app", "-app")), None) if is_open_mpi else None
     if at is None:
@@ -100,13 +100,13 @@ def _with_programs(command: Sequence[str], is_open_mpi: Any) -> Any:
     return [*command[:at], *colons[1:], *command[at + 2:]]
 
 
-def _of_slurm(command: Sequence[str]) -> Any:
+def _of_slurm(command: Sequence[str]) -> list[str]:
     """Return the words of the file that srun's `--multi-prog` takes in place of a program."""
     file = next((word for word in command[1:] if Path(word).is_file()), None)
     return [word for words in _lines_of(file) for word in words] if file and "--multi-prog" in command else []
 
 
-def _lines_of(path: str | PathLike[str]) -> Any:
+def _lines_of(path: str | PathLike[str]) -> list[list[str]]:
     """Return the words of each line of a file with the programs of a launcher."""
     content = read_whole(path, TrafficError).decode("utf-8", "replace")
     try:
@@ -115,17 +115,17 @@ def _lines_of(path: str | PathLike[str]) -> Any:
         raise TrafficError(f"{path}: {error}") from error
 
 
-def _family(text: str, patterns: Any) -> Any:
+def _family(text: str, patterns: dict[str, str]) -> str | None:
     return next((mpi for mpi, pattern in patterns.items() if re.search(pattern, text)), None)
 
 
-def _linked(word: str) -> Any:
+def _linked(word: str) -> str | None:
     """Return the MPI library that a program or library is linked with, None without one."""
     path = shutil.which(word)
     return _family(_output(["ldd", os.path.realpath(path)]), _LIBRARIES) if path else None
 
 
-def _output(command: Sequence[str]) -> Any:
+def _output(command: Sequence[str]) -> str:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", timeout=_TIMEOUT_S)
@@ -154,8 +154,9 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     build = find_build()
     own = build.directory / "lib" / LIBRARY
     compiled = build.directory / "traffic" / launch.mpi.replace(" ", "-").lower() / LIBRARY
-    fresh = () if _is_old(compiled, build.source / "traffic") else (compiled,)
-    for path in (Path(given),) if given else (own, *fresh):
+    source = max((file.stat().st_mtime for file in (build.source / "traffic").glob("*.[ch]")), default=0.0)
+    is_old = compiled.is_file() and compiled.stat().st_mtime < source
+    for path in (Path(given),) if given else (own,) if is_old else (own, compiled):
         if path.is_file() and _family(_output(["ldd", str(path)]), _LIBRARIES) == launch.mpi:
             return path.absolute()
     if given:
@@ -169,7 +170,7 @@ def library_for(launch: Launch, given: str | None = None) -> Path:
     return compiled.absolute()
 
 
-def _compiler(launch: Launch) -> Any:
+def _compiler(launch: Launch) -> Path:
     """Return the compiler of MPI beside the launcher, which has the same ending: mpicc.mpich beside mpirun.mpich.
 
     Another launcher, such as srun, has none, so it is the compiler of this MPI on the path.
@@ -189,18 +190,13 @@ def _compiler(launch: Launch) -> Any:
     return Path(path)
 
 
-def _compiles_for(compiler: Any) -> Any:
+def _compiles_for(compiler: str) -> str | None:
     """Return the MPI library of a compiler, which shows its command by one of these options."""
     text = _output([compiler, "-show"])
     return OPEN_MPI if re.search("open-?mpi", text) else MPICH if "mpich" in text.lower() else None
 
 
-def _is_old(path: Any, source: Any) -> Any:
-    """Whether a tracer that was compiled here is older than its source."""
-    return path.is_file() and path.stat().st_mtime < max((file.stat().st_mtime for file in source.glob("*.[ch]")), default=0)
-
-
-def _compile(source: Any, compiler: Any, path: Any) -> None:
+def _compile(source: Path, compiler: Path, path: Path) -> None:
     aside = path.with_suffix(f".new-{os.getpid()}")
     command = [compiler, "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", *sorted(source.glob("*.c")), "-o",
                aside, "-ldl", "-pthread"]
@@ -257,7 +253,7 @@ def traced_command(launch: Launch, library: Path, output: Path, monitoring: Path
     return [*before, *own, *rest], {}
 
 
-def _preloading(words: Any, library: Path | str) -> Any:
+def _preloading(words: Iterable[str], library: str) -> list[str]:
     """Let a choice of preloaded libraries for a program, by option or `env`, have the tracer in front."""
     found = [f"LD_PRELOAD={library}:{word.partition('=')[2]}" if word.startswith("LD_PRELOAD=") else word for word in words]
     for i in range(len(found) - 2):
@@ -266,7 +262,7 @@ def _preloading(words: Any, library: Path | str) -> Any:
     return found
 
 
-def _with_monitoring(words: Any, environment: Any) -> Any:
+def _with_monitoring(words: list[str], environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Let a choice of the point-to-point layer (pml) by option or variable have monitoring in its list."""
     for i in range(len(words) - 2):
         if words[i] in ("--mca", "-mca", "-gmca", "--gmca") and words[i + 1] == "pml":
@@ -275,7 +271,7 @@ def _with_monitoring(words: Any, environment: Any) -> Any:
     return words, {"pml": _listed(chosen)} if chosen else {}
 
 
-def _listed(chosen: Any) -> Any:
+def _listed(chosen: str) -> str:
     return chosen if "monitoring" in chosen or chosen.startswith("^") else f"{chosen},monitoring"
 
 
@@ -329,7 +325,7 @@ def trace(launch: Launch, library: Path, output: Path, monitoring: bool = True, 
         return Traced(status, traffic, problem=problem)
 
 
-def _of_cut_program(raw: Any, output: Path, status: Any = 1) -> Any:
+def _of_cut_program(raw: Path, output: Path, status: int = 1) -> Traced:
     """Return what the ranks of a program have written that did not come to MPI_Finalize, and write it to the output."""
     first, end = Path(f"{raw}.rank-0"), time.monotonic() + (_LATE_S if status else 0)
     while True:  # ranks may outlive their launcher
@@ -347,7 +343,7 @@ class MonitoringError(TrafficError):
     """The counts of Open MPI cannot be used."""
 
 
-def _measured(traffic: Traffic, first: Any) -> Any:
+def _measured(traffic: Traffic, first: Path) -> Traffic:
     """Return the traffic with Open MPI's counts, of which this is the first file."""
     if not first.is_file():
         raise MonitoringError("it has written none")
@@ -394,26 +390,21 @@ def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
     return joined([counts.pairs.of([MEASURED]), beyond.where(in_calls & (beyond.bytes > 0) & (beyond.messages > 0))])
 
 
-def _run(command: Sequence[str], environment: Any, printed: IO[str] | None) -> Any:
+def _run(command: Sequence[str], environment: Mapping[str, str], printed: IO[str] | None) -> int:
     """Run a command to its end and return its exit status, 128 + n for signal n. It ends with this process."""
-    with _ended(subprocess.Popen(command, env=environment, stdout=printed)) as process:
-        status = process.wait()
-    return status if status >= 0 else 128 - status
-
-
-@contextmanager
-def _ended(process: Any) -> Iterator[Any]:
+    process = subprocess.Popen(command, env=environment, stdout=printed)
     try:
-        yield process
+        status = process.wait()
     except BaseException:
         with _undisturbed():
             _end(process)
         raise
+    return status if status >= 0 else 128 - status
 
 
-def _end(process: Any) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a launcher, which often has got the same signal: Open MPI's loses the ranks at the second one."""
-    for end, seconds in ((lambda: None, _SAME_SIGNAL_S), (process.terminate, _END_S), (process.kill, _END_S)):
+    for end, seconds in ((process.poll, _SAME_SIGNAL_S), (process.terminate, _END_S), (process.kill, _END_S)):
         end()
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
@@ -421,7 +412,7 @@ def _end(process: Any) -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[Any]:
+def _undisturbed() -> Iterator[None]:
     """Ignore further signals while a run ends: `timeout` sends SIGTERM to a command, and once more to all its processes."""
     numbers = (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ()
     before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]

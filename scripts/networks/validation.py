@@ -29,7 +29,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.published import PUBLISHED
 from pencilmap.model.times.timing import exchange_terms
 from pencilmap.model.traffic.exchange import Exchange, exchanges, halo, remaps
-from pencilmap.model.traffic.loads import m_time, routed_joint
+from pencilmap.model.traffic.loads import JointLoads, m_time, routed_joint
 from pencilmap.scripts.networks.simulated import (
     ENVELOPE_BYTES,
     SimulatedNetwork,
@@ -142,17 +142,13 @@ def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: st
     missing, some = [name for name in runs if name not in found], len(os.sched_getaffinity(0))
     for start in range(0, len(missing), some):
         names = missing[start:start + some]
-        batch = [_labelled(runs[name](), name) for name in names]
+        batch = [replace(run, labels={**run.labels, "case": name}) for name in names for run in [runs[name]()]]
         for name, records in zip(names, simulate_all(batch, json_path=records_path, timeout_s=timeout_s)):
             found[name] = records[0]
     return found
 
 
-def _labelled(run: Simulation, name: str) -> Simulation:
-    return replace(run, labels={**run.labels, "case": name})
-
-
-def _beside_the_best(rows: Any) -> Any:
+def _beside_the_best(rows: list[Row]) -> list[Row]:
     """Add the simulated time of the best placement in sequence to rows of the same grid and transform."""
     sums: dict[tuple[Any, ...], float] = {}
     for row in rows:
@@ -171,25 +167,25 @@ def _read(path: Path | str | PathLike[str] | None) -> dict[str, dict[str, Any]]:
     return {record["labels"]["case"]: record for record in read_records(path) if "case" in record["labels"]}
 
 
-def _simulation(case: Case) -> Any:
+def _simulation(case: Case) -> Simulation:
     where = case.setting()
     return simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
                          exchange=case.exchange, halo=case.halo, timing_only=case.timing_only, verify=case.verify)
 
 
-def _network(where: Question, case: Case) -> Any:
+def _network(where: Question, case: Case) -> SimulatedNetwork:
     return SimulatedNetwork(where.network, rule=case.rule, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
                             message_s=case.message_s)
 
 
-def _injection(where: Question) -> Any:
+def _injection(where: Question) -> float | None:
     """Return bytes per second that the tasks of a node together may send; None for no limit."""
     task = where.costs.injection_per_task
     limits = [where.costs.injection_per_node, None if task is None else task * where.tasks_per_node]
     return min((limit for limit in limits if limit), default=None)
 
 
-def _rows(case: Case, record: Record) -> Iterator[Any]:
+def _rows(case: Case, record: Record) -> Iterator[Row]:
     where: Any = case.setting()
     grid = case.process_grid()
     placed = where.place(case.placement, grid)
@@ -201,7 +197,10 @@ def _rows(case: Case, record: Record) -> Iterator[Any]:
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
     published, mapping = _published(case), placed.mapping(case.placement)
     if grid.decomposition.has_bricks:
-        yield from _remaps(case, grid, record, network, mapping)
+        for exchange, predicted in zip(remaps(grid, where.transform), network.remaps):
+            yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
+                      simulated_s=record["phases"][f"exchange_{exchange.name}"]["max_s"][0], software_s=0.0,
+                      time_s=predicted.time_s or 0.0, published_s=None)
         return
     for stage, exchange, simulated, predicted in zip(grid.decomposition.exchanges, exchanges(grid, where.transform),
                                                      network.stages, model.stages):
@@ -215,14 +214,7 @@ def _rows(case: Case, record: Record) -> Iterator[Any]:
                   published_s=published.get(stage.name))
 
 
-def _remaps(case: Any, grid: ProcessGrid, record: Record, network: Any, mapping: Mapping) -> Iterator[Any]:
-    for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
-        yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
-                  simulated_s=record["phases"][f"exchange_{exchange.name}"]["max_s"][0], software_s=0.0,
-                  time_s=predicted.time_s, published_s=None)
-
-
-def _halo(case: Case, grid: ProcessGrid, record: Record, mapping: Mapping) -> Any:
+def _halo(case: Case, grid: ProcessGrid, record: Record, mapping: Mapping) -> Row:
     transform: Any = case.setting().transform
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
@@ -240,7 +232,7 @@ def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mappi
     return (stage.time_s or 0.0) + sum(added)
 
 
-def _joint_rows(case: Case, record: Record) -> Iterator[Any]:
+def _joint_rows(case: Case, record: Record) -> Iterator[Row]:
     """Return a single row for all exchanges of a transform, or of a pair of transforms."""
     where: Any = case.setting()
     grid = case.process_grid()
@@ -271,21 +263,21 @@ def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction
     return sum(time for time in times if time is not None)
 
 
-def _joint(mapping: Mapping, parts: Any) -> Any:
+def _joint(mapping: Mapping, parts: Sequence[Exchange]) -> JointLoads:
     return routed_joint(mapping.network, parts, mapping.node_of_rank, routing(ROUTING, mapping.network))
 
 
-def _messages(exchange: Exchange) -> Any:
+def _messages(exchange: Exchange) -> int:
     """Count the messages of all ranks, including messages to themselves."""
     return prod(int((weight > 0).sum()) for weight in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
 
 
-def _bytes(exchange: Exchange) -> Any:
+def _bytes(exchange: Exchange) -> int:
     return exchange.unit_bytes * prod(int(weight.sum()) for weight in (exchange.group_weight, exchange.send_weight,
                                                                        exchange.receive_weight))
 
 
-def _published(case: Case) -> Any:
+def _published(case: Case) -> dict[str, float]:
     cells = PUBLISHED[case.machine]() if case.machine in PUBLISHED else ()
     return {c.phase: c.time_s for c in cells if (str(c.transform.nx), str(c.grid), c.placement, c.tasks_per_node)
             == (case.fft, case.grid, case.placement, case.tasks_per_node)}
@@ -448,7 +440,7 @@ def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> flo
     return _crossing([exchanges_s(found[0]) for found in records], sizes[0])
 
 
-def _crossing(times: list[float], low: Any) -> float:
+def _crossing(times: list[float], low: int) -> float:
     """Return the break-even of two algorithms, from the times of each at a size and at twice that size."""
     return break_even(*(LineTimes(0, 2 * a - b, (b - a) / low) for a, b in (times[:2], times[2:])))
 

@@ -167,9 +167,12 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: Target, title: s
         _lattice_lines(axes, lattices)
         _nodes(axes, lattices, groups, empty)
         _labels(axes, lattices)
-        looks = _looks(groups)
-        drawn.legend(handles=[_mark(what, text, looks) for what, text in legend.items()], loc="lower center",
-                     ncols=len(legend), columnspacing=1.5)
+        looks = looks_of(groups)
+        from matplotlib.lines import Line2D
+
+        marks = [Line2D([], [], color=looks[what][0], marker=looks[what][1], markersize=5,
+                        linewidth=1.3 * (what not in LOOK), label=text) for what, text in legend.items()]
+        drawn.legend(handles=marks, loc="lower center", ncols=len(legend), columnspacing=1.5)
         save(drawn, path)
 
 
@@ -231,19 +234,14 @@ GROUP_LOOKS = ((canvas.BLUE, "o", 0.26), (canvas.VERMILLION, "s", 0.22), (canvas
 LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "empty": (canvas.GREY, "x", 0.14)}
 
 
-def _looks(groups: Iterable[str]) -> dict[str, tuple[str, str, float]]:
-    """Return the look of each kind of node: in one group, in several, in none, and without a task."""
+def looks_of(groups: Iterable[str]) -> dict[str, tuple[str, str, float]]:
+    """Return colour, marker and size, in distances of nodes, of each kind: a group, or "both", "other", "empty"."""
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
-
-
-def look_of(kind: str, groups: Iterable[str]) -> tuple[str, str, float]:
-    """Return colour, marker and size, in distances of nodes, of a kind: a group, or "both", "other", "empty"."""
-    return _looks(groups)[kind]
 
 
 def _nodes(axes: Any, lattices: Lattices, groups: Any, empty: Ints) -> None:
     """Draw the marks of all nodes: of each group, of other nodes, and of nodes without a task."""
-    kinds, looks = kinds_of_nodes(groups), _looks(groups)
+    kinds, looks = kinds_of_nodes(groups), looks_of(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
     _scatter(axes, lattices, rest, "other-nodes", 2, *looks["other"])
     _scatter(axes, lattices, empty, "empty-nodes", 2, *looks["empty"])
@@ -311,10 +309,3 @@ def _legend(groups: Any, empty: Ints) -> dict[str, str]:
     if len(empty):
         meaning["empty"] = "no task"
     return meaning
-
-
-def _mark(what: str, text: str, looks: dict[str, tuple[str, str, float]]) -> Any:
-    from matplotlib.lines import Line2D
-
-    colour, marker, _ = looks[what]
-    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.3 * (what not in LOOK), label=text)

@@ -20,7 +20,7 @@ from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.traffic.loads import LinkLoads, m_scale
 from pencilmap.scripts.pictures.canvas import BLACK, CYCLE, TALLEST, WIDTH, Target, figure, heading, load_colours, save
-from pencilmap.scripts.pictures.image import STUB, Lattices, groups_of, kinds_of_nodes, look_of
+from pencilmap.scripts.pictures.image import STUB, Lattices, groups_of, kinds_of_nodes, looks_of
 from pencilmap.scripts.pictures.text import cable_loads
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) ->
             axes.tick_params(axis="x", length=0)
         for axes in panels[::columns]:
             axes.set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
-        _legend_of_bars(drawn, panels[0], predictions[0].network)
+        _legend_of_bars(drawn, predictions[0].network)
         save(drawn, path)
 
 
@@ -230,7 +230,7 @@ def _bars(axes: Any, exchanges: tuple[ExchangePrediction, ...], network: Torus |
     axes.set_ylim(bottom=0)
 
 
-def _legend_of_bars(drawn: "Figure", axes: Any, network: Torus | Network) -> None:
+def _legend_of_bars(drawn: "Figure", network: Torus | Network) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -304,8 +304,9 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
         switches = np.array([v for v in range(network.n_nodes, V) if v not in implied], dtype=np.int64)
         others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
         labels = {name: f"{name} {number}" for name, (number, _) in groups.items()} | {"other": None, "both": "in both"}
+        looks = looks_of(groups)
         for name, nodes in {"other": others, **kinds}.items():
-            colour, marker, _ = look_of(name, groups)
+            colour, marker, _ = looks[name]
             axes.scatter(*where[nodes].T, s=14 if name == "other" else 46, c=colour, marker=marker, zorder=3,
                          gid=f"{name}-hosts", label=labels[name])
         axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=BLACK, marker="h", zorder=2,

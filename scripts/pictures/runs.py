@@ -1,7 +1,7 @@
 """Run records, published measurements and exchanges alone, and how a time depends on ranks and partition."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from math import prod
 from textwrap import wrap
@@ -11,6 +11,7 @@ from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.studies.node_counts import RankedShape, ScalingPoint, efficiency
 from pencilmap.mapper.studies.transposes import Case, by_exchange, ratios
 from pencilmap.model.base.errors import FigureError
+from pencilmap.model.base.units import counted
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.published import CLOSE, Judged
 from pencilmap.scripts.pictures import canvas
@@ -42,6 +43,7 @@ class Point:
     fastest: float
     model: float | None  #: by the time model
     nominal: float  #: of the link
+    is_fitted: bool = True  #: whether the mark is filled: that of a time in the fit of the model, if others are not
 
 
 def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
@@ -81,39 +83,43 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
     with figure(2.3 + top + 0.17 * sum(1 + line.get_label().count("\n") for line in legend), WIDTH) as drawn:
         axes = drawn.subplots()
         axes.set_title(lines)
-        aside = min(_ASIDE, _WIDEST / len(series))
-        for k, (some, look) in enumerate(zip(series.values(), SERIES * len(series))):
-            _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
-        for rate in nominal:
-            axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
-        axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
-        _axis_of_sizes(axes, sorted({round(p.n, 1) for p in points}))
-        axes.set_ylabel("bandwidth of a link, MB/s")
-        axes.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
+        _panel(axes, series, nominal)
         drawn.legend(handles=legend, loc="outside lower left", handlelength=2.2)
         save(drawn, path)
 
 
-def _draw_series(axes: Any, points: Sequence[Any], aside: Any, colour: str, mark: str) -> None:
-    measured = [p.measured / 1e6 for p in points]
-    below = [max(0.0, p.measured - p.slowest) / 1e6 for p in points]
-    above = [max(0.0, p.fastest - p.measured) / 1e6 for p in points]
-    axes.errorbar([p.n * aside for p in points], measured, yerr=[below, above], linestyle="none", marker=mark,
-                  markersize=4.5, color=colour, elinewidth=0.7)
-    modelled = [p for p in points if p.model]
-    if len({p.n for p in modelled}) > 1:
-        axes.plot([p.n for p in modelled], [p.model / 1e6 for p in modelled], color=colour)
-    else:
-        axes.scatter([p.n * aside for p in modelled], [p.model / 1e6 for p in modelled], marker="_", s=180, color=colour,
-                     linewidths=1.2)
-
-
-def _axis_of_sizes(axes: Any, sizes: Sequence[float]) -> None:
+def _panel(axes: Any, series: dict[str, list[Point]], nominal: Sequence[float]) -> None:
+    """Draw each series, and the rates of links as bounds."""
+    points, aside = [point for found in series.values() for point in found], min(_ASIDE, _WIDEST / len(series))
+    for k, (some, look) in enumerate(zip(series.values(), SERIES * len(series))):
+        _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
+    for rate in nominal:
+        axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
+    axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
+    sizes = sorted({round(p.n, 1) for p in points})
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, labels=_labels(sizes))
     axes.set_xticks([], minor=True)
     axes.set_xlim(sizes[0] / 1.5, sizes[-1] * 1.5)
     axes.set_xlabel("n of the n³ transform")
+    axes.set_ylabel("bandwidth of a link, MB/s")
+    axes.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
+
+
+def _draw_series(axes: Any, points: Sequence[Point], aside: float, colour: str, mark: str) -> None:
+    for is_fitted in (True, False):
+        some = [p for p in points if p.is_fitted is is_fitted]
+        below = [max(0.0, p.measured - p.slowest) / 1e6 for p in some]
+        above = [max(0.0, p.fastest - p.measured) / 1e6 for p in some]
+        axes.errorbar([p.n * aside for p in some], [p.measured / 1e6 for p in some], yerr=[below, above], linestyle="none",
+                      marker=mark, markersize=4.5, color=colour, markerfacecolor=colour if is_fitted else "white",
+                      elinewidth=0.7)
+    modelled = [(p.n, p.model / 1e6) for p in points if p.model]
+    sizes, rates = [n for n, _ in modelled], [rate for _, rate in modelled]
+    if len(set(sizes)) > 1:
+        axes.plot(sizes, rates, color=colour)
+    else:
+        axes.scatter([n * aside for n in sizes], rates, marker="_", s=180, color=colour, linewidths=1.2)
 
 
 def _labels(sizes: Sequence[float]) -> list[str]:
@@ -127,9 +133,9 @@ def _labels(sizes: Sequence[float]) -> list[str]:
     return found
 
 
-def _legend(series: dict[str, list[Point]], nominal: list[float]) -> list[Any]:
+def _legend(series: Iterable[str], nominal: list[float]) -> list[Any]:
     return [*(_line(name, color=colour, marker=mark, linestyle="none")
-              for name, (colour, mark) in zip(series, SERIES * len(series))),
+              for name, (colour, mark) in zip(series, cycle(SERIES))),
             _line("time model"), *(_bound(f"bound: the link, {rate_text(rate)}") for rate in nominal)]
 
 
@@ -229,9 +235,6 @@ def _short(name: str) -> str:
     return name if len(name) <= LETTERS_OF_NAME else name[:LETTERS_OF_NAME - 1] + "…"
 
 
-_ASIDE_PUBLISHED = 0.07  # of an octave: marks of equal size are side by side, so that no mark hides another
-
-
 def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
                    title: str) -> None:
     """Draw exchanges, a panel for each kind of grid and exchange.
@@ -239,58 +242,27 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
     `cells` are comparisons with predictions; `fitted` are the comparisons in the fit of the model. `bandwidth` is the bytes
     per second of a link, the bound.
     """
-    groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
-    for cell in cells:
-        groups.setdefault("short rows" if int(cell.grid.split("x")[0]) <= 16 else "long rows", []).append(cell)
+    groups, stages = dict[str, dict[str, list[tuple[str, Point]]]](), list(dict.fromkeys(cell.stage for cell in cells))
+    for cell in sorted(cells, key=lambda cell: (cell.tasks_per_node, int(cell.transform.split("x")[0]))):
+        length = "short rows" if int(cell.grid.split("x")[0]) <= 16 else "long rows"
+        label = f"{cell.grid} {cell.placement.removeprefix('box:')}, {counted(cell.tasks_per_node, 'task')}/node"
+        if point := point_of(cell, bandwidth, label):
+            point = replace(point, is_fitted=cell in fitted)
+            groups.setdefault(length, {}).setdefault(label, []).append((cell.stage, point))
     with figure(2.6 * len(groups) + 0.6) as drawn:
         axes = drawn.subplots(len(groups), len(stages), sharex=True, sharey=True, squeeze=False)
-        for line, (name, some) in zip(axes, groups.items()):
-            series = _by_series(some)
+        for line, (length, series) in zip(axes, groups.items()):
             for panel, stage in zip(line, stages):
-                _panel(panel, {key: [c for c in found if c.stage == stage] for key, found in series.items()}, fitted)
-                panel.axhline(bandwidth / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
-                panel.set_ylim(0, 1.12 * bandwidth / 1e6)
-                panel.set_title(f"{stage} exchange, {name}")
-            line[0].set_ylabel("bandwidth of a link, MB/s")
-            line[-1].legend(handles=_published_legend(series, bandwidth), loc="center left", bbox_to_anchor=(1.0, 0.5))
-        for panel in axes[-1]:
-            panel.set_xlabel("n of the n³ transform")
+                _panel(panel, {label: [point for name, point in found if name == stage] for label, found in series.items()},
+                       [bandwidth])
+                panel.set_title(f"{stage} exchange, {length}")
+                panel.label_outer()
+            line[-1].legend(handles=[
+                *_legend(series, [bandwidth]), _line("measured, fitted", marker="o", linestyle="none"),
+                _line("measured, predicted", marker="o", markerfacecolor="white", linestyle="none")],
+                loc="center left", bbox_to_anchor=(1.0, 0.5))
         drawn.suptitle(title, fontsize=8)
         save(drawn, path)
-
-
-def _n(cell: Comparison) -> Any:
-    return int(cell.transform.split("x")[0])
-
-
-def _by_series(cells: Sequence[Comparison]) -> dict[str, list[Comparison]]:
-    """Return cells by grid, placement and tasks on a node, with the name for the legend."""
-    series: dict[str, list[Comparison]] = {}
-    for cell in sorted(cells, key=lambda c: (c.tasks_per_node, _n(c))):
-        mode = "1 task/node" if cell.tasks_per_node == 1 else f"{cell.tasks_per_node} tasks/node"
-        series.setdefault(f"{cell.grid} {cell.placement.removeprefix('box:')}, {mode}", []).append(cell)
-    return series
-
-
-def _panel(panel: Any, series: dict[str, list[Any]], fitted: Sequence[Any]) -> None:
-    for k, (cells, (colour, mark)) in enumerate(zip(series.values(), SERIES)):
-        aside = 2 ** (_ASIDE_PUBLISHED * (k - (len(series) - 1) / 2))
-        panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.time_ratio / 1e6 for c in cells], color=colour)
-        for filled in (True, False):
-            some = [c for c in cells if (c in fitted) == filled]
-            panel.plot([_n(c) * aside for c in some], [c.link_bandwidth / 1e6 for c in some], linestyle="none", marker=mark,
-                       markersize=4.5, color=colour, markerfacecolor=colour if filled else "white")
-    sizes = sorted({_n(c) for cells in series.values() for c in cells})
-    panel.set_xscale("log", base=2)
-    panel.set_xticks(sizes, labels=[str(n) for n in sizes])
-    panel.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
-
-
-def _published_legend(series: dict[str, list[Comparison]], bandwidth: float) -> list[Any]:
-    return [*(_line(name, color=colour, marker=mark) for name, (colour, mark) in zip(series, SERIES)),
-            _line("measured, fitted", marker="o", linestyle="none"),
-            _line("measured, predicted", marker="o", markerfacecolor="white", linestyle="none"), _line("time model"),
-            _bound(f"bound, {bandwidth / 1e6:g} MB/s")]
 
 
 # How the time of a transform depends on ranks and partition.

@@ -22,7 +22,6 @@ from functools import cache, partial
 from itertools import pairwise
 from math import erf, erfc, log2
 from statistics import median
-from typing import Any
 
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.base.reading import own_table
@@ -316,8 +315,8 @@ _POINTS = "The points of the picture are not available in text; each slice alone
 _WORD = "The text has a word, no number; the rate of serial FFTW is assumed."
 
 
-def _judged_duke(found: Any) -> Any:
-    compared, limit = [], int(fact("speedup_limit"))
+def _judged_duke(found: dict[int, list[Times]]) -> list[Compared]:
+    compared, limit = list[Compared](), int(fact("speedup_limit"))
     for n, each in found.items():
         own = [t for t in each if t.place.workstations == CLUSTER]
         last = next((t for t, more in pairwise(own) if more.alone < t.alone), own[-1]).place.processes
@@ -334,7 +333,7 @@ def _judged_duke(found: Any) -> Any:
     return compared
 
 
-def _timed(found: Any) -> Any:
+def _timed(found: dict[int, list[Times]]) -> list[Compared]:
     compared = []
     for n, each in found.items():
         for name, time_s in (("serial", each[0].serial_s), ("on 16 processors", _at(each, 16).singly_s)):
@@ -396,11 +395,12 @@ def dpme(mesh: int) -> Found:
         rows.append([processes, checked.serial_s / checked.split(processes, 1).time_s, f"{best.direct}+{best.reciprocal}",
                      ours.serial_s / best.time_s, f"{also.direct}+{also.reciprocal}", checked.serial_s / also.time_s])
     most = int(fact("dpme_parallel_processors"))
-    at = checked.best(most)
+    at, times_s = checked.best(most), [checked.best(p).time_s for p in PROCESSES]
+    last = max(p for p, (before, now) in zip(PROCESSES[1:], pairwise(times_s)) if now < 0.99 * before)  # faster by 1 %
     compared = [Compared(f"speed-up on {most} processors, {mesh}^3", fact("dpme_parallel_speedup"),
                          checked.serial_s / at.time_s, _BOTH, "The abstract names no mesh. Processes of DPME also exchange "
                          "charges and forces, and the switch loses packets; neither is simulated."),
-                Compared(f"most processors with a gain, {mesh}^3", most, _last_gain(checked), "simulated",
+                Compared(f"most processors with a gain, {mesh}^3", most, last, "simulated",
                          "The simulated switch loses no packet.")]
     return Found([">processes", ">one reciprocal, times faster", ">predicted split", ">predicted times faster",
                   ">simulated split", ">simulated times faster"], rows,
@@ -408,13 +408,7 @@ def dpme(mesh: int) -> Found:
                   f"fastest; the curves: {PICTURE}"], compared)
 
 
-def _last_gain(parts: Any) -> Any:
-    """Return the most processes that are faster than the next fewer by 1 %."""
-    times_s = [parts.best(p).time_s for p in PROCESSES]
-    return max(p for p, (before, now) in zip(PROCESSES[1:], pairwise(times_s)) if now < 0.99 * before)
-
-
-def _ewald_here_s(mesh: int, processes: int, *options: Any) -> Any:
+def _ewald_here_s(mesh: int, processes: int, *options: str) -> float:
     return ewald_s(processes, "--random", str(CHARGES), "--order", str(ORDER), "--mesh", str(mesh), "--steps", "5",
                    *options)["total"]
 

@@ -1,35 +1,26 @@
 """Jagode, Hein, Trew (2008): effective lengths, and the times of Blue Gene/L compared with the time model."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
-from pencilmap.mapper.placements import place
+import numpy as np
+
+from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.runs.compare import compare_published, prediction_of_cell
+from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.reading import own_table
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import Torus, parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import Cell, bluegene_l_512
-from pencilmap.scripts.reproduce.figure import (
-    CO,
-    DRAWING,
-    FULL,
-    PARTS,
-    SAME,
-    VN_8,
-    VN_64,
-    Compared,
-    Figure,
-    Found,
-    images,
-    steps,
-    symmetric_images,
-)
+from pencilmap.scripts.reproduce.figure import DRAWING, SAME, Compared, Figure, Found, steps
 
 PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}
 MODES = {1: "CO", 2: "VN"}
@@ -40,8 +31,8 @@ LIMIT_MB_S = 148  # of a link, sec. 5.2
 UNEXPLAINED = 1.15  # of the columns beside 4x4x4 boxes in CO mode: faster here
 
 
-def _cells() -> Any:
-    return [(cell, row) for cell, row in zip(bluegene_l_512(), compare_published())]
+def _cells() -> list[tuple[Cell, Any]]:  # a comparison with predictions
+    return list(zip(bluegene_l_512(), compare_published()))
 
 
 def lengths() -> Found:
@@ -58,12 +49,8 @@ def lengths() -> Found:
                            SAME)])
 
 
-def totals() -> Found:
-    """Return the times of the whole transform."""
-    return _times("total")
-
-
-def _times(stage: str) -> Found:
+def times(stage: str) -> Found:
+    """Return the times of an exchange, or of the whole transform."""
     fitted = _fitted()
     rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, 1e3 * cell.time_s, 1e3 * row.time_s,
              row.time_s / cell.time_s, cell in fitted] for cell, row in _cells() if cell.phase == stage]
@@ -208,6 +195,106 @@ def _steps() -> Found:
         "P_r tasks cannot give the printed box; both agree on a square grid, as in the drawing.")])
 
 
+# ---- images of rows ------------------------------------------------------------------------------------------------------
+
+#: images along x on a side of 8: text, grid, placement, and f, the number of parts of the side (1: a full direction)
+FULL = (("a line along x", "8x64", "digits:x=r8,y=c8,z=c8", 1),
+        ("two tasks, 4 nodes apart", "2x256", "digits:x=c4r2,y=c8,z=c8", 1))
+PARTS = (("half a line", "4x128", "digits:x=r4c2,y=c8,z=c8", 2),
+         ("two tasks, 2 nodes apart", "2x256", "digits:x=c2r2c2,y=c8,z=c8", 2),
+         ("two neighbours", "2x256", "digits:x=r2c4,y=c8,z=c8", 4))
+
+
+_WRAPS = {2: "torus", 1: "open mesh"}
+
+
+def symmetric_images(images: tuple[tuple[str, str, str, int], ...]) -> Found:
+    """Return the effective length of images by the formula of the paper, and by the traffic across cuts and on links."""
+    rows, compared = [], []
+    for network, g in (("8x8x8", 2), ("8x8x8:mesh", 1)):
+        for text, grid, placement, parts in images:
+            stage = predict(place(placement, Site(parse_torus(network), 1), parse_grid(grid, PENCIL))).stage("row")
+            formula = 8 / g if parts == 1 else 8 / parts
+            busiest = float(max(stage.load))
+            rows.append([text, network, formula, float(stage.m[0]), busiest])
+            compared.append(Compared(f"effective length m, {text}, {_WRAPS[g]}", formula, busiest, "exact", SAME))
+    told = "n / g, g = 2 on a torus and 1 on a mesh (eq. 7)" if images is FULL else "n / f, torus and mesh alike (eq. 12)"
+    return Found(["image of a row", "network", ">m by the paper", ">m by cuts", ">m of the busiest link"], rows,
+                 [f"paper: {told}; the busiest link is as long as the bound says, so the bound is reached",
+                  "pencilmap draw --network 8x8x8 --grid GRID --placement PLACEMENT draws an image: "
+                  + "; ".join(f"{text}: {grid} {placement}" for text, grid, placement, _ in images)], compared)
+
+
+@dataclass(frozen=True)
+class Image:
+    """The images of all rows of a mapping.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of a row.
+    sides : str
+        Extents of the box around it.
+    rows : int
+        Rows on the same nodes.
+    places : int
+        Different places of the image in the partition.
+    hops : int
+        The longest way inside it.
+    """
+
+    nodes: int
+    sides: str
+    rows: int
+    places: int
+    hops: int
+
+
+def image_of(torus: Torus, tasks: int, grid: str, placement: str) -> Image:
+    """Return the image of the rows of a placement, which is the same for all rows.
+
+    >>> image_of(parse_torus("8x8x8"), 1, "8x64", "box:2x2x2")
+    Image(nodes=8, sides='2x2x2', rows=1, places=64, hops=3)
+    """
+    shape = parse_grid(grid, PENCIL)
+    mapping = as_mapping(place(placement, Site(torus, tasks), shape), placement)
+    node = mapping.node_of_rank.reshape(-1, shape.shape[0])  # a line for each row of the grid
+    images = Counter(tuple(sorted(set(row))) for row in node.tolist())
+    corners = torus.coordinates(np.array(next(iter(images))))
+    return Image(len(corners), "x".join(map(str, np.ptp(corners, axis=0) + 1)), max(images.values()), len(images),
+                 int(_hops(corners, torus.shape)))
+
+
+def _hops(corners: Ints, shape: tuple[int, ...]) -> int:
+    apart = np.abs(corners[:, None] - corners[None])
+    return int(np.minimum(apart, np.array(shape) - apart).sum(axis=2).max())
+
+
+#: grid, mapping and placement of each image, tasks on a node, and the published places and rows on an image
+CO = (("8x64", "8-cube", "box:2x2x2", 64, 1), ("8x64", "default", "default:zyxt", None, 1),
+      ("64x8", "64-cube", "box:4x4x4", 8, 1), ("64x8", "default", "default:zyxt", None, 1))
+VN_8 = (("16x64", "8-cube", "box:2x2x2", 64, 1), ("16x64", "default", "default:tzyx", None, 1),
+        ("8x128", "8-cube", "box:2x2x2", 64, 2))
+VN_64 = (("128x8", "64-cube", "box:4x4x4", 8, 1), ("128x8", "default", "default:tzyx", None, 1),
+         ("64x16", "64-cube", "box:4x4x4", 8, 2))
+
+
+def images(tasks: int, cases: tuple[tuple[str, str, str, int | None, int], ...]) -> Found:
+    """Return the images of rows on the 512 chips, beside the numbers of their places and rows in the text."""
+    torus, rows, compared = load_machine("bluegene-l").torus, [], []
+    for grid, mapping, placement, places, shared in cases:
+        found = image_of(torus, tasks, grid, placement)
+        rows.append([grid, mapping, found.sides, found.nodes, found.rows, found.places, found.hops])
+        if places:
+            compared.append(Compared(f"places of the image, {mapping}, {grid}", places, found.places, "exact", SAME))
+            compared.append(Compared(f"rows on an image, {mapping}, {grid}", shared, found.rows, "exact", SAME))
+    told = f" --tasks-per-node {tasks}" if tasks > 1 else ""
+    return Found(["grid", "mapping", "image", ">nodes", ">rows on it", ">places", ">most hops"], rows,
+                 [f"512 chips as 8x8x8, {tasks} task{'s' * (tasks > 1)} on a chip; places: different images of all rows",
+                  f"pencilmap draw --machine bluegene-l{told} --grid {cases[0][0]} --placement {cases[0][2]} draws one"],
+                 compared)
+
+
 _CUTS = "m by the traffic across cuts and on the busiest link"
 _IMAGES = "the nodes of the rows, and their number of places"
 _PLACES = f"{DRAWING}; the places in sec. 7.1"
@@ -234,7 +321,7 @@ FIGURES = {
     "wraps": Figure("torus beside open mesh (sec. 7.1 and 7.4)", "in words: the mesh is slower, 64-cubes are not", _MACHINE,
                     wraps),
     "text": Figure("statements on gain, modes and defaults (sec. 7.2 and 8)", "in words", _MACHINE, statements),
-    "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, totals),
-    "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(_times, "row")),
-    "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(_times, "column")),
+    "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, partial(times, "total")),
+    "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(times, "row")),
+    "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(times, "column")),
 }

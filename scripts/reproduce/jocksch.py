@@ -13,7 +13,7 @@ from typing import Any
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.setting import setting
 from pencilmap.model.base.reading import own_table
-from pencilmap.model.lines.line_plan import crossbar_break_even
+from pencilmap.model.lines.line_plan import crossbar_break_even, line_stages
 from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.machines.probe import fit_probe
 from pencilmap.model.network.graph import GraphNetwork, from_networkx
@@ -25,7 +25,7 @@ from pencilmap.model.times.costs import Costs, MessageRange
 from pencilmap.scripts.networks.measured import probe_here
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
 from pencilmap.scripts.networks.validation import CROSSBAR, TRANSPOSE, DistributedCase, crossing, exchanges_s, sizes_about
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, butterflies
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found
 
 PROBED_BYTES = (0, 64, 256, 1024, 4096, 16384, 65536, 262144)
 PROBED_RANKS = 4
@@ -285,6 +285,23 @@ def _block(network: GraphNetwork | Torus, tasks: int, shape: tuple[int, ...]) ->
     row, column = rank % shape[0], rank // shape[0]
     node = (column // 4) * (shape[0] // 3) + row // 3
     return Mapping(network, grid, tasks, node, (column % 4) * 3 + row % 3)
+
+
+def butterflies(ranks: int = 16, points: int = 16) -> Found:
+    """Return the exchanges of a line by butterflies of radix 2 and 4, beside its all-to-alls in the same order."""
+    rows, counts = [], {}
+    for name in ("binary2", "binary4", "transpose"):
+        stages = line_stages(points * ranks, ranks, name, "transposed")
+        messages = sum(stage.size - 1 for stage in stages)
+        counts[name] = len(stages)
+        sent = max(sum(stage.sent(ranks, points * ranks).sum(axis=1) for stage in stages).tolist())
+        rows.append([{"binary2": "radix 2", "binary4": "radix 4", "transpose": "all-to-alls"}[name], len(stages), messages,
+                     sent / points])
+    return Found(["way", ">exchanges", ">messages of a task", ">points sent over points held"], rows,
+                 [f"a line of {points * ranks} points on {ranks} tasks, spectrum in the order that costs the least; "
+                  "jocksch:meshes simulates the steps, jocksch:weak the times"],
+                 [Compared(f"exchanges of radix {radix} on {ranks} tasks: log P", round(log(ranks, radix)),
+                           counts[f"binary{radix}"], "exact", SAME) for radix in (2, 4)])
 
 
 _MODEL = "the machine's figures are not in the text: the exchanges on one switch, start and rate measured here, by the model"

@@ -14,7 +14,6 @@ Source: R. Schulz, "3D FFT with 2D decomposition" (2008), sec. 5: MPI_Alltoall b
 cores a node; the nodes of a job were not contiguous. Assumed here: processes fill nodes, on tori as cubic as possible.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import ceil, exp, log, log2, prod
@@ -25,12 +24,12 @@ from pencilmap.mapper.seeds.products import best_product_of
 from pencilmap.mapper.setting import Setting, setting
 from pencilmap.mapper.studies.scaling import p3dfft_time
 from pencilmap.model.base.reading import own_table
-from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.network.torus import as_torus, parse_torus
 from pencilmap.model.placement.grid import ProcessGrid, block_lengths, parse_grid
 from pencilmap.model.times.published import p3dfft_2012
 from pencilmap.model.times.scaling import Point, bisection_bandwidth, crossing_bytes, fit, weak_efficiency
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, both_decompositions, steps
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, most_tasks, steps, steps_of
 
 START_BYTES, LARGE_BYTES = 1024, (32768, 65536)
 PROCESSES, CORES_OF_NODE = (4, 8, 16, 32, 64, 128), 2
@@ -155,6 +154,21 @@ def best_2d(n: int, ranks: int, factors: Factors = ()) -> Time:
     grids = [f"{r}x{ranks // r}" for r in ROWS if ranks % r == 0 and 1 < ranks // r <= n and r <= n // 2]
     say(f"{n}^3 on {ranks} cores")
     return min((predicted(n, ranks, grid, factors=factors) for grid in grids), key=lambda found: found.total_s)
+
+
+def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
+    """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
+    rows: list[list[Any]] = []
+    for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
+        found = steps_of(grid, n)
+        box = str(found[0][-1])
+        rows.append([grid.decomposition.name, str(grid), box, prod(map(int, box.split("x"))),
+                     sum("all-to-all" in str(row[1]) for row in found), most_tasks(grid.decomposition, n)])
+    return Found(["decomposition", "grid", "box of a task", ">points of a task", ">all-to-alls", ">most tasks"], rows,
+                 [f"{n}^3 points on {tasks} tasks"],
+                 [Compared("points of a task, 2D over 1D", 1.0, rows[1][3] / rows[0][3], "exact", SAME),
+                  Compared(f"most tasks of 1D, N = {n}: N", n, rows[0][5], "exact", SAME),
+                  Compared(f"most tasks of 2D, N = {n}: N^2", n * n, rows[1][5], "exact", SAME)])
 
 
 def local_sizes() -> Found:
@@ -374,7 +388,9 @@ FLAT_NODES, FLAT_EXTENT, THIN = (32, 32, 16), 4096, (32, 64, 128, 256)  # 16 rac
 
 def flat_meshes() -> Found:
     """Return the gain of placements on flat and cubic meshes, as in the study of Chan that the paper cites."""
-    rows = [_flat(tasks, size, grid) for tasks, size, grid in _flat_cases()]
+    cases = [(tasks, f"{FLAT_EXTENT}x{FLAT_EXTENT}x{thin}", f"{prod(FLAT_NODES) * tasks // thin}x{thin}")
+             for tasks in (1, 2) for thin in THIN]
+    rows = [_flat(*case) for case in (*cases, (1, "1024", "128x128"), (2, "1024", "128x256"))]
     largest = max(row[-1] for row in rows[:-2])
     columns = [">tasks on a node", "transform", "grid", ">default ms", ">best ms", ">gain of exchanges %", ">gain %"]
     return Found(columns, rows,
@@ -385,14 +401,6 @@ def flat_meshes() -> Found:
                   "extent is much smaller"],
                  [Compared("largest gain on a flat mesh, %", 100 * p3dfft_2012()["flat_gain"], largest, "modelled",
                            "Chan's sizes are not in the paper; 4096x4096 by 32 to 256 are assumed.")])
-
-
-def _flat_cases() -> Iterator[tuple[int, str, str]]:
-    for tasks in (1, 2):
-        for thin in THIN:
-            yield tasks, f"{FLAT_EXTENT}x{FLAT_EXTENT}x{thin}", f"{prod(FLAT_NODES) * tasks // thin}x{thin}"
-    yield 1, "1024", "128x128"
-    yield 2, "1024", "128x256"
 
 
 def _flat(tasks: int, size: str, text: str) -> list[float | str]:

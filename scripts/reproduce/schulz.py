@@ -1,12 +1,16 @@
 """Schulz (2008): tables of times and ratios of global transposes, and the same exchanges on this machine."""
 
 import os
+from collections import Counter
 from functools import partial
 from statistics import fmean, geometric_mean, median, pstdev
 from typing import Any
 
 from pencilmap.mapper.studies.transposes import by_exchange, ratios
 from pencilmap.model.base.reading import own_table
+from pencilmap.model.decompositions import BRICK, PENCIL
+from pencilmap.model.placement.grid import ProcessGrid, Transform
+from pencilmap.model.traffic.exchange import remaps
 from pencilmap.scripts.networks.measured import (
     MPICH,
     OPEN_MPI,
@@ -17,7 +21,7 @@ from pencilmap.scripts.networks.measured import (
     transposes_in_turn,
 )
 from pencilmap.scripts.reproduce.cramer import ewald_split
-from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, Compared, Figure, Found, blocks, steps
+from pencilmap.scripts.reproduce.figure import DRAWING, PICTURE, SAME, Compared, Figure, Found, steps, steps_of
 from pencilmap.scripts.reproduce.p3dfft import MODEL_NOTE, Time, best_2d, predicted
 
 GROUPS = (2, 4)  # of this machine; more ranks than processors would measure the scheduler
@@ -140,8 +144,8 @@ def two_mpis(name: str, collective: str) -> Found:
     columns = [">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(
         f">{p} {text}" for p in groups for text in ("Open MPI us", "MPICH us", "ratio"))]
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(
-        value for p in groups for value in _both(*(times[mpi][size, p] for mpi in (OPEN_MPI, MPICH))))]
-        for size in _sizes(old)]
+        value for p in groups for ours, theirs in [[times[mpi][size, p] for mpi in (OPEN_MPI, MPICH)]]
+        for value in (1e6 * ours, 1e6 * theirs, ours / theirs))] for size in _sizes(old)]
     versions = ", ".join(cases[0].mpi for cases in found.values())
     here = median(times[OPEN_MPI][size, 2] / times[MPICH][size, 2] for size in _sizes(old))
     return Found(columns, rows, [f"here: {versions}, in turn, mean over the ranks, median of three rounds; ratio: Open MPI "
@@ -149,10 +153,6 @@ def two_mpis(name: str, collective: str) -> Found:
                  [Compared("Open MPI over MPICH, 2 processes, median over the sizes",
                            median(old[size, 2] for size in _sizes(old) if (size, 2) in old), here, "measured",
                            "The paper compares 2008's versions over a network; here both copy through shared memory.")])
-
-
-def _both(one: Any, other: Any) -> Any:
-    return 1e6 * one, 1e6 * other, one / other
 
 
 def layouts(name: str) -> Found:
@@ -248,6 +248,19 @@ def latency() -> Found:
                            "measured", "A network card of 2006 against the shared memory of a node."),
                   Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
                            "measured", "The same; SeaStar's latency is the higher one, as the text says.")])
+
+
+def blocks(n: int = 8) -> Found:
+    """Return the exchanges of input and output in blocks: one more on each side that is not in pencils."""
+    grid = ProcessGrid(2, 4, decomposition=BRICK)
+    ends = [Counter(pair[0] for pair in each.members.tolist()) for each in remaps(grid, Transform(n, n, n))]
+    turns = [row[1:4] for row in steps_of(ProcessGrid(2, 4, decomposition=PENCIL), n) if "all-to-all" in str(row[1])]
+    rows = [["from blocks to pencils", max(ends[0].values())], *([work, tasks - 1] for work, _, tasks in turns),
+            ["from pencils to blocks", max(ends[1].values())]]
+    return Found(["exchange", ">messages of a task"], rows,
+                 [f"{n}^3 points in 2x2x2 blocks on 8 tasks, grid 2x4 in between; fft_runner --decomposition brick runs it"],
+                 [Compared("exchanges with input in blocks", 3, len(turns) + 1, "exact", SAME),
+                  Compared("exchanges with input and output in blocks", 4, len(rows), "exact", SAME)])
 
 
 _STEPS = "the steps of the plan, and the most tasks"

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fftw3.h>
-#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,13 +36,6 @@ enum { PLACES = 1 << 16 };
 
 static const void *held[PLACES];
 static long count;
-static long long bytes_now, bytes_most;
-
-static void weigh(const void *memory, int sign)
-{
-    bytes_now += sign * (long long)malloc_usable_size((void *)memory);
-    bytes_most = bytes_now > bytes_most ? bytes_now : bytes_most;
-}
 
 static size_t place_of(const void *address)
 {
@@ -56,9 +48,9 @@ static size_t place_of(const void *address)
 static void *hold(void *address)
 {
     if (address && count < PLACES / 2) {
-        held[place_of(address)] = address;
-        count++;
-        weigh(address, 1);
+        size_t at = place_of(address);
+        count += held[at] != address;
+        held[at] = address;
     }
     return address;
 }
@@ -71,7 +63,6 @@ static void let_go(const void *address)
         return;
     held[at] = NULL;
     count--;
-    weigh(address, -1);
     for (size_t next = (at + 1) % PLACES; held[next]; next = (next + 1) % PLACES) { /* those behind move up */
         const void *moved = held[next];
         held[next] = NULL;
@@ -82,18 +73,6 @@ static void let_go(const void *address)
 long failing_memory_held(void)
 {
     return count;
-}
-
-long long failing_memory_bytes(void)
-{
-    return bytes_now;
-}
-
-long long failing_memory_peak(void)
-{
-    long long most = bytes_most;
-    bytes_most = bytes_now;
-    return most;
 }
 
 #define WRAPPED(type, name, parameters, arguments)                 \
@@ -137,11 +116,11 @@ void *__real_realloc(void *old, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes)
 {
-    if (fails_now())
-        return NULL;
-    let_go(old);
-    void *now = __real_realloc(old, bytes);
-    hold(now ? now : old);
+    void *now = fails_now() ? NULL : __real_realloc(old, bytes);
+    if (now) {
+        let_go(old);
+        hold(now);
+    }
     return now;
 }
 

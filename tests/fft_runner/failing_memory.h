@@ -5,8 +5,5 @@
 void failing_memory_after(long others);
 /* Allocations left before the failure; below 0: the failure has happened, or none was set. */
 long failing_memory_left(void);
-/* The number of allocations of this rank, and plans of FFTW, that have not been freed; their bytes; and the most bytes since
- * the last call. */
+/* The number of allocations of this rank, and plans of FFTW, that have not been freed. */
 long failing_memory_held(void);
-long long failing_memory_bytes(void);
-long long failing_memory_peak(void);

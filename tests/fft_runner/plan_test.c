@@ -15,7 +15,7 @@ double MPI_Wtime(void)
     return PMPI_Wtime() - 100. * (++calls * (rank + 3) / 7);
 }
 
-enum { NX = 8, NY = 9, NZ = 10, MOST_RANKS = 64, FIELDS = 2 };
+enum { NX = 8, NY = 9, NZ = 10, MOST_RANKS = 64 };
 static const double tau = 6.283185307179586;
 
 static pencilfft_desc description(void)
@@ -40,27 +40,24 @@ static void phases_add_up_to_the_total(void)
     pencilfft_plan_destroy(plan);
 }
 
-/* Overwrites the lists, either of which may be NULL; a rank sends in at most so many messages, and nothing to itself. */
-static void traffic_is_told(const char *exchange, const char *schedule, int most)
+/* Overwrites the lists, either of which may be NULL. The fuzzer checks the numbers. */
+static void traffic_is_told(void)
 {
     int64_t bytes[MOST_RANKS], messages[MOST_RANKS], alone[MOST_RANKS];
     pencilfft_desc desc = description();
-    desc.exchange = exchange, desc.schedule = schedule, desc.fields = FIELDS;
+    desc.exchange = "p2p";
     pencilfft_plan plan = made(&desc);
     for (int e = 0; e < 2; e++) {
         memset(bytes, 77, sizeof bytes);
         memset(messages, 77, sizeof messages);
         OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, bytes, messages));
-        for (int j = 0; j < ranks; j++) {
-            bool partner = j != rank && (e ? j % R == rank % R : j / R == rank / R);
-            CHECK_INT(bytes[j] > 0, partner);
-            CHECK(partner ? messages[j] >= 1 && messages[j] <= most : messages[j] == 0);
-        }
+        for (int j = 0; j < ranks; j++)
+            CHECK(messages[j] == (bytes[j] > 0) && bytes[j] >= 0);
         OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, alone, NULL));
         CHECK(!memcmp(alone, bytes, (size_t)ranks * sizeof *bytes));
         OK(pencilfft_traffic(plan, e, PENCILFFT_BACKWARD, NULL, alone));
         CHECK(!memcmp(alone, messages, (size_t)ranks * sizeof *messages));
-        CHECK(!strcmp(pencilfft_exchange_chosen(plan, e), exchange));
+        CHECK(!strcmp(pencilfft_exchange_chosen(plan, e), "p2p"));
     }
     for (int e = -1; e < 3; e += 3) {
         BAD(pencilfft_traffic(plan, e, PENCILFFT_FORWARD, NULL, NULL), "");
@@ -93,7 +90,7 @@ static void formats_say_what_arrays_hold(void)
     pencilfft_plan_destroy(plan);
 }
 
-/* Of x, y and z: 2(9 - 1), 2 * 8 and 2(10 + 1), 9 * 8 * 2(10 - 1), ...; and in place, in the caller's own memory. */
+/* Of x, y and z: 2(9 - 1), 2 * 8 and 2(10 + 1), 9 * 8 * 2(10 - 1), ... */
 static void scales_are_those_of_the_types(void)
 {
     static const struct {
@@ -109,38 +106,11 @@ static void scales_are_those_of_the_types(void)
         pencilfft_desc desc = description();
         desc.type = rows[row].type, desc.kinds = rows[row].kinds, desc.skip = rows[row].skip;
         pencilfft_plan plan = made(&desc);
-        pencilfft_format in;
-        double scale = 0, worst = 0;
-        int64_t bytes = 0;
+        double scale = 0;
         OK(pencilfft_scale(plan, &scale));
         CHECK(scale == rows[row].scale);
-        pencilfft_format_of(plan, PENCILFFT_INPUT, &in);
-        pencilfft_alloc_bytes(plan, &bytes);
-        double *data = aligned_alloc(16, (size_t)bytes / 16 * 16 + 16);
-        int64_t reals = in.field_stride * (1 + in.is_complex);
-        for (int64_t i = 0; i < reals; i++)
-            data[i] = sin((double)(i * (rank + 1)));
-        OK(pencilfft_forward(plan, data, data));
-        OK(pencilfft_backward(plan, data, data));
-        for (int64_t i = 0; i < reals; i++)
-            worst = fmax(worst, fabs(data[i] / scale - sin((double)(i * (rank + 1)))));
-        CHECK(worst < 1e-13);
-        free(data);
         pencilfft_plan_destroy(plan);
     }
-}
-
-/* The text of the plan shows destroy_input. */
-static void destroyed_inputs_are_work_buffers(void)
-{
-    pencilfft_desc desc = description();
-    const char *text;
-    desc.destroy_input = 1, desc.exchange = "alltoallv";
-    pencilfft_plan plan = made(&desc);
-    OK(pencilfft_plan_text(plan, &text));
-    CHECK_CONTAINS(text, R * C > 1 ? "to in or work 0\n" : "joint: nothing, in out\n");
-    CHECK_CONTAINS(text, "0 work buffers;");
-    pencilfft_plan_destroy(plan);
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------------------------- */
@@ -506,13 +476,9 @@ int main(int argc, char **argv)
     refuses_communicator(MPI_COMM_WORLD, "call MPI_Init first");
     start_tests(argc, argv, MPI_THREAD_SINGLE);
     phases_add_up_to_the_total();
-    traffic_is_told("alltoallv", "sequence", 1);
-    traffic_is_told("p2p", "sequence", 1);
-    traffic_is_told("alltoallw", "sequence", 1);
-    traffic_is_told("alltoallv", "overlap:2:field", 2);
+    traffic_is_told();
     formats_say_what_arrays_hold();
     scales_are_those_of_the_types();
-    destroyed_inputs_are_work_buffers();
     every_array_is_walked();
     waves_are_those_of_the_modes();
     wrong_calls_are_refused();

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fft_runner.tables import TYPES
+
 CUBE = ["--size", 8, 8, 8]
 GRID = ["--grid", "2x2"]
 PLAIN = [*CUBE, *GRID]
@@ -53,6 +55,48 @@ ARGUMENTS = [  # ranks, arguments, pattern of the message
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "environment"], "PENCILMAP_HOST is not set on process 0"),
     (4, [*PLAIN, "--machine-torus", "2x2:axes=xx"], "torus '2x2:axes=xx' is not understood"),
     (4, [*PLAIN, "--mapfile", "some.map"], "--mapfile needs --machine-torus"),
+    *((1, [*CUBE, "--grid", "1x1", *words.split()], part) for words, part in [
+        ("--type fft", f"unknown type 'fft'; known: {', '.join(TYPES)}"),
+        ("--precision half", "unknown precision 'half'; known: double, single"),
+        ("--layout tiled", "unknown layout 'tiled'; known: natural, stride1"),
+        ("--type c2r --direction forward", "c2r is backward; use r2c for forward"),
+        ("--type c2r --direction pair", "use r2c for forward and for pairs"),
+        ("--type dct --kinds 1,2", "kinds '1,2' are not understood"),
+        ("--type dct --kinds 0,1,2", "kinds '0,1,2' are not understood"),
+        ("--type chebyshev --kinds 2,2,2", "type chebyshev has no kinds"),
+        ("--type dst --kinds 1,2,5", "kinds '1,2,5' are not understood"),
+        ("--skip w", "skip 'w' is not understood"), ("--type r2c --skip z", "so z cannot be skipped"),
+        ("--type dct --kinds 1,1,1 --size 8 1 8", "ny is 1; a cosine transform of kind I needs"),
+        ("--fields 0", "'0' is not an integer of 1.."), ("--halo 0", "--halo: '0' is not an integer of 1.."),
+        ("--threads all", "--threads: 'all' is not an integer of 1..2147483647"),
+        ("--padded 12 12", "--padded needs 3 words: MX MY MZ"), ("--padded 4 12 12", "give 0 or at least nx, which is 8"),
+        ("--auto-budget soon", "is not a number of seconds"), ("--exchange pipelined", "it is a schedule now"),
+        *((f"--time-limit {limit}", f"--time-limit: '{limit}' is not a number of seconds from 1")
+          for limit in ("0", "-1", "nan", "soon"))]),
+    *((4, [*PLAIN, *words.split()], part) for words, part in [
+        ("--schedule overlap:9", "too short for 9 chunks; the most are x: 4"),
+        ("--schedule overlap:2:q", "after overlap comes a number of chunks"),
+        ("--schedule sideways", "known: sequence"),
+        ("--schedule two-way --exchange node", "exchange node cannot run beside other work"),
+        ("--schedule two-way --exchange put", "exchange put cannot run beside other work"),
+        ("--size 8 9 8 --exchange alltoall", "have 80 and 64 elements here; use exchange padded or alltoallv"),
+        ("--size 16 16 4 --halo 5", "a halo of 5 planes below along z, where the array has 4")]),
+    *((ranks, ["--decomposition", *words.split()], part) for ranks, words, part in [
+        (3, "line --size 100 --algorithm binary2", "100 points are not a multiple of 3 ranks; take 102 points"),
+        (1, "line --size 64 64 64", "--size: a line has one extent, N; give --size 64"),
+        (3, "line --size 64 --grid 1x3", "--grid: decomposition line has a grid of one number"),
+        (3, "line --size 64 --grid 4", "--grid 4: a line has all 3 ranks"),
+        (1, "line --size 64 --exchange p2p", "--exchange is not for decomposition line"),
+        (1, "line --size 64 --halo 1", "--halo is not for decomposition line"),
+        (3, "line --size 64 --algorithm fast", "unknown algorithm 'fast'; known: transpose, binary2, binary4, dft"),
+        (1, "line --size 64 --order any", "unknown order 'any'; known: natural, transposed, transposed-both"),
+        (1, "line --size 64 --direction pair", "--direction pair is not for decomposition line"),
+        (3, "brick:1x3x1 --size 8 7 6 --algorithm binary2", "along y: a binary exchange needs points"),
+        (3, "brick:2x2x1 --size 8 7 6 --algorithm dft", "bricks 2x2x1 on 3 ranks"),
+        (3, "brick --size 8 7 6 --algorithm dft", "write brick:PxQxS"),
+        (3, "brick:1x3x1 --size 8 7 6 --algorithm dft --grid 1x2", "--grid: bricks with --algorithm"),
+        (3, "pencil --size 8 7 6 --grid 3x1 --algorithm dft", "--algorithm is for --decomposition line or brick:PxQxS"),
+        (3, "pencil --size 8 --grid 3x1", "--size needs 3 words: NX NY NZ")]),
 ]
 
 

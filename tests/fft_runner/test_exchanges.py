@@ -104,23 +104,6 @@ def test_a_node_has_a_number_of_ranks(mpirun, one_message, text):
     assert f"PENCILFFT_RANKS_PER_NODE is '{text}'" in message and "at least 1" in message
 
 
-@pytest.mark.parametrize("options, part", [
-    (["--schedule", "overlap:9"], "too short for 9 chunks; the most are x: 4"),
-    (["--schedule", "overlap:2:q"], "after overlap comes a number of chunks"),
-    (["--schedule", "sideways"], "known: sequence"),
-    (["--schedule", "two-way", "--exchange", "node"], "exchange node cannot run beside other work"),
-    (["--schedule", "two-way", "--exchange", "put"], "exchange put cannot run beside other work"),
-    (["--type", "c2r", "--direction", "pair"], "use r2c for forward and for pairs"),
-    (["--exchange", "pipelined"], "it is a schedule now")])
-def test_schedules_that_do_not_go_are_refused_once(mpirun, one_message, options, part):
-    assert part in one_message(mpirun(4, "--size", 8, 8, 8, "--grid", "2x2", *options))
-
-
-def test_alltoall_refuses_uneven_blocks_and_names_a_way_out(mpirun, one_message):
-    message = one_message(mpirun(4, "--size", 8, 9, 8, "--grid", "2x2", "--exchange", "alltoall"))
-    assert "needs extents that the grid divides" in message and "use exchange padded or alltoallv" in message
-
-
 def test_fftw_is_refused_where_its_mpi_library_is_of_another_mpi(mpich_run, one_message):
     if shutil.which("mpicc.openmpi") is None:
         pytest.skip("NOT TESTED: FFTW's MPI library may be of this MPI")

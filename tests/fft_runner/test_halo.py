@@ -27,15 +27,6 @@ def test_the_command_of_the_document_sends_what_the_model_counts(mpirun, tmp_pat
     assert 0.5 * max(bytes_sent) / 1e9 < row.t_s < 3 * max(bytes_sent) / 1e9
 
 
-@pytest.mark.parametrize("words, said", [
-    (("--size", 16, 16, 4, "--grid", "1x2", "--halo", 5), "a halo of 5 planes below along z, where the array has 4"),
-    (("--size", 16, 16, 4, "--grid", "1x2", "--halo", 0), "--halo: '0' is not an integer of 1.."),
-    (("--size", 64, "--decomposition", "line", "--halo", 1), "--halo is not for decomposition line")])
-def test_what_is_no_halo_is_refused(mpirun, words, said):
-    done = mpirun(2, *words)
-    assert done.returncode != 0 and said in done.stderr
-
-
 def test_boxes_are_read_from_files(mpirun, records, one_message, tmp_path):
     boxes, out = tmp_path / "boxes", tmp_path / "out.jsonl"
     boxes.write_text("# x y z and extents\n0 0 0 4 4 1\n0 0 1 4 4 2\n\n0 0 3 2 4 1 # the lower half\n2 0 3 2 4 1\n")

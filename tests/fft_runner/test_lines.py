@@ -9,7 +9,6 @@ from pencilmap.model.lines.line_problem import brick_line_stages
 from tests.documents import run_by
 
 LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]
-BRICKS = ["--size", 8, 7, 6, "--decomposition"]
 
 
 @pytest.mark.parametrize("algorithm, order, direction, size, names", [
@@ -90,22 +89,3 @@ def test_the_phases_of_bricks_stand_in_columns(mpirun):
     assert len({len(row) for row in rows}) == 1 and table[0].index(" max") + 4 == len(rows[0]) - 26
     told = [line for line in done.stdout.splitlines() if line.startswith("exchange y_")]
     assert len({line.index("all-to-all") for line in told}) == 1 and len(told) == 3
-
-
-@pytest.mark.parametrize("words, said", [
-    (["--size", 100, "--algorithm", "binary2"], "100 points are not a multiple of 3 ranks; take 102 points, or algorithm"),
-    (["--size", 64, 64, 64], "--size: a line has one extent, N; give --size 64"),
-    (["--size", 64, "--grid", "1x3"], "--grid: decomposition line has a grid of one number"),
-    (["--size", 64, "--grid", 4], "--grid 4: a line has all 3 ranks"),
-    (["--size", 64, "--exchange", "p2p"], "--exchange is not for decomposition line"),
-    (["--size", 64, "--algorithm", "fast"], "unknown algorithm 'fast'; known: transpose, binary2, binary4, dft"),
-    (["--size", 64, "--order", "any"], "unknown order 'any'; known: natural, transposed, transposed-both"),
-    (["--size", 64, "--direction", "pair"], "--direction pair is not for decomposition line"),
-    ([*BRICKS, "brick:1x3x1", "--algorithm", "binary2"], "along y: a binary exchange needs points"),
-    ([*BRICKS, "brick:2x2x1", "--algorithm", "dft"], "bricks 2x2x1 on 3 ranks"),
-    ([*BRICKS, "brick", "--algorithm", "dft"], "write brick:PxQxS"),
-    ([*BRICKS, "brick:1x3x1", "--algorithm", "dft", "--grid", "1x2"], "--grid: bricks with --algorithm"),
-    ([*BRICKS, "pencil", "--grid", "3x1", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS"),
-    (["--size", 8, "--grid", "3x1", "--decomposition", "pencil"], "--size needs 3 words: NX NY NZ")])
-def test_what_a_line_cannot_have_is_told(mpirun, one_message, words, said):
-    assert said in one_message(mpirun(3 if "--algorithm" in words or "--grid" in words else 1, *LINE, *words))

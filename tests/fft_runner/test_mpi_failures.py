@@ -93,7 +93,7 @@ def check_failure(start, exchange, name_of_it, rank, function, at):
 
 
 def check_failures(start, exchange, cases, name_of_it="failures_test"):
-    """Run several cases at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
+    """Run several cases at a time: most of a failed run is a wait for the launcher to read the message."""
     with ThreadPoolExecutor(3) as pool:
         for done in [pool.submit(check_failure, start, exchange, name_of_it, *case) for case in cases]:
             done.result()

@@ -53,7 +53,7 @@ def check(done, folder, one_message, records):
 @pytest.mark.parametrize("rank, stride", [(0, 31), (1, 13), pytest.param(0, 2, marks=pytest.mark.slow),
                                           pytest.param(1, 1, marks=pytest.mark.slow)])
 def test_runner_fails_as_one(mpirun, one_message, records, tmp_path, rank, stride):
-    """Run several cases at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
+    """Run several cases at a time: most of a failed run is a wait for the launcher to read the message."""
     whole = run_short(mpirun, tmp_path / "whole", rank, NEVER)
     assert whole.returncode == 0, whole.stderr
     [made] = re.findall(r"allocations made: (\d+)", whole.stderr)

@@ -122,7 +122,7 @@ def test_only_topologies_with_reorder_are_renumbered(mpi):
 def test_every_binding_of_fortran_sees_the_same_world(mpi, binding):
     if not mpi.fortran or not shutil.which("gfortran"):
         pytest.skip("NOT TESTED: the Fortran compiler of this MPI is missing (Debian: gfortran)")
-    program = mpi.compile(f"fortran-{binding}", HERE / "place_fortran.F90",
+    program = mpi.compile(f"fortran-{binding}", HERE / "world.F90",
                           options=[f"-DBINDING={binding}", "-w", "-fallow-argument-mismatch", f"-J{mpi.folder}"])
     wanted = {"rank": lambda r: r, "ring": lambda r: (r - 1) % 4, "allgather": lambda r: 1, "cart": lambda r: r,
               "tags": lambda r: 1, "attribute": lambda r: 100 + r, "attribute of a dup": lambda r: 100 + r,

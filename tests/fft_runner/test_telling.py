@@ -171,10 +171,6 @@ def test_byte_matrix_that_cannot_be_written_is_no_success(mpirun, one_message, p
     assert f"--byte-matrix: {path}" in one_message(mpirun(4, *UNEVEN, "--byte-matrix", path))
 
 
-def test_budget_must_be_a_time(mpirun, one_message):
-    assert "is not a number of seconds" in one_message(mpirun(4, *UNEVEN, "--auto-budget", "soon"))
-
-
 # ---- transpose_bench ---------------------------------------------------------------------------------------------------
 
 

@@ -114,9 +114,3 @@ def test_a_time_limit_that_is_not_reached_changes_nothing(mpirun):
 def test_a_message_of_our_own_is_the_only_one(mpirun, one_message):
     message = one_message(mpirun(2, "--size", 8, 8, 8, "--grid", "2x2", "--time-limit", 60))
     assert "grid 2x2 needs 4 processes" in message
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "nan", "soon"])
-def test_a_time_limit_is_a_number_of_seconds(mpirun, one_message, limit):
-    assert f"--time-limit: '{limit}' is not a number of seconds from 1" in one_message(
-        mpirun(1, "--size", 8, 8, 8, "--grid", "1x1", "--time-limit", limit))

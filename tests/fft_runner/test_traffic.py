@@ -282,7 +282,7 @@ def test_no_call_that_sends_is_forgotten(mpi):
 def test_every_binding_of_fortran_is_counted_exactly(mpi, binding):
     if not mpi.fortran or not shutil.which("gfortran"):
         pytest.skip("NOT TESTED: the Fortran compiler of this MPI is missing (Debian: gfortran)")
-    program = mpi.compile(f"fortran-{binding}", HERE / "traffic_fortran.F90",
+    program = mpi.compile(f"fortran-{binding}", HERE / "world.F90",
                           options=[f"-DBINDING={binding}", "-w", "-fallow-argument-mismatch", f"-J{mpi.folder}"])
     done, traffic = mpi(4, program)
     cases = [line.split() for line in done.stdout.splitlines() if re.match(" *[0-9]+ ", line)]
@@ -296,8 +296,7 @@ def test_every_binding_of_fortran_is_counted_exactly(mpi, binding):
 @pytest.mark.parametrize("seed", range(3))
 def test_random_programs(mpi_of_today, seed):
     """A program that keeps its own account of random messages in random communicators."""
-    program = mpi_of_today.compile("traffic_random", HERE / "traffic_random.c", options=["-std=gnu11", "-w"])
-    done, traffic = mpi_of_today(6, program, seed + 17, 60)
+    done, traffic = mpi_of_today(6, mpi_of_today.folder / "traffic_test", "random", seed + 17, 60)
     lines = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("ACCOUNT")]
     own = {(int(a), int(b)): (int(n), int(messages)) for a, b, n, messages in lines}
     assert own and matrix(traffic) == own
@@ -346,37 +345,11 @@ def test_phases_are_bounded_and_hold_all_traffic(mpi_of_today):
 # ---- the file -----------------------------------------------------------------------------------------------
 
 
-ENDING = """
-#include <mpi.h>
-#include <signal.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-    char data[100] = {0}, other[100];
-    int rank, ranks;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Sendrecv(data, 100, MPI_CHAR, (rank + 1) % ranks, 0, other, 100, MPI_CHAR, (rank + ranks - 1) % ranks, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (argv[1][0] == 'a') /* abort */
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    if (argv[1][0] == 's') /* signal */
-        kill(getpid(), SIGTERM);
-    if (argv[1][0] == 'w' && rank) /* wait for a message that does not come, until the launcher ends the program */
-        MPI_Recv(data, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return 0;
-}
-"""
-
-
 @pytest.mark.parametrize("end", ["abort", "signal", "return", "wait"])
 def test_a_program_that_ends_early_leaves_what_it_has_counted(mpi, tmp_path, end):
     if end == "wait" and "mpich" in mpi.compiler:
         pytest.skip("MPICH kills all ranks when the first has ended")
-    (tmp_path / "ending.c").write_text(ENDING)
-    program = mpi.compile("ending", tmp_path / "ending.c", options=["-w"])
-    _, traffic = mpi(3, program, end, output=tmp_path / "t.txt", check=False)
+    _, traffic = mpi(3, mpi.folder / "traffic_test", "ends", end, output=tmp_path / "t.txt", check=False)
     assert traffic is None and {path.name for path in tmp_path.glob("t.txt*")} == {f"t.txt.rank-{i}" for i in range(3)}
     traffic = read_traffic(tmp_path / "t.txt.rank-1")
     assert found_in(traffic.phases[0]) == ring(3, 100) and traffic.seconds < 60
@@ -435,62 +408,21 @@ def test_a_file_that_cannot_be_written_is_said_once(mpi, tmp_path):
     assert traffic is None and len(said) == 1 and str(output) in said[0], said
 
 
-SPAWNING = """
-#include <mpi.h>
-int main(int argc, char **argv)
-{
-    MPI_Comm parent, others;
-    int x = 5, rank;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_get_parent(&parent);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (parent == MPI_COMM_NULL) {
-        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
-        if (rank == 0)
-            MPI_Send(&x, 1, MPI_INT, 1, 0, others);
-        MPI_Bcast(&x, 1, MPI_INT, rank ? MPI_PROC_NULL : MPI_ROOT, others);
-    } else {
-        others = parent;
-        if (rank == 1)
-            MPI_Recv(&x, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
-        MPI_Bcast(&x, 1, MPI_INT, 0, parent);
-    }
-    MPI_Comm_disconnect(&others);
-    MPI_Finalize();
-    return 0;
-}
-"""
-
-
-def test_spawned_processes_are_refused_in_words_and_messages_to_them_summed_up(mpi, tmp_path, monkeypatch):
+def test_spawned_processes_are_refused_in_words_and_messages_to_them_summed_up(mpi, monkeypatch):
     monkeypatch.setitem(ENVIRONMENT, "OMPI_MCA_btl", "self,vader,tcp")  # jobs reach each other by TCP alone
     if "mpich" in mpi.compiler:
         pytest.skip("Debian's MPICH cannot spawn")
-    (tmp_path / "spawn.c").write_text(SPAWNING)
-    done, traffic = mpi(2, mpi.compile("spawn", tmp_path / "spawn.c", options=["-w"]))
+    done, traffic = mpi(2, mpi.folder / "traffic_test", "spawn")
     said = [line for line in done.stderr.splitlines() if "pencilmap traffic" in line]
     assert len(said) == 2 and any("MPI_Comm_spawn started are not traced" in line for line in said), done.stderr
     assert traffic.n_ranks == 2 and traffic.outside == (12, 3), "a message to one of them, a broadcast to both"
     assert sorted(traffic.communicators[0].members.tolist()) == [-1, -1, 0, 1]
 
 
-SESSION = """
-#include <mpi.h>
-int main(void)
-{
-    MPI_Session session;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    MPI_Session_finalize(&session);
-    return 0;
-}
-"""
-
-
-def test_sessions_are_refused_in_words(mpi, tmp_path):
+def test_sessions_are_refused_in_words(mpi):
     if "openmpi" in mpi.compiler:
         pytest.skip("only MPI-4 has sessions")
-    (tmp_path / "session.c").write_text(SESSION)
-    done, traffic = mpi(1, mpi.compile("session", tmp_path / "session.c", options=["-w"]))
+    done, traffic = mpi(1, mpi.folder / "traffic_test", "session")
     assert traffic is None and "MPI sessions are not traced" in done.stderr
 
 

@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.fft_runner.tables import TYPES
-
 PHASES = ["fft_z", "pack_row", "exchange_row", "unpack_row", "fft_y", "pack_column", "exchange_column", "unpack_column",
           "fft_x"]
 QUICK = ["--reps", "1", "--warmup", "0", "--rigor", "estimate", "--verify"]
@@ -80,26 +78,3 @@ def test_serial_fftw_is_left_out_above_its_limit_and_said_so(run):
 def test_mpich_gives_the_same(run, mpich_run, ranks, words):
     record = run(ranks, *QUICK, *words.split(), start=mpich_run)
     assert record["verify"]["passed"] and record["verify"]["error_fftw"] is not None and "MPICH" in record["mpi"]["library"]
-
-
-# ---- refusals --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("arguments, part", [
-    (["--type", "fft"], f"unknown type 'fft'; known: {', '.join(TYPES)}"),
-    (["--precision", "half"], "unknown precision 'half'; known: double, single"),
-    (["--layout", "tiled"], "unknown layout 'tiled'; known: natural, stride1"),
-    (["--type", "c2r", "--direction", "forward"], "c2r is backward; use r2c for forward"),
-    (["--type", "dct", "--kinds", "1,2"], "kinds '1,2' are not understood"),
-    (["--type", "dct", "--kinds", "0,1,2"], "kinds '0,1,2' are not understood"),
-    (["--type", "chebyshev", "--kinds", "2,2,2"], "type chebyshev has no kinds"),
-    (["--type", "dst", "--kinds", "1,2,5"], "kinds '1,2,5' are not understood"),
-    (["--skip", "w"], "skip 'w' is not understood"),
-    (["--type", "r2c", "--skip", "z"], "so z cannot be skipped"),
-    (["--type", "dct", "--kinds", "1,1,1", "--size", 8, 1, 8],
-     "ny is 1; a cosine transform of kind I needs"),
-    (["--fields", 0], "'0' is not an integer of 1.."),
-], ids=lambda value: value if isinstance(value, str) else None)
-def test_wrong_choices_are_refused(mpirun, one_message, arguments, part):
-    plain = ["--size", 8, 8, 8, "--grid", "1x1"]
-    assert part in one_message(mpirun(1, *plain, *arguments))

@@ -1,12 +1,18 @@
 /* Sends known amounts by every function of MPI that the tracer counts: traffic_test GROUP. Each call, a case, is a phase by
  * MPI_Pcontrol; rank 0 prints the level of each phase and its name. test_traffic.py knows the messages of each case. Ranks
- * are those of a communicator in which the order of MPI_COMM_WORLD is reversed. */
+ * are those of a communicator in which the order of MPI_COMM_WORLD is reversed.
+ *     traffic_test random SEED STEPS    random messages; each rank prints its own account: ACCOUNT from to bytes messages
+ *     traffic_test ends WAY             one exchange, then the end of the program: abort, signal, return, wait
+ *     traffic_test spawn, session       messages to spawned processes; a session, without MPI_Init */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #if defined OPEN_MPI && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h> /* MPIX_Alltoall_init and its like */
 #endif
@@ -242,6 +248,147 @@ static void many_windows(void)
     }
 }
 
+/* ---- random messages --------------------------------------------------------------------------------------------- */
+
+enum { LARGEST = 1000, WAYS = 3 };
+
+static uint64_t state;
+
+static int draw(int below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)below);
+}
+
+/* The ranks in parts, in a random order; returns the communicator of mine, and the world ranks of its members. */
+static MPI_Comm divide(int parts, int members[MOST], int *size)
+{
+    int color[MOST], order[MOST], world;
+    MPI_Comm part;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    for (int i = 0; i < P; i++) {
+        color[i] = draw(parts);
+        order[i] = draw(1000);
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, color[world], order[world], &part);
+    *size = 0;
+    for (int i = 0; i < P; i++) { /* sort by order, then by rank */
+        int at = *size;
+        if (color[i] != color[world])
+            continue;
+        for (; at > 0 && order[members[at - 1]] > order[i]; at--)
+            members[at] = members[at - 1];
+        members[at] = i;
+        ++*size;
+    }
+    return part;
+}
+
+/* By messages, an alltoallv or puts; bytes to and from each member. */
+static void send_some(MPI_Comm part, int size, const int n[], const int back[], int way)
+{
+    static char from[MOST * LARGEST], to[MOST * LARGEST];
+    int at[MOST], own;
+    MPI_Request request[2 * MOST];
+    MPI_Comm_rank(part, &own);
+    for (int i = 0; i < size; i++)
+        at[i] = i * LARGEST;
+    if (way == 0) {
+        for (int i = 0; i < size; i++) {
+            MPI_Irecv(to + at[i], back[i], MPI_CHAR, i, 3, part, request + i);
+            MPI_Isend(from, n[i], MPI_CHAR, i, 3, part, request + size + i);
+        }
+        MPI_Waitall(2 * size, request, MPI_STATUSES_IGNORE);
+    } else if (way == 1)
+        MPI_Alltoallv(from, n, at, MPI_CHAR, to, back, at, MPI_CHAR, part);
+    else {
+        char *memory;
+        MPI_Win puts;
+        MPI_Win_allocate(MOST * LARGEST, 1, MPI_INFO_NULL, part, &memory, &puts);
+        MPI_Win_fence(0, puts);
+        for (int i = 0; i < size; i++)
+            if (n[i])
+                MPI_Put(from, n[i], MPI_CHAR, i, own * LARGEST, n[i], MPI_CHAR, puts);
+        MPI_Win_fence(0, puts);
+        MPI_Win_free(&puts);
+    }
+}
+
+static void random_messages(char **words)
+{
+    static int sizes[MOST][MOST];
+    long bytes[MOST] = {0}, messages[MOST] = {0};
+    int world, members[MOST], size, n[MOST], back[MOST];
+    MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    state = strtoull(words[0], NULL, 10);
+    for (int step = atoi(words[1]); step > 0; step--) {
+        int way = draw(WAYS), most = 1 + draw(LARGEST);
+        /* Open MPI 4.1 fails with windows of several groups of a node */
+        MPI_Comm part = divide(way == 2 ? 1 : 1 + draw(3), members, &size);
+        for (int i = 0; i < P; i++)
+            for (int k = 0; k < P; k++)
+                sizes[i][k] = draw(3) ? draw(most) : 0;
+        for (int i = 0; i < size; i++) {
+            n[i] = sizes[world][members[i]];
+            back[i] = sizes[members[i]][world];
+            if (members[i] != world && (n[i] || way == 0)) {
+                bytes[members[i]] += n[i];
+                messages[members[i]]++;
+            }
+        }
+        send_some(part, size, n, back, way);
+        MPI_Comm_free(&part);
+    }
+    for (int to = 0; to < P; to++)
+        if (messages[to])
+            printf("ACCOUNT %d %d %ld %ld\n", world, to, bytes[to], messages[to]);
+}
+
+/* ---- whole programs ---------------------------------------------------------------------------------------------- */
+
+static int end_early(const char *way)
+{
+    char data[100] = {0}, other[100];
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Sendrecv(data, 100, MPI_CHAR, (rank + 1) % P, 0, other, 100, MPI_CHAR, (rank + P - 1) % P, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    if (!strcmp(way, "abort"))
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    if (!strcmp(way, "signal"))
+        kill(getpid(), SIGTERM);
+    if (!strcmp(way, "wait") && rank) /* for a message that does not come, until the launcher ends the program */
+        MPI_Recv(data, 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return EXIT_SUCCESS;
+}
+
+/* A message to one of the two children, a broadcast to both. */
+static int spawn(char *program, MPI_Comm others)
+{
+    int x = 5, rank, is_child = others != MPI_COMM_NULL;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!is_child)
+        MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+    if (!is_child && rank == 0)
+        MPI_Send(&x, 1, MPI_INT, 1, 0, others);
+    if (is_child && rank == 1)
+        MPI_Recv(&x, 1, MPI_INT, 0, 0, others, MPI_STATUS_IGNORE);
+    MPI_Bcast(&x, 1, MPI_INT, is_child ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT, others);
+    MPI_Comm_disconnect(&others);
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
+
+#if MPI_VERSION >= 4
+static int use_session(void)
+{
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+    return EXIT_SUCCESS;
+}
+#endif
+
 /* ---- the groups of cases ----------------------------------------------------------------------------------------- */
 
 static void make_topologies(void)
@@ -290,9 +437,18 @@ int main(int argc, char **argv)
     int given, world, *memory, size;
     const char *group = argc > 1 ? argv[1] : "";
     char *buffer = malloc(1 << 16);
-    MPI_Comm half;
+    MPI_Comm half, parent;
+#if MPI_VERSION >= 4
+    if (!strcmp(group, "session"))
+        return use_session();
+#endif
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
     MPI_Comm_size(MPI_COMM_WORLD, &P);
+    MPI_Comm_get_parent(&parent);
+    if (!strcmp(group, "spawn") || parent != MPI_COMM_NULL)
+        return spawn(argv[0], parent);
+    if (!strcmp(group, "ends"))
+        return end_early(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &world);
     MPI_Pcontrol(0);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -world, &comm);
@@ -306,13 +462,13 @@ int main(int argc, char **argv)
     MPI_Win_lock_all(0, window);
     MPI_Buffer_attach(buffer, 1 << 16);
     MPI_Pcontrol(1);
+    if (!strcmp(group, "random"))
+        random_messages(argv + 2);
     run(group);
     MPI_Pcontrol(0);
     MPI_Buffer_detach(&buffer, &size);
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
-    if (argc > 2 && world == 0)
-        MPI_Abort(MPI_COMM_WORLD, 3); /* traffic_test GROUP abort */
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
     MPI_Comm_free(&comm);

@@ -49,6 +49,9 @@ IN_C = {
                      "route a a 0\n"],
 }
 IN_PYTHON = {
+    "description": ["NodeName=DEFAULT CPUs=4\nNodeName=tux[000x111,200x211] \\\n  CPUs=2\nNodeSet=fat Nodes=tux000\n"
+                    "PartitionName=DEFAULT Nodes=ALL\nPartitionName=p\nPartitionName=q Nodes=fat,tux001\n",
+                    "\x01000000- topology: torus\n  torus3d:\n    toruses: []\n", "topology: 0 0\n \n 0"],
     "environment": ["SLURM_JOB_NODELIST=n[0-1],n3\nSLURM_TASKS_PER_NODE=2(x2),1\n", "LSB_MCPU_HOSTS=n1 2 n2 2\n",
                     "RUNJOB_SHAPE=4x4x4x4x2\nRUNJOB_RANKS_PER_NODE=16\nLOADL_BG_CONNECTIVITY=torus\n",
                     "SLURM_JOB_NODELIST=tux[000x112]\nSLURM_DISTRIBUTION=plane\nSLURM_DIST_PLANESIZE=4\nSLURM_HOSTFILE=/h\n",
@@ -77,6 +80,16 @@ IN_PYTHON = {
     "text": ["tux[000x113,12A-12C]", "digits:x=r4,y=c2,z=c2,t=c2", "rack[0-1]n[00-15],login", "8x8x16:mesh", "1.4 Gbit/s",
              "lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6", "0-0-0,1-0-0:3-1-1", "ring:x=0.1/3.2,y=r2,z=c2",
              "n{x:02d}-{y}{z}-{node}", "4wx4x2:axes=abc", "512x256x128 r2c single"],
+    "traffic": ["0 800 0\n800 0 12\n0 7 0\n", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 8\n2 3 4\n",
+                "%%MatrixMarket matrix array real general\n2 2\n0\n1e3\n8\n0\n",
+                "# POINT TO POINT\nE\t0\t1\t8 bytes\t2 msgs sent\t2,0\nI\t0\t1\t9 bytes\t1 msgs sent\n# OSC\n"
+                "R\t0\t1\t3 bytes\t1 msgs sent\n# COLLECTIVES\nC\t0\t1\t9 bytes\t1 msgs sent\n"
+                "D\tMPI_COMM_WORLD\tprocs: 0,1\nA2A\t0\t1 bytes\t1 msgs sent\n",
+                "ranks 4\nphase x\n0 1 8 1\n1 0 8 1\nphase y\n0 1 5 2\n",
+                "ranks 5\n0 1 800 2\n1 0 30 1\n2 3 5000000000 70\n",
+                "pencilmap traffic 1\nmpi Open MPI v4.1.4\nranks 4\nseconds 1.5\noutside 8 1\nphase 0 times 10 seconds 1.2\n"
+                "phase 1 times 1 seconds 0.1 level 3\ncommunicator 0 size 4 grid 2x2 periodic 1,0 first 0 stride 1\n"
+                "communicator 1 size 3 inter ranks 3,0,2\n0 0 0 0 1 8000 10\n1 1 2 3 2 5 1\n1 -1 4 3 2 5 1\nend 3\n"],
     "times": [BENCH, "# a comment\nn,ranks,time_s,grid,decomposition,transforms,point_bytes,mean_s,deviation_s\n"
                      "64,8,0.5,2x4,pencil,2,8,0.4,0.01\n32x16x8,4,1e-3,,slab,,,,\n"],
 }

@@ -42,7 +42,7 @@ from pencilmap.model.placement.allocation import Mapping, Site, parse_nodes
 from pencilmap.model.placement.grid import ProcessGrid, parse_transform
 from tests.fft_runner.conftest import programs as built_library  # noqa: F401  (a fixture: readers in C use the library)
 from tests.fuzz.first_inputs import CORPUS, IN_C, IN_PYTHON
-from tests.mapper.test_allocations import BLOCKS, GEMINI, OWN, SHOWN_NODES, SLURM_YAML
+from tests.mapper.test_allocations import GEMINI, OWN, SLURM_FILES, SLURM_TORUS, SLURM_YAML
 from tests.mapper.test_foreign import EXAMPLES
 from tests.mapper.test_graphs import WRITERS
 from tests.mapper.test_node_choices import BHOSTS, PBSNODES, SCONTROL, SINFO, SINFO_N
@@ -239,7 +239,8 @@ def seeds(tmp_path_factory):
             "placement": [form.write(as_mapping(place("default", written.get(name, SITE), ProcessGrid(4, 8)), "default"),
                                      Job(written.get(name, SITE))) for name, form in FORMATS.items()]
             + [re.sub(r"\bn(\d)\b", r"node-\1-0-0", text) for _, text in WHOLE],
-            "description": [BLOCKS, GEMINI, SHOWN_NODES, SLURM_YAML, *chain(*OWN.values())],
+            "description": [GEMINI, SLURM_TORUS, SLURM_YAML, *chain(*OWN.values()),
+                            *(text for text, _ in SLURM_FILES.values())],
             "free": [SINFO, SINFO_N, SCONTROL, PBSNODES, BHOSTS],
             "graph": [text for _, text in EXAMPLES.values()] + [write(tmp_path_factory.mktemp("graph"))
                                                                 for write in WRITERS.values()]}

@@ -42,7 +42,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 {nodes}
 PartitionName=all Nodes=ALL Default=YES State=UP
-TopologyPlugin=topology/tree
+{topology}
 """
 TOPOLOGY = """\
 SwitchName=leaf0 Nodes=node-0-0,node-1-0
@@ -55,7 +55,7 @@ NodeName={nodes} CPUs=1 State=CLOUD
 SuspendProgram=/bin/true
 ResumeProgram=/bin/true
 SuspendTime=60000
-{setting}"""
+"""
 
 
 class NoCluster(Exception):
@@ -67,7 +67,7 @@ class Cloud(NamedTuple):
 
     nodes: str  #: a list of hosts
     topology: str
-    setting: str = ""  #: more lines of slurm.conf
+    setting: str  #: lines of slurm.conf about the topology
 
 
 @contextmanager
@@ -98,8 +98,10 @@ def configure(folder, cloud=None):
     port, *ports = free_ports(1 + len(HOSTS))
     nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
     if cloud:
-        nodes = CLOUD.format(nodes=cloud.nodes, setting=cloud.setting)
-    (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes))
+        nodes = CLOUD.format(nodes=cloud.nodes)
+    setting = cloud.setting if cloud else "TopologyPlugin=topology/tree"
+    (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes,
+                                                            topology=setting))
     (folder / "topology.conf").write_text(cloud.topology if cloud else TOPOLOGY)
 
 

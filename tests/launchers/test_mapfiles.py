@@ -8,7 +8,7 @@ import pytest
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.placement.grid import parse_grid
-from pencilmap.scripts.maintenance.make_mapfiles import FOLDER, make
+from pencilmap.scripts.maintenance.write_tables import MAPFILES as FOLDER, make
 from tests.model.cases import predict_routed
 
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())["entries"]
@@ -20,9 +20,9 @@ def test_the_command_makes_the_same_bytes(tmp_path):
     make(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
-    assert sorted(made) == sorted(kept), "run python -m pencilmap.scripts.maintenance.make_mapfiles"
+    assert sorted(made) == sorted(kept), "run python -m pencilmap.scripts.maintenance.write_tables mapfiles"
     for name in made:
-        assert made[name] == kept[name], f"{name} differs; run python -m pencilmap.scripts.maintenance.make_mapfiles"
+        assert made[name] == kept[name], f"{name} differs; run python -m pencilmap.scripts.maintenance.write_tables mapfiles"
 
 
 @each

@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.mapper.ask import ask
 from pencilmap.mapper.formats.hostlist import expand_hosts, folded_hosts
-from pencilmap.mapper.shapes import slurm_dragonfly, slurm_tree
+from pencilmap.mapper.shapes import slurm_dragonfly, slurm_flat, slurm_tree
 from pencilmap.model.placement.allocation import Allocation
 from pencilmap.scripts.command_line.node_choices import SCHEDULERS
 from tests.launchers.conftest import run_bounded, running_slurm
@@ -16,11 +16,13 @@ from tests.launchers.slurm_cluster import Cloud
 NAMES = [f"n{i:02d}" for i in range(32)]
 TOPOLOGY = "".join(f"SwitchName=leaf{i} Nodes=n[{4 * i:02d}-{4 * i + 3:02d}]\n" for i in range(8)) + \
     "SwitchName=top Switches=leaf[0-7]\n"
-RULES = {"": slurm_tree, "TopologyParam=dragonfly": slurm_dragonfly}  # on two levels, all releases have the same tree rule
+TREE = "TopologyPlugin=topology/tree"
+RULES = {"TopologyPlugin=topology/none": slurm_flat, TREE: slurm_tree,  # the same in all releases on two levels
+         f"{TREE}\nTopologyParam=dragonfly": slurm_dragonfly}
 CASES = 12
 
 
-@pytest.fixture(scope="module", params=RULES, ids=lambda setting: setting or "tree")
+@pytest.fixture(scope="module", params=RULES, ids=lambda setting: setting.rpartition("=")[2])
 def controller(request, tmp_path_factory):
     running = running_slurm(tmp_path_factory, Cloud("n[00-31]", TOPOLOGY, request.param))
     yield request.param, next(running)

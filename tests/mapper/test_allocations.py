@@ -496,6 +496,12 @@ def test_the_targets_that_are_written_for_scotch_are_read(torus, tmp_path):
     assert set(found.shape[torus.n_dimensions:]) <= {1}
 
 
+def test_a_number_that_is_the_name_of_a_host_is_this_host():
+    network = parse_graph(Document(b"1 2\n2 3\n3 1\n", "cables"), "edge-list", 1e9)
+    assert parse_table(Document(b"2\n1\n", "nodes"), network).hosts == {"2": 1, "1": 0}
+    assert parse_table(Document(b"2\n1\n", "nodes"), Torus((4,))).nodes.tolist() == [2, 1]
+
+
 def test_two_hosts_in_one_place_are_refused():
     with pytest.raises(AllocationError, match="hosts a1 and b1 have the same coordinates"):
         around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")

@@ -38,15 +38,9 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.model.times.timing import TIE
 from pencilmap.model.traffic.exchange import exchanges, halo
 from pencilmap.model.traffic.loads import in_sequence, routed_joint
+from tests.mapper.test_annealing import walked_cost
 from tests.model import brute_force as brute
 from tests.model.test_switched_networks import RANDOM
-
-
-def walked_cost(mapping):
-    """Return the sum of the largest loads of the exchanges on the m scale, each message walked hop by hop."""
-    torus, grid = mapping.network, mapping.grid
-    loads = (brute.dimension_order(torus, messages, mapping.node_of_rank) for messages in brute.messages(grid))
-    return sum(max(some.values()) * Fraction(4 * torus.n_nodes, grid.n_tasks * n) for some, n in zip(loads, grid.shape))
 
 
 @pytest.mark.parametrize("shape, grid, tasks, most", [
@@ -61,7 +55,7 @@ def walked_cost(mapping):
 def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
     site, grid = setting(network=shape, tasks_per_node=tasks).site, parse_grid(grid)
     found = place("best", site, grid)
-    cost = walked_cost(as_mapping(found, "found"))
+    cost = walked_cost(site.network, grid, as_mapping(found, "found").node_of_rank)
     assert cost == predict(found, site=site).cost <= predict(best_product(site.network, grid, tasks)).cost
     assert cost <= most + 0.005
 

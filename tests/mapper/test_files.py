@@ -81,7 +81,7 @@ def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
     ("study", "shapes", "-N", "64", "-d", "2", "-n", "64", "--bandwidth", "1 GB/s")])
 def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
     monkeypatch.setattr("pencilmap.scripts.command_line.commands.map.place", lambda *_: pytest.fail("searched"))
-    monkeypatch.setattr("pencilmap.scripts.command_line.studies.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
+    monkeypatch.setattr("pencilmap.scripts.command_line.commands.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
     for module, name in (("commands.report", "read_entries"), ("commands.map", "read_document"),
                          ("studies.shapes", "scale")):
         monkeypatch.setattr(f"pencilmap.scripts.command_line.{module}.{name}",

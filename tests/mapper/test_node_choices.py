@@ -11,7 +11,6 @@ from pencilmap.mapper.allocations.free import free_hosts
 from pencilmap.mapper.ask import ask, named_grid
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
-from pencilmap.mapper.choose.choices import site_key
 from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
@@ -52,7 +51,7 @@ def test_plans_reach_the_least_cost_of_every_choice_and_placement(leaves, hosts,
         assert bound <= least * (1 + 1e-9) and (bound > 0.99 * least or (leaves, up) == (5, 1)), up
         [own] = found.own.values()
         assert own.worth >= found.best.worth * (1 - 1e-9)
-        assert [site_key(own.where)] == [site_key(here) for here in own_choices(question).values()]
+        assert list(found.own) == list(own_choices(question)) == ["topology/flat or topology/tree"]
 
 
 def busy(network, seed, share):
@@ -74,7 +73,8 @@ def test_nodes_of_the_bound_and_of_all_candidates_are_free(text, seed):
     network, grid = network_named(f"fat-tree:{text}"), (4, 4)
     free = Allocation(network, busy(network, seed, 0.6))
     bound, nodes = kind_of(network).of_choices(Site(network, 1, free), 16, grid)
-    every = [nodes, slurm_tree(free, 16), *node_choices(free, 16)]
+    levels = [level.unit[:network.n_nodes] for level in network.levels]
+    every = [nodes, slurm_tree(free, 16), *node_choices(free, 16, levels)]
     assert all(len(set(some.tolist())) == 16 and set(some.tolist()) <= set(free.nodes.tolist()) for some in every)
     costs = [ask_cost(network, some, grid) for some in every]
     assert bound <= min(costs) * (1 + 1e-9)
@@ -228,3 +228,15 @@ def test_nodes_of_a_dragonfly_load_no_cable_more_than_their_own(n_nodes, grid, l
     assert float(found.best.prediction.cost) * part == pytest.approx(least)
     assert float(bound_of_choices(question, found.best.grid)) * part == pytest.approx(least)
     assert len(found.own) == 2 and all(own.worth >= found.best.worth * (1 - 1e-9) for own in found.own.values())
+
+
+def test_nodes_of_a_graph_are_on_one_side_of_its_narrow_cut(tmp_path):
+    """Two cliques of eight nodes with a single cable between them; two nodes of the first clique are not free."""
+    names = [f"{'ab'[i // 8]}{i}" for i in range(16)]
+    edges = [(x, y) for x in names for y in names if x < y and x[0] == y[0]] + [("a0", "b8")]
+    (tmp_path / "two.edges").write_text("".join(f"{x} {y}\n" for x, y in edges))
+    question = ask(network=f"{tmp_path}/two.edges,graph", nodes=8, failed="a4,a6")
+    found = plan(question, grids=[named_grid(question, "2x4")], effort="quick")
+    chosen = Hosts(question.network).names(found.best.where.site.allocation.nodes)
+    assert len({name[0] for name in chosen}) == 1 and list(found.own) == ["topology/flat"]
+    assert found.own["topology/flat"].worth > found.best.worth

@@ -53,11 +53,11 @@ def needed(graph, traffic, inside):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bytes_that_leave_runs_are_those_counted_one_by_one(seed):
     matrix = np.random.default_rng(seed).integers(0, 9, (7, 7))
-    found = leaving(matrix)
+    sent = leaving(matrix)
     for low in range(8):
         for high in range(8):
             inside = range(low, high)
-            assert found[low, high] == sum(matrix[a, b] for a in inside for b in range(7) if b not in inside)
+            assert sent[low, high] == sum(matrix[a, b] for a in inside for b in range(7) if b not in inside)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -98,7 +98,7 @@ def test_a_range_is_that_of_a_random_effects_model():
 
 def test_twisted_slices_gain_as_much_as_printed():
     """By hand: a ring of 8 has load 4, the six links of a twisted node 4/6 of the mean distance, 55/16 and 69/16."""
-    from pencilmap.scripts.command_line.studies.judge import all_to_all_s
+    from pencilmap.scripts.command_line.commands.judge import all_to_all_s
 
     for line, predicted in zip(own_table("measured_slices.csv"), (6 / (55 / 16), 6 / (69 / 16))):
         assert all_to_all_s(line["plain"]) / all_to_all_s(line["twisted"]) == pytest.approx(predicted)

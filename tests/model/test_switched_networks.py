@@ -205,7 +205,7 @@ def test_the_linear_program_is_left_for_cuts_above_its_limit(monkeypatch):
     mapping = launched("dragonfly:a=4,p=2,h=2", 1, ProcessGrid(12, 6))
     row, _ = exchanges(mapping.grid)
     solved = routing("ideal-adaptive", mapping.network).loads(mapping.network, row, mapping.ends).largest()
-    monkeypatch.setattr("pencilmap.model.kinds.dragonfly_routes.MOST_WAYS", 0)
+    monkeypatch.setattr("pencilmap.model.kinds.dragonfly_network.MOST_WAYS", 0)
     cut = routing("ideal-adaptive", mapping.network).loads(mapping.network, row, mapping.ends).largest()
     assert float(cut[2]) == pytest.approx(float(cut_bound(mapping.network, row, mapping.node_of_rank)[2]))
     assert cut[0] == solved[0] and cut[2] <= solved[2]

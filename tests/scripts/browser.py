@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from io import BytesIO
 
 import numpy as np
+import pytest
 
 CHROMIUM, DRIVER = (next(filter(None, map(shutil.which, names)), None)
                     for names in (("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)))
@@ -23,6 +24,12 @@ def missing():
     except ImportError:
         names.append("selenium (pip)")
     return ", ".join(names)
+
+
+def needs_browser(test):
+    """Mark a test or a class of tests that needs a browser."""
+    reason = f"no browser: {missing()} missing; apt-get install chromium chromium-driver"
+    return pytest.mark.browser(pytest.mark.skipif(bool(missing()), reason=reason)(test))
 
 
 @contextmanager

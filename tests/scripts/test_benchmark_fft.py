@@ -15,9 +15,9 @@ import scipy.fft
 from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import END, marker
-from pencilmap.scripts.maintenance import benchmark_fft
+from pencilmap.scripts.maintenance import benchmark_fft, contestants
 from pencilmap.scripts.maintenance.benchmark_fft import rows_table
-from pencilmap.scripts.maintenance.benchmarks import (
+from pencilmap.scripts.maintenance.contestants import (
     PEERS,
     PRECISIONS,
     TYPES,
@@ -121,12 +121,10 @@ class Transform:
 
 def ran(monkeypatch, **wrong):
     """Return the worker's result with these contestants, in one process."""
-    from pencilmap.scripts.maintenance.benchmarks import worker
-
-    monkeypatch.setattr(worker, "contestant", lambda name, *_: Transform(wrong[name]))
-    monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
+    monkeypatch.setattr(contestants, "contestant", lambda name, *_: Transform(wrong[name]))
+    monkeypatch.setattr(contestants, "STREAM_BYTES", 1 << 10)
     case = {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}
-    return worker.run({"case": case, "contestants": list(wrong), "repetitions": 2, "seed": 0}, Alone())
+    return contestants.run({"case": case, "contestants": list(wrong), "repetitions": 2, "seed": 0}, Alone())
 
 
 def test_each_run_is_checked_and_a_peer_with_a_wrong_one_has_no_time(monkeypatch):

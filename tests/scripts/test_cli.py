@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 from functools import reduce
@@ -11,7 +10,6 @@ from functools import reduce
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -20,34 +18,6 @@ from tests.mapper.run_records import record
 from tests.patience import patience
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
-
-BGL = ("--machine", "bluegene-l")
-
-
-def test_predict_gives_the_documented_json(pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--grid", "8x64", "--placement", "box:2x2x2", "--fft", "512")
-    assert found["torus"] == "8x8x8" and found["wrap"] == [True] * 3 and found["tasks_per_node"] == 1
-    assert found["grid"] == [8, 64] and found["placement"] == "box:2x2x2"
-    assert found["stages"][0]["m"] == [2, 2, 2] and found["stages"][1]["m"] == [4, 4, 4]
-    assert found["stages"][0]["load"] == [2, 2, 2] and found["stages"][1]["load"] == [4, 4, 4]
-    assert found["stages"][0]["t_s"] == pytest.approx(2 * 16 * 512**3 / (4 * 512 * 148e6), rel=1e-12)
-    assert found["stages"][1]["t_s"] == pytest.approx(2 * found["stages"][0]["t_s"], rel=1e-12)
-    assert found["certificate"] == pytest.approx(6 / found["lower_bound"]) and found["lower_bound"] == 4.75
-
-
-def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
-    for form, tasks in (("bgl", 1), ("hostfile", 1), ("bgl", 2)):
-        grid = f"8x{64 * tasks}"
-        path = tmp_path / f"{form}{tasks}"
-        setting = (*BGL, "--tasks-per-node", tasks, "--grid", grid, "--fft", "256")
-        best, default = pencilmap_json.one("map", *setting, "-p", "best", "--format", form, "-o", path)["predictions"]
-        found = pencilmap_json.one("check", path, *setting)
-        checked, predicted = found["predictions"][0], pencilmap_json("predict", *setting)[0]
-        for key in ("stages", "certificate", "patterns"):
-            assert best[key] == checked[key] == predicted[key], key
-        assert found["valid"] and default["t_s"] > best["t_s"]
-        from_file, = pencilmap_json("predict", *setting, "-p", f"file:{path}")
-        assert from_file["t_s"] == predicted["t_s"]
 
 
 def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap, pencilmap_json):
@@ -106,13 +76,6 @@ def test_compare_says_once_why_times_have_no_range(tmp_path, pencilmap):
     assert pencilmap("compare", path)[1].count("no range: messages below 1 KiB") == 1
 
 
-def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
-    rows = pencilmap_json("compare", "--published")
-    assert len(rows) == 141
-    status, out, _ = pencilmap("compare", "--published")
-    assert status == 0 and len(re.findall(r" (?:total|row|column) .* ms ", out)) == 141
-
-
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()
@@ -163,15 +126,3 @@ def test_what_needs_no_numbers_loads_no_numpy(arguments):
             "finally: sys.stderr.write(' '.join(sorted({'numpy', 'jsonschema', 'scipy'} & set(sys.modules))))")
     done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
-
-
-def test_the_slab_is_one_exchange_that_moves_everything(pencilmap_json):
-    """Like the row of a grid of one row, whose other exchange is empty; the slab copies less."""
-    slab, = pencilmap_json("predict", *BGL, "--fft", "512", "--decomposition", "slab", "--grid", "512", "-p", "default")
-    pencil, = pencilmap_json("predict", *BGL, "--fft", "512", "--grid", "512x1", "-p", "default")
-    empty = pencil["stages"][1]
-    assert empty["time_s"] == 0 and slab["certificate"] == 1.0
-    assert {**slab["stages"][0], "name": "row"} == pencil["stages"][0]
-    assert slab["terms_local"]["fft_s"] == pencil["terms_local"]["fft_s"]
-    packing = 511 * load_machine("bluegene-l").costs.copy_cost_s
-    assert slab["terms_local"]["memory_s"] - packing == pytest.approx(5 / 7 * (pencil["terms_local"]["memory_s"] - packing))

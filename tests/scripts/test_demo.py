@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.scripts.command_line.studies import demo as study
+from pencilmap.scripts.command_line.commands import demo as study
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record
 from tests.patience import patience

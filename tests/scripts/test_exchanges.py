@@ -1,13 +1,11 @@
-"""Bricks, halos, ports, wraps and twists in the commands: by hand, as simulated, and alike in each command."""
+"""Bricks, halos, ports, wraps, twists and grids PxQxS in the commands: by hand, as simulated, and alike in each command."""
 
 import json
-import shutil
 from math import ceil
 
 import pytest
 
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
-                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+from tests.modules import needs_simgrid
 
 # bricks
 
@@ -100,20 +98,6 @@ def test_simulated_exchanges_with_ports_take_the_predicted_time(pencilmap_json, 
 PARTITION = ("--machine", "bluegene-l", "--fft", "512")
 
 
-def longest(prediction):
-    return [max(stage["m"]) for stage in prediction["stages"]]
-
-
-def test_both_wraps_are_those_of_the_shapes_named_apart(pencilmap_json):
-    """The paper's mappings, sec. 7.1: each alone, and both in one answer; open dimensions double lengths that wrap."""
-    named = (*PARTITION, "--grid", "8x64", "-p", "box:2x2x2", "-p", "default:zyxt")
-    both = pencilmap_json("predict", *named, "--wrap", "both")
-    apart = [p for shape in ("8x8x8:torus", "8x8x8:mesh") for p in pencilmap_json("predict", *named, "--network", shape)]
-    for one, other in zip(both, apart, strict=True):
-        assert (one["wrap"], one["stages"], one["total_s"]) == (other["wrap"], other["stages"], other["total_s"])
-    assert [longest(p) for p in both] == [[2, 4], [4, 4], [2, 8], [8, 8]]
-
-
 @pytest.mark.parametrize("nodes", [(), ("--nodes", "1024")])
 def test_a_plan_shows_the_best_of_each_wrap(pencilmap, pencilmap_json, nodes):
     asked = ("plan", *PARTITION, *nodes, "--effort", "quick", "--top", "1", "--wrap", "both")
@@ -145,18 +129,19 @@ def test_a_simulation_takes_the_predicted_time(pencilmap_json):
     assert [row["t_ratio"] for row in found] == [pytest.approx(1, abs=0.002)] * 2
 
 
-def test_a_machine_file_gives_the_twists(pencilmap_json, pencilmap, tmp_path):
-    (tmp_path / "mine.toml").write_text("""
-name = "mine"
-title = "a twisted torus"
-shape = {value = "2x3x4", source = "our wiki, Network", certain = true}
-twists = {value = [[0, 2, 3], [0, 0, 1], [0, 0, 0]], source = "our wiki, Cables", certain = true}
-tasks_per_node = {value = 1, source = "our wiki, Nodes", certain = true}
-link_bandwidth = {value = "1 GB/s", source = "our wiki, Network", certain = true}
-""")
-    asked = ("--grid", "4x6", "-p", "default", "--fft", "48")
-    by_file = pencilmap_json.one("predict", "--machine", tmp_path / "mine.toml", *asked)
-    by_text = pencilmap_json.one("predict", "--network", "2x3x4:twist=xy2,xz3,yz1", "--bandwidth", "1 GB/s", *asked)
-    assert by_file["torus"] == by_text["torus"] == "2x3x4:twist=xy2,xz3,yz1"
-    assert by_file["t_s"] == by_text["t_s"] > 0
-    assert "0 2 3" in pencilmap("network", "--machine", tmp_path / "mine.toml")[1]
+# grids of three numbers
+
+
+@pytest.mark.usefixtures("brief_searches")
+def test_a_file_for_the_numbers_in_the_other_order_is_noticed(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    question = "--machine", "fugaku", "--nodes", "2x6x2", "--fft", "128"
+    assert pencilmap("map", *question, "--grid", "8x6x2", "--effort", "quick", "-o", "my.map")[0] == 0
+    said = " ".join(pencilmap("check", "my.map", *question, "--grid", "2x6x8")[1].split())
+    assert "check was it made for 8x6x2? There it is " in said
+
+
+def test_plan_ranks_all_grids_of_bricks_if_asked(pencilmap):
+    status, said, _ = pencilmap("plan", "--network", "4x4:mesh", "--decomposition", "cubic", "--fft", "16")
+    assert status == 0 and "of 15 grids" in said and "three exchanges" in said
+    assert "cubic" not in pencilmap("plan", "--network", "4x4:mesh", "--fft", "16")[1]

@@ -28,6 +28,7 @@ from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.command_line.cli import main
 from tests.documents import make_folder
 from tests.mapper.run_records import record
+from tests.mapper.test_allocations import OWN
 from tests.mapper.test_probes import result
 from tests.mapper.test_scaling import write as write_transposes
 
@@ -68,7 +69,8 @@ def inputs(folder):
                         ("named.nodes", nodes[:6] + nodes[7:]),
                         ("topology.conf", [*leaves, "SwitchName=spine Switches=leaf[0-3]\n"]), ("traffic.txt", strides),
                         ("points.csv", ["n,ranks,time_s\n", *times]),
-                        ("ring.edges", [f"n{k} n{(k + 1) % 6}\n" for k in range(6)])):
+                        ("ring.edges", [f"n{k} n{(k + 1) % 6}\n" for k in range(6)]),
+                        *((f"{name}-{k}", text) for name, texts in OWN.items() for k, text in enumerate(texts))):
         (folder / name).write_text("".join(lines))
 
 

@@ -1,11 +1,10 @@
 """`--decomposition line` in predict, simulate and validate."""
 
-import shutil
 
 import pytest
 
 from pencilmap.model.lines import ALGORITHMS
-from pencilmap.scripts.command_line.documents import read_result, result_file
+from pencilmap.scripts.command_line.documents import result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.validation import (
     MOST_RANKS,
@@ -16,13 +15,12 @@ from pencilmap.scripts.networks.validation import (
     validate_bricks,
     validate_lines,
 )
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, read_result, run_by
+from tests.modules import needs_simgrid
 
 DOCUMENT = ROOT / "docs" / "distributed-lines.md"
 LINE = ("--network", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
 BRICKS = (*LINE[:4], "--placement", "default", "--decomposition", "brick:2x2x4", "--fft", "12x8x16")
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
-                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
 def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_json):

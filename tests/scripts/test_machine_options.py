@@ -7,8 +7,6 @@ from pencilmap.model.machines.machine import machine_names
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
-BGL = ("--machine", "bluegene-l")
-
 
 def refused(run, *arguments):
     status, out, err = run(*arguments)
@@ -40,25 +38,6 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
     err = refused(pencilmap, "network", "--machine", "bluegene-l", "--nodes", "513")
     assert "512 and 1024" in err
     assert "name it with --machine" in refused(pencilmap, "network", "--nodes", "512")
-
-
-def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
-    eight = ("--grid", "8x8", "-p", "default")
-    found, = pencilmap_json("predict", *BGL, "--network", "4x4x4:torus", *eight)
-    assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
-    assert pencilmap_json("predict", *BGL, "--network", "4x4x4:mesh", *eight)[0]["notes"] == []
-    status, out, _ = pencilmap("predict", *BGL, "--network", "4x4x4:torus", *eight, "--notes")
-    assert status == 0 and "note    torus 4x4x4 has rings" in out
-
-
-def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
-    v2 = ("--machine", "tpu-v2", "--tasks-per-node", "1", "--grid", "16x16", "--fft", "256")
-    written = pencilmap_json.one("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
-    checked = pencilmap_json.one("check", tmp_path / "m", *v2)
-    for found in (*pencilmap_json("predict", *v2), *written["predictions"], *checked["predictions"]):
-        assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
-    assert pencilmap_json("predict", *v2, "-p", "default", "--bandwidth", "60 GB/s")[0]["notes"] == []
-    assert pencilmap_json("predict", *v2[:-2], "-p", "default")[0]["notes"] == []
 
 
 def test_only_figures_that_are_used_are_doubted(pencilmap_json):

@@ -153,7 +153,7 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     again = pencilmap_json("predict", *tree, "--nodes", first["nodes"]["hosts"], "--grid", "4x4", "-p", first["way"])[0]
     assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
     packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
-    assert packed["nodes"]["of_scheduler"] == ["topology/tree"]
+    assert packed["nodes"]["of_scheduler"] == ["topology/flat or topology/tree"]
 
 
 def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, tmp_path, monkeypatch):
@@ -173,3 +173,17 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
         if name == "slurm-block":
             others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0]) if "--exclude" in out else []
             assert bool(others) != ("--segment=" in out) and not set(others) & set(hosts)
+
+
+def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_path, monkeypatch):
+    """An all-to-all: four nodes of a leaf send 16 messages through its cable, two nodes 12."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topology.conf").write_text(TOPOLOGY)
+    (tmp_path / "all").write_text("".join(f"{a} {b} 1000000\n" for a in range(8) for b in range(8) if a != b))
+    words = ("--network", "topology.conf,taper=4", "--traffic", "all", *QUICK, "-p", "default")
+    status, out, _ = pencilmap("plan", *words, "--nodes", 8)
+    [listed] = re.findall(r"^#SBATCH --nodelist=(\S+)$", out, re.MULTILINE)
+    assert status == 0 and "Slurm takes 4 nodes of each of 2 leaves by itself" in " ".join(out.split())
+    first, packed = (pencilmap_json.one("predict", *words, "--nodes", nodes)["predictions"][0]["link_bytes"]
+                     for nodes in (listed, "n[00-07]"))
+    assert first < packed

@@ -29,7 +29,7 @@ from tests.scripts.browser import (
     choose_option,
     contrast,
     drawn,
-    missing,
+    needs_browser,
     pixels_of,
     unfold,
     window,
@@ -399,10 +399,6 @@ def test_published_points_stand_beside_the_records(cubes):
 
 # ---- in a real browser ----
 
-needs_browser = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; "
-                                                         "apt-get install chromium chromium-driver")]
-
-
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     with browser(tmp_path_factory.mktemp("profile")) as driver:
@@ -427,9 +423,8 @@ def row_nodes(entry, row):
     return set(mapping.node_of_rank[mapping.grid.groups("r")[row]].tolist())
 
 
+@needs_browser
 class TestInABrowser:
-    pytestmark = needs_browser
-
     def test_a_chosen_row_is_seen_where_its_nodes_are(self, opened, cubes):
         driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
         choose(driver, "column", 3)

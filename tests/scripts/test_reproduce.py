@@ -1,7 +1,6 @@
 """`pencilmap study reproduce`: exact results are reproduced exactly; every figure is listed; gaps are named."""
 
 import re
-import shutil
 import signal
 import time
 from dataclasses import replace
@@ -14,13 +13,15 @@ from pencilmap.mapper.base.progress import say
 from pencilmap.model.lines.line_plan import crossbar_break_even
 from pencilmap.model.network.torus import parse_torus
 from pencilmap.model.times.costs import MessageRange
-from pencilmap.scripts.command_line.studies import reproduce
+from pencilmap.scripts.command_line.commands import reproduce
 from pencilmap.scripts.maintenance.write_tables import row, rows_in, table_of
 from pencilmap.scripts.networks import measured
 from pencilmap.scripts.reproduce import SOURCES, jocksch, schulz
-from pencilmap.scripts.reproduce.figure import FULL, KINDS, Found, Image, butterflies, image_of, symmetric_images
-from pencilmap.scripts.reproduce.jagode import wrap_verdict
+from pencilmap.scripts.reproduce.figure import KINDS, Found
+from pencilmap.scripts.reproduce.jagode import FULL, Image, image_of, symmetric_images, wrap_verdict
+from pencilmap.scripts.reproduce.jocksch import butterflies
 from pencilmap.scripts.reproduce.schulz import networks, two_networks
+from tests.modules import needs_simgrid
 
 SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig4", "p3dfft:fig5",
         "p3dfft:fig9", "jocksch:weak", "jocksch:break-even")  # the last two simulate up to 256 ranks
@@ -133,7 +134,7 @@ def test_break_even_is_where_both_times_are_equal():
     assert transposes == pytest.approx(binary) and crossbar_break_even(16, 2, 1.0, 1.0, 4) == inf
 
 
-@pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+@needs_simgrid
 def test_simulated_lines_take_what_the_formula_says(monkeypatch):
     """Weak scaling on a crossbar of 16: transposes and radix 2 as by hand; in radix 4 some starts overlap with messages."""
     monkeypatch.setattr(jocksch, "RANKS", (16,))
@@ -147,7 +148,7 @@ def test_simulated_lines_take_what_the_formula_says(monkeypatch):
         assert by_hand == pytest.approx(1e6 * (messages * FIGURES.start_s + tasks * sent / FIGURES.rate))
 
 
-@pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+@needs_simgrid
 def test_the_steps_of_the_poisson_example_are_simulated_as_counted():
     """The slides: two steps more for data rearrangement, and one step for each of four FFTs."""
     for way, published_, counted_3, simulated_3, counted_1, simulated_1 in rows_of("jocksch:meshes"):

@@ -1,6 +1,5 @@
 """Cramer and Board again: computing takes its time on the simulated cluster, and the page has what the program gives."""
 
-import shutil
 from math import log2
 from pathlib import Path
 
@@ -31,10 +30,9 @@ from pencilmap.scripts.reproduce.cramer import (
     simulated_network,
     where_of,
 )
+from tests.modules import needs_simgrid
 
 LINK, RATE, MESSAGE_S = 11.875e6, 0.1e9, 130e-6  # of the machine file
-NEEDS_SIMGRID = pytest.mark.skipif(not shutil.which("smpirun"),
-                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
 def by_hand_s(n, processes, links):
@@ -56,7 +54,7 @@ def test_slabs_in_sequence_are_predicted_as_by_hand(n, processes):
     assert forecast(where, processes, "sequence")[2] == pytest.approx(by_hand_s(n, processes, LINK), rel=1e-6)
 
 
-@NEEDS_SIMGRID
+@needs_simgrid
 def test_computing_and_messages_take_their_time_on_the_simulated_cluster():
     """One process takes serial FFTW's time; in sequence the sum of both; the slices hide what the model says."""
     assert runs(32, 1, "sequence")[0] == pytest.approx(serial_s(DUKE, 32), rel=1e-3)
@@ -66,7 +64,7 @@ def test_computing_and_messages_take_their_time_on_the_simulated_cluster():
     assert overlapped == pytest.approx(forecast(where, 4, "overlap:8:x")[2], rel=0.02) and overlapped < 0.8 * sequence
 
 
-@NEEDS_SIMGRID
+@needs_simgrid
 def test_without_a_rate_computing_takes_no_time():
     where = where_of(DUKE, "32", Place(2, CLUSTER))
     network = SimulatedNetwork(where.network)
@@ -106,7 +104,7 @@ def test_a_serial_reciprocal_part_limits_the_speed_up_to_the_published_one():
     assert times_s == sorted(times_s, reverse=True)
 
 
-@NEEDS_SIMGRID
+@needs_simgrid
 def test_the_mesh_part_takes_the_predicted_time_on_the_simulated_cluster():
     """On one process the two real transforms; on four also two halos of four planes below."""
     found = {}
@@ -122,7 +120,7 @@ def test_the_mesh_part_takes_the_predicted_time_on_the_simulated_cluster():
 
 
 @pytest.mark.slow
-@NEEDS_SIMGRID
+@needs_simgrid
 @pytest.mark.parametrize("mesh", [64, 96])
 def test_predicted_and_simulated_splits_agree(mesh):
     ours, checked = predicted(mesh), simulated(mesh)
@@ -139,7 +137,7 @@ def page_rows(page: Path):
             if line.startswith("| `cramer:")]
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[NEEDS_SIMGRID] + [pytest.mark.slow] * (name != "fig7")
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[needs_simgrid] + [pytest.mark.slow] * (name != "fig7")
                                                if figure.simulates else [])
                                   for name, figure in SOURCES["cramer"].items() if not figure.measures])
 def test_the_page_has_what_the_program_gives(name):

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import networkx as nx
 import pytest
 
 from pencilmap.mapper.graphs import GRAPHS
@@ -20,13 +19,6 @@ def fat_tree(tmp_path):
     path = tmp_path / "tree.edges"
     path.write_text("\n".join(lines) + "\n")
     return path
-
-
-def test_rules_take_arguments(pencilmap_json):
-    common = ("predict", "--network", "8x8x8", "-g", "64x8", "-p", "box:4x4x4", "--routing")
-    assert pencilmap_json(*common, "dimension-order:zyx:plus")[0]["stages"][1]["load"] == [8, 8, 8]
-    found, = pencilmap_json(*common, "minimal-adaptive")
-    assert found["routing"] == "minimal-adaptive" and [round(m / 4, 2) for m in found["stages"][0]["load"]] == [1.36] * 3
 
 
 def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
@@ -48,41 +40,11 @@ def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
     assert "the least is that of dimension-order." in out
 
 
-def test_a_graph_is_predicted(pencilmap_json, fat_tree):
-    """Every host sends to three others: 3/4 of its quarter of the array over 1 GB/s."""
-    found, = pencilmap_json("predict", "--network", fat_tree, "-g", "4x1", "-p", "default", "--fft", "16")
-    assert found["stages"][0]["t_s"] == pytest.approx(16**3 * 16 / 4 * 3 / 4 / 1e9)
-    assert (found["graph"], found["hosts"], found["switches"], found["routing"]) == ("tree.edges", 4, 3, "shortest-path")
-    assert found["certificate"] == 1.0 and set(found["stages"][0]["busiest"]) == {"from", "to"}
-
-
-def test_rows_inside_a_switch_are_better_than_rows_across(pencilmap_json, fat_tree, tmp_path):
-    hosts = tmp_path / "hosts"
-    hosts.write_text("a0\nb0\na1\nb1\n")
-    inside, across = (pencilmap_json("predict", "--network", fat_tree, "-g", "2x2", "-p", p)[0]["stages"][0]["hops"]
-                      for p in ("default", f"file:{hosts}"))
-    assert inside < across
-
-
 def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
     found = pencilmap_json.one("check", tmp_path / "hosts", "--network", fat_tree, "-g", "2x2", "--routing", "all")
     rules = [p["routing"] for p in found["predictions"]]
     assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path", "each-hop", "static"]
-
-
-def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
-    nodes = tmp_path / "nodes"
-    nodes.write_text("b1\na0\n")
-    found, = pencilmap_json("predict", "--network", fat_tree, "--nodes", nodes, "-g", "2x1", "-p", "default")
-    assert found["stages"][0]["hops"] > 0 and found["hosts"] == 4
-
-
-def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
-    nx.write_graphml(nx.hypercube_graph(3), tmp_path / "cube.graphml")
-    common = ("predict", "--network", tmp_path / "cube.graphml", "-g", "8x1", "-p", "default", "--fft", "16")
-    assert pencilmap_json(*common)[0]["t_s"] is None
-    assert pencilmap_json(*common, "--bandwidth", "1 GB/s")[0]["t_s"] > 0
 
 
 def test_the_document_names_every_rule_and_every_format():

@@ -150,15 +150,6 @@ def test_the_answer_names_the_worst_shape_only_if_it_is_known_to_be_slower(penci
     assert "worst shape are at least 16.00x slower" in said
 
 
-def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
-    found = pencilmap_json.one("study", "shapes", "--nodes", "1024", *BGL)["shapes"][0]
-    best = found["predictions"][0]
-    again, = pencilmap_json("predict", *BGL, "--nodes", found["torus"], "--grid", "x".join(map(str, best["grid"])),
-                           "--placement", best["patterns"])
-    for key in ("t_s", "time_s", "total_s", "stages", "certificate"):
-        assert again[key] == best[key]
-
-
 def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
     found = pencilmap_json.one("study", "shapes", "--nodes", "64", "-d", "3")
     assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["bound_s"] is None

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,16 +10,15 @@ import pytest
 from pencilmap.model.predict import predict
 from pencilmap.model.times.published import bluegene_l_512
 from pencilmap.model.traffic.loads import m_time
-from pencilmap.scripts.command_line.documents import END, marker, read_result, result_file
+from pencilmap.scripts.command_line.documents import END, marker, result_file
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, read_result, run_by
+from tests.modules import needs_simgrid
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
 QUICK = ("validate", "simulated", "--suite", "quick")
 SEARCHED = ("tori", "networks")  #: suites whose placements are searched for: seconds
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
-                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
 @pytest.mark.sampled(1)

@@ -21,47 +21,9 @@ from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line.answers import (
-    Answer,
-    Launched,
-    faster_lines,
-    gain_words,
-    if_sent,
-    joined,
-    launch_notes,
-    launched,
-    library_in,
-    static_lines,
-    taken,
-)
+from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import by_routing
-from pencilmap.scripts.command_line.options import (
-    DIRECTION,
-    EVERY_ROUTING,
-    EXCHANGE,
-    LAUNCHER,
-    REAL,
-    SCHEDULE,
-    SIMULATED,
-    format_of_launcher,
-    format_option,
-    given_options,
-    grid_option,
-    on_machine,
-    read_placement,
-)
 from pencilmap.scripts.command_line.pages import JSON, NOTES, WIDE, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    SAME,
-    Row,
-    factor,
-    gain,
-    gains,
-    prediction_table,
-    show_notes,
-    table_notes,
-    title,
-)
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 from pencilmap.scripts.pictures.text import before_and_after
@@ -100,10 +62,10 @@ def check_places(where: Question, job: Job, mapping: Mapping, about: dict[str, A
 
 @click.command("check", cls=Page, usual="machine network nodes fft traffic grid schedule format draw json")
 @click.argument("file", type=click.Path())
-@on_machine
-@grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
-@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
-              *LAUNCHER[:3], EVERY_ROUTING, EXCHANGE, SCHEDULE, DIRECTION, TRAFFIC)
+@options.on_machine
+@options.grid_option(None, "RxC: rows, columns; P: slabs; PxQxS: bricks.")
+@with_options(options.format_option(("--format", "-f", "format_name"), None, "Format of the file [detected].", READABLE),
+              *options.LAUNCHER[:3], options.EVERY_ROUTING, options.EXCHANGE, options.SCHEDULE, options.DIRECTION, TRAFFIC)
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Question, grid: str | None, format_name: str | None, hosts: str | None,
@@ -118,7 +80,7 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else named_grid(where, grid) if grid else None
     job = job_of(where, hosts, cores_per_task, hwloc)
-    format_name, mapping, where, alike = read_placement(document, where, job, tasks, format_name, hosts)
+    format_name, mapping, where, alike = options.read_placement(document, where, job, tasks, format_name, hosts)
     if grid is None and (where.transform is not None or draw):
         if not READABLE[format_name].says_grid:
             raise click.UsageError(f"no grid is named; name the process grid with --grid {where.decomposition.usage}",
@@ -126,7 +88,8 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         grid = str(mapping.grid)
     same = [other for other in alike if _orders(other) == _orders(format_name)]
     judged = {launcher: why for each in (format_name, *same) for launcher, why in READABLE[each].judged(document).items()}
-    simulated = READABLE[SIMULATED].judged(document) if format_name == REAL and SIMULATED in alike else {}
+    is_also_simulated = format_name == options.REAL and options.SIMULATED in alike
+    simulated = READABLE[options.SIMULATED].judged(document) if is_also_simulated else {}
     formats = " or ".join([format_name, *same])
     accepted = [launcher for launcher, why in (judged | simulated).items() if not why]
     verdicts = [*([("valid", f"for {', '.join(accepted)} (format {formats})")] if accepted else []),
@@ -136,7 +99,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         check_program(replace(where, routing=routing), traffic, known, mapping, about, verdicts, all_notes=all_notes,
                       as_json=as_json)
         return
-    notes = [*_notes([other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]),
+    others = [other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]
+    notes = [*([f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the "
+                "gain is over that launcher's order"] if others else []),
              *(f"note: not valid for {launcher}: {why}" for launcher, why in simulated.items() if why)]
     if grid is None:
         lines = [*verdicts, *(("note", note.removeprefix("note: ")) for note in notes)]
@@ -149,16 +114,16 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         print_json({**about, "predictions": [p.as_dict() for p in found]})
         return
     best = found[0]
-    launch = Launched() if routing == ALL_ROUTINGS else launched(question, best)
-    said = Answer(best, launch, library=library_in(grid, where))
+    launch = answers.Launched() if routing == ALL_ROUTINGS else answers.launched(question, best)
+    said = answers.Answer(best, launch, library=answers.library_in(grid, where))
     better = None if routing == ALL_ROUTINGS else faster_choices(question, best)[0]
     if routing == ALL_ROUTINGS:
-        say(*by_routing(found, f"{file} is valid and", library_in(grid, where)))
+        say(*by_routing(found, f"{file} is valid and", answers.library_in(grid, where)))
     else:
         say(*_sentences(said, file, better))
     echo()
-    prediction_table([Row(p, launch.first, file) for p in found] + [Row(p, launch.first, name) for name, p in launch.orders],
-                     title(where), wide)
+    rows = [predictions.Row(p, launch.first, name) for name, p in (*((file, p) for p in found), *launch.orders)]
+    predictions.prediction_table(rows, predictions.title(where), wide)
     if draw:
         named_rule = None if routing == ALL_ROUTINGS else routing
         echo("\n".join(before_and_after(where, mapping, named_rule, bool(launch.orders))) + "\n")
@@ -167,34 +132,38 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         turned = [] if is_sure else _turned_lines(question, mapping, said)
         if better:
             drop = f"drop the file: {launch.name} needs none" if _is_order(better, launch) else ""
-            labelled("better", drop or _map_command(format_name, where), shell=not drop)
-        say_lines([*static_lines(question, best, launch, "--routing static"), *turned,
-                   *faster_lines(question, best, placements=False, library=said.library)])
+            written, own = READABLE[format_name].launched_as or format_name, options.format_of_launcher(where)
+            form = ["--format", written] if written in FORMATS and written != own else []  # the line writes the same format
+            labelled("better", drop or " ".join(["pencilmap map", *options.given_options("map", {"--format"}), *form,
+                                                 "-o FILE"]), shell=not drop)
+        say_lines([*answers.static_lines(question, best, launch, "--routing static"), *turned,
+                   *answers.faster_lines(question, best, placements=False, library=said.library)])
     say_lines(verdicts)
     product = best.product
     shape = f"the product {product}" if product and wide else named(mapping) or ""
-    show_notes([*table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
-                f"{f', {shape}' if shape else ''}", *notes, *launch_notes(where, best.grid)], all_notes)
+    predictions.show_notes([*predictions.table_notes(found, wide=wide), f"the file has {counted(mapping.n_tasks, 'rank')}"
+                            f"{f', {shape}' if shape else ''}", *notes, *answers.launch_notes(where, best.grid)], all_notes)
 
 
-def _is_order(choice: Choice, launch: Launched) -> bool:
+def _is_order(choice: Choice, launch: answers.Launched) -> bool:
     """Return whether the launch order is as fast as a choice."""
-    ratio = gain(choice.prediction, launch.first)
-    return ratio is not None and ratio < 1 + SAME
+    ratio = predictions.gain(choice.prediction, launch.first)
+    return ratio is not None and ratio < 1 + predictions.SAME
 
 
-def _sentences(said: Answer, file: str, choice: Choice | None) -> Iterator[str]:
+def _sentences(said: answers.Answer, file: str, choice: Choice | None) -> Iterator[str]:
     """Yield the verdict about a file, and about its grid; `choice` is a much faster placement."""
-    ratio = gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
+    ratio = predictions.gain(choice.prediction, said.best) if choice and not _is_order(choice, said.launch) else None
     first = said.launch.first
     if ratio and choice:
         under = f" under {said.best.routing} routing" if said.has_range else ""
         better = choice.prediction
-        yield if_sent(joined(f"{file} is valid, but a better file is {factor(ratio)}{gain_words(better, said.best)}: "
-                             f"{taken(better, said.best)}{under} (predicted)."), better)
-        over = gain(said.best, first)
+        gained = f"{predictions.factor(ratio)}{answers.gain_words(better, said.best)}: {answers.taken(better, said.best)}"
+        yield answers.if_sent(answers.joined(f"{file} is valid, but a better file is {gained}{under} (predicted)."), better)
+        over = predictions.gain(said.best, first)
         order = said.launch.name
-        beside = "" if over is None else "as fast as" if abs(over - 1) < SAME else f"{factor(over)} than"
+        beside = "" if over is None else \
+            "as fast as" if abs(over - 1) < predictions.SAME else f"{predictions.factor(over)} than"
         yield f"{said.grid}." + (f" {file} is {beside} {order}." if beside else "")
         return
     joint = "but" if said.is_slower else "and"
@@ -204,26 +173,13 @@ def _sentences(said: Answer, file: str, choice: Choice | None) -> Iterator[str]:
     yield said.second()
 
 
-def _map_command(format_name: str, where: Question) -> str:
-    """Return the line that writes a better file of the same format."""
-    written, known = READABLE[format_name].launched_as or format_name, format_of_launcher(where)
-    form = ["--format", written] if written in FORMATS and written != known else []
-    return " ".join(["pencilmap map", *given_options("map", {"--format"}), *form, "-o FILE"])
-
-
 def _orders(name: str) -> tuple[str, ...] | LaunchOrder | None:
     """Return the launch orders of a format, None if the format has none."""
     order = READABLE[name].launch_order
     return order and order.orders
 
 
-def _notes(others: Any) -> Any:
-    """Return the sentence about other launchers."""
-    return [f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the gain "
-            "is over that launcher's order"] if others else []
-
-
-def _turned_lines(question: Question, mapping: Mapping, said: Answer) -> list[tuple[str, str]]:
+def _turned_lines(question: Question, mapping: Mapping, said: answers.Answer) -> list[tuple[str, str]]:
     """Return a line if the same file gains much more on the grid in the other order, and something there."""
     turned = None if mapping.grid.decomposition.has_bricks else mapping.grid.turned
     if turned is None:
@@ -232,10 +188,10 @@ def _turned_lines(question: Question, mapping: Mapping, said: Answer) -> list[tu
         there = answer(question, replace(mapping, grid=turned))
     except ScheduleError:  # the schedule does not fit the turned grid
         return []
-    launch = launched(question, there)
-    most, here = (min(gains(p, order) or (1.0,)) for p, order in (
+    launch = answers.launched(question, there)
+    most, here = (min(predictions.gains(p, order) or (1.0,)) for p, order in (
         (there, launch.first), (said.best, said.launch.first)))
     if most < MUCH or most < MUCH * here:
         return []
     typed = words_of(turned, said.library) if turned.decomposition == PENCIL else turned
-    return [("check", f"was it made for {typed}? There it is {factor(most)} than {launch.name}")]
+    return [("check", f"was it made for {typed}? There it is {predictions.factor(most)} than {launch.name}")]

@@ -1,11 +1,8 @@
 """`pencilmap compare`: measured times compared with predictions."""
 
-from collections.abc import Sequence
-from os import PathLike
-
 import click
 
-from pencilmap.mapper.runs.compare import Comparison, compare_published, compare_records, published_samples
+from pencilmap.mapper.runs.compare import compare_published, compare_records, published_samples
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.model.base.errors import FigureError
 from pencilmap.model.machines.machine import load_machine
@@ -45,22 +42,15 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
     else:
         comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
     if published and not as_json:
-        _errors(wide)
+        machine = load_machine(PUBLISHED)
+        samples = split(published_samples(PUBLISHED, machine.torus), RULE)
+        quality_table(quality(*samples, lambda sample: sample.time_s(machine.costs)),
+                      f"published: errors |predicted/measured - 1| of the bound and of the time model (fitted by {RULE})",
+                      wide)
     if not as_json and (line := agreement(found + cells)):
         say(line)
     if plot:
-        _draw(cells, plot)
+        exchanges = [cell for cell in cells if cell.stage != "total"]
+        draw_published(exchanges, RULES[RULE](exchanges)[0], load_machine(PUBLISHED).torus.bandwidth[0], plot,
+                       "Blue Gene/L, 512 chips, 8x8x8 torus: measured (UT-CS-08-613, Appendix A) and modelled")
         say(f"wrote {plot}", err=as_json)
-
-
-def _errors(wide: bool) -> None:
-    machine = load_machine(PUBLISHED)
-    samples = split(published_samples(PUBLISHED, machine.torus), RULE)
-    quality_table(quality(*samples, lambda sample: sample.time_s(machine.costs)),
-                  f"published: errors |predicted/measured - 1| of the bound and of the time model (fitted by {RULE})", wide)
-
-
-def _draw(cells: Sequence[Comparison], path: str | PathLike[str]) -> None:
-    exchanges = [cell for cell in cells if cell.stage != "total"]
-    draw_published(exchanges, RULES[RULE](exchanges)[0], load_machine(PUBLISHED).torus.bandwidth[0], path,
-                   "Blue Gene/L, 512 chips, 8x8x8 torus: measured (UT-CS-08-613, Appendix A) and modelled")

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.place import place
@@ -25,7 +24,7 @@ from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.scripts.command_line.answers import DEFAULT, MOST_TASKS_ROUTED, Answer, Launched, launched, library_in
 from pencilmap.scripts.command_line.comparisons import each_exchange
 from pencilmap.scripts.command_line.job_network import unit_lines
-from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, asked_grid, on_machine, placements
+from pencilmap.scripts.command_line.options import DIRECTION, GRID, ROUTING, asked_grid, named, on_machine, placements
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.tables import echo, hearing, print_json, say
@@ -251,8 +250,7 @@ def command(file: str | None, what: str | None, where: Question, grid: str, plac
     FILE is a placement file, as for check and --placement. Without --output, a small picture is drawn in the terminal.
     """
     if file:
-        source = click.get_current_context().get_parameter_source("placement")
-        placement = (file, *(placement if source == ParameterSource.COMMANDLINE else ()))
+        placement = (file, *(placement if "placement" in named() else ()))
     if output:
         suffix(output)
         check_writable(output, FigureError)

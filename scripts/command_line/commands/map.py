@@ -1,29 +1,16 @@
 """`pencilmap map`: write a placement for the launcher, or a placement file for another launcher."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
+from pencilmap.mapper import formats
 from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
-from pencilmap.mapper.formats import (
-    READABLE,
-    Job,
-    format_named,
-    launch_of,
-    mapping_of,
-    matching,
-    read_document,
-    read_first,
-    write_mapping,
-)
-from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
@@ -34,109 +21,52 @@ from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_or
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line.answers import (
-    Answer,
-    Launched,
-    faster_lines,
-    launch_notes,
-    launched,
-    library_in,
-    static_lines,
-    turned_grids,
-    turned_lines,
-)
+from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.node_choices import job_lines
-from pencilmap.scripts.command_line.options import (
-    ANY_GRID,
-    CUT,
-    DIRECTION,
-    EXCHANGE,
-    FORMAT_TO_WRITE,
-    LAUNCHER,
-    ROBUST,
-    ROUTING,
-    SCHEDULE,
-    SEARCH,
-    format_option,
-    format_to_write,
-    launch_as_dict,
-    on_machine,
-    placements,
-    show_launch,
-)
+from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    HALO,
-    Row,
-    halo_table,
-    prediction_table,
-    show_notes,
-    table_notes,
-    title,
-)
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
 
 FROM = (click.option("--from", "from_file", metavar="FILE", shell_complete=FILES,
                      help="Convert this file; make no new placement."),
-        format_option(("--from-format",), None, "Format of that file [recognised].", READABLE))
+        options.format_option(("--from-format",), None, "Format of that file [recognised].", formats.READABLE))
 
 
-@dataclass(frozen=True)
-class Converted:
-    """A placement file that was written in another format."""
-
-    file: str
-    from_format: str
-    output: str
-    mapping: Mapping
-    launch: Launch
-    notes: tuple[str, ...]
-
-
-def converted(where: Question, job: Job, file: str, from_format: str | None, to_format: str, grid: str | None,
-              output: str) -> Converted:
-    """Read and check a placement file, and write it in another format.
+def _convert(where: Question, job: formats.Job, file: str, from_format: str | None, form: Choice, grid: str | None,
+             output: str, as_json: bool) -> None:
+    """Read and check a placement file, write it in another format, and print the answer.
 
     Raises
     ------
     GridError
         If the format needs the process grid, which is not given.
     """
-    if format_named(to_format).says_grid and not grid:
-        raise GridError(f"format {to_format} is written in the shape of the process grid; name it with `grid` "
+    if formats.format_named(form.name).says_grid and not grid:
+        raise GridError(f"format {form.name} is written in the shape of the process grid; name it with `grid` "
                         f"{where.decomposition.usage}")
-    document = read_document(file)
+    document = formats.read_document(file)
     given = parse_grid(grid, where.decomposition) if grid else None
-    name, mapping = (from_format, mapping_of(document, job, given, from_format)) if from_format else \
-        read_first(document, job, given, matching(document))
+    name, mapping = (from_format, formats.mapping_of(document, job, given, from_format)) if from_format else \
+        formats.read_first(document, job, given, formats.matching(document))
     where.site.check_mapping(mapping)
-    write_mapping(mapping, output, to_format, job)
-    return Converted(file, name, output, mapping, launch_of(mapping, output, to_format, job),
-                     tuple(_notes(mapping, name, to_format)))
-
-
-def from_as_dict(found: Converted, form: Choice) -> dict[str, Any]:
-    """Return the answer as JSON values."""
-    return {"file": found.file, "from": found.from_format, "output": found.output, "ranks": found.mapping.n_tasks,
-            **launch_as_dict(found.launch, form), "notes": list(found.notes)}
-
-
-def show_converted(found: Converted, form: Choice) -> None:
-    """Print the answer for people."""
-    say(f"{found.output} has the {counted(found.mapping.n_tasks, 'rank')} of {found.file} in the same places.",
-        f"Format {found.from_format} became {form}.")
+    formats.write_mapping(mapping, output, form.name, job)
+    launch, notes = formats.launch_of(mapping, output, form.name, job), list(_notes(mapping, name, form.name))
+    if as_json:
+        print_json({"file": file, "from": name, "output": output, "ranks": mapping.n_tasks,
+                    **options.launch_as_dict(launch, form), "notes": notes})
+        return
+    say(f"{output} has the {counted(mapping.n_tasks, 'rank')} of {file} in the same places.",
+        f"Format {name} became {form}.")
     echo()
-    show_launch(found.launch, form, found.output)
-    for note in found.notes:
-        labelled("note", note)
+    options.show_launch(launch, form, output)
+    say_lines(("note", note) for note in notes)
 
 
 def _notes(mapping: Mapping, from_name: str, format_name: str) -> Iterator[str]:
-    if not READABLE[from_name].says_slots:
+    if not formats.READABLE[from_name].says_slots:
         yield f"{from_name} does not give slots: the ranks of a node take them in order"
-    if not READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+    if not formats.READABLE[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
         yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
                "(traffic between nodes does not change)")
@@ -146,14 +76,15 @@ PLACING = ("placement", "routing", "exchange", "schedule", "direction", "robust"
 
 
 @click.command("map", cls=Page, usual="machine network nodes fft traffic grid placement format output from")
-@on_machine
-@with_options(ANY_GRID, placements(multiple=False, default=None), ROUTING, EXCHANGE, SCHEDULE, DIRECTION,
-              ROBUST, SEARCH, HALO, TRAFFICS, *FROM, FORMAT_TO_WRITE)
+@options.on_machine
+@with_options(options.ANY_GRID, options.placements(multiple=False, default=None), options.ROUTING, options.EXCHANGE,
+              options.SCHEDULE, options.DIRECTION, options.ROBUST, options.SEARCH, options.HALO, TRAFFICS, *FROM,
+              options.FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
-@with_options(*LAUNCHER, WIDE, NOTES, JSON)
+@with_options(*options.LAUNCHER, WIDE, NOTES, JSON)
 @click.pass_context
 def command(ctx: click.Context, where: Question, grid: str | None, placement: str | None, routing: str | None, exchange: str,
-            schedule: str,            effort: str, seed: int, time_limit: float | None,
+            schedule: str, effort: str, seed: int, time_limit: float | None,
             traffic: tuple[str, ...], code: str | None, from_file: str | None, from_format: str | None,
             format_name: str | None, output: str, hosts: str | None,
             cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
@@ -162,22 +93,17 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     Grid and placement, unless named, are those of `pencilmap plan`. --from converts a file. Of several traces (--traffic),
     the fastest is placed.
     """
-    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    if from_file is not None and (foreign := [name for name in PLACING if name in named]):
+    if from_file is not None and (foreign := [name for name in PLACING if name in options.named()]):
         raise click.UsageError(f"--{foreign[0]} is for a new placement; leave it out with --from", ctx)
     if from_format and from_file is None:
         raise click.UsageError("--from-format is the format of a placement file; name the file with --from", ctx)
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one placement; write a file, and use pencilmap check")
     check_writable(output)
-    form = format_to_write(format_name, where)
+    form = options.format_to_write(format_name, where)
     if from_file is not None:
-        job = job_of(where, hosts, cores_per_task, hwloc, program)
-        found = converted(where, job, from_file, from_format, form.name, grid, output)
-        if as_json:
-            print_json(from_as_dict(found, form))
-        else:
-            show_converted(found, form)
+        _convert(where, job_of(where, hosts, cores_per_task, hwloc, program), from_file, from_format, form, grid, output,
+                 as_json)
         return
     if traffic:
         job = job_of(where, hosts, cores_per_task, hwloc, program)
@@ -194,38 +120,38 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     question = replace(here, routing=routing, exchange=exchange, schedule=schedule)
     job = job_of(here, hosts, cores_per_task, hwloc, program)
     mapping = chosen.mapping(best.placement)
-    write_mapping(mapping, output, form.name, job)
-    launch = launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
-    how, says_grid = launch_of(mapping, output, form.name, job), format_named(form.name).says_grid
+    formats.write_mapping(mapping, output, form.name, job)
+    launch = answers.launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
+    how, says_grid = formats.launch_of(mapping, output, form.name, job), formats.format_named(form.name).says_grid
     if as_json:
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
-        print_json({"output": output, **launch_as_dict(how, form), "grid_words": {} if says_grid else grid_words(best.grid),
+        print_json({"output": output, **options.launch_as_dict(how, form),
+                    "grid_words": {} if says_grid else grid_words(best.grid),
                     "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown]})
         return
-    said = Answer(best, launch, effort=effort if placement in (None, BEST) else "", library=library_in(grid, where),
-                  is_worst=where.robust and routing is None)
+    said = answers.Answer(best, launch, effort=effort if placement in (None, BEST) else "",
+                          library=answers.library_in(grid, where), is_worst=where.robust and routing is None)
     say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
     echo()
-    show_launch(how, form, output, said.has_gain)
-    for line in job_lines(here) if where.among and not here.among else ():
-        labelled(*line)
+    options.show_launch(how, form, output, said.has_gain)
+    say_lines([*(job_lines(here) if where.among and not here.among else ()), *idle_lines(here, mapping)])
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
     echo()
-    rows = [Row(best, launch.first, output), *(Row(p, launch.first, name) for name, p in launch.orders)]
-    prediction_table(rows, title(here), wide)
-    halo_table([row.prediction for row in rows])
+    rows = [predictions.Row(p, launch.first, name) for name, p in ((output, best), *launch.orders)]
+    predictions.prediction_table(rows, predictions.title(here), wide)
+    predictions.halo_table([row.prediction for row in rows])
     if not says_grid and grid and not is_in_words(grid):
-        right = faster_choice(question, best, turned_grids(best), least=0.0)
-        say_lines(turned_lines(question, best, right, said.library, mapping))
-    faster = faster_lines(question, best, "--placement best", placements=placement is not None,
-                          library=said.library) if grid else []
-    static = static_lines(question, best, launch if said.has_gain else Launched(), "--robust for both")
+        right = faster_choice(question, best, answers.turned_grids(best), least=0.0)
+        say_lines(answers.turned_lines(question, best, right, said.library, mapping))
+    faster = answers.faster_lines(question, best, "--placement best", placements=placement is not None,
+                                  library=said.library) if grid else []
+    static = answers.static_lines(question, best, launch if said.has_gain else answers.Launched(), "--robust for both")
     say_lines(faster + said.idle + static + said.search)
-    show_notes([*table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
-                *([CUT] if within.cut_short else []),
-                _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
-                *launch_notes(here, best.grid)], all_notes)
+    predictions.show_notes([*predictions.table_notes([row.prediction for row in rows], wide=wide), *form.caveats,
+                            *([options.CUT] if within.cut_short else []),
+                            _code_note(here, chosen, best.grid, output * (form.name == "hostfile")),
+                            *answers.launch_notes(here, best.grid)], all_notes)
 
 
 def grid_words(grid: ProcessGrid) -> dict[str, int]:

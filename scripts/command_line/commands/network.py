@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +14,7 @@ from pencilmap.scripts.command_line.pages import FILES, JSON, MACHINE, OUTPUT_FI
 from pencilmap.scripts.command_line.tables import broken, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from pencilmap.mapper.ask import GivenNodes
     from pencilmap.model.machines.machine import Machine
-    from pencilmap.model.network.graph import SwitchedNetwork
     from pencilmap.model.network.torus import Torus
     from pencilmap.model.times.costs import Costs
 
@@ -29,13 +27,17 @@ def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
     if nodes is None:
         _show_one(machine, as_json)
         return
+    from pencilmap.mapper.allocations.table import read_table
     from pencilmap.mapper.ask import given_nodes
 
-    given = given_nodes(nodes)
+    given, network = given_nodes(nodes), machine.network
     if given.path is not None:
-        _show_listed(machine, given.path, as_json)
-    elif not machine.network.has_coordinates:
-        _show_count(machine, machine.network, given, as_json)
+        _show_units(network, read_table(given.path, network).nodes, f"{given.path} on {machine.name}", as_json)
+    elif not network.has_coordinates:
+        if given.count is None or given.count > network.n_nodes:
+            raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
+                                 "that lists them")
+        _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
     elif given.shape is not None:
         _show_tori([machine.partition(given.shape)], f"partition {given.shape}", machine, as_json)
     else:
@@ -112,8 +114,10 @@ def _show_partitions(machine: Machine, n_nodes: Any, as_json: bool) -> None:
 
     found = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
     if not found:
+        sizes = machine.partition_rule().sizes()
+        smaller, larger = [size for size in sizes if size < n_nodes], [size for size in sizes if size > n_nodes]
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
-                             f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
+                             f"{' and '.join(map(str, [*smaller[-1:], *larger[:1]]))}")
     _show_tori(found, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
 
 
@@ -126,21 +130,6 @@ def _show_tori(found: list[Torus], title: str, machine: Machine, as_json: bool) 
                 [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
 
 
-def _show_count(machine: Machine, network: SwitchedNetwork, given: GivenNodes, as_json: bool) -> None:
-    """Show how many nodes of each unit a job of `given.count` nodes takes, if it gets the first ones."""
-    if given.count is None or given.count > network.n_nodes:
-        raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
-                             "that lists them")
-    _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
-
-
-def _show_listed(machine: Any, path: Any, as_json: bool) -> None:
-    """Show the nodes of a file."""
-    from pencilmap.mapper.allocations.table import read_table
-
-    _show_units(machine.network, read_table(path, machine.network).nodes, f"{path} on {machine.name}", as_json)
-
-
 def _show_units(network: Any, nodes: Any, title: str | None, as_json: bool) -> None:
     """Show how many nodes are in use in all, and in each level of switches."""
     nodes = list(map(int, nodes))
@@ -150,11 +139,6 @@ def _show_units(network: Any, nodes: Any, title: str | None, as_json: bool) -> N
         return
     inside = ", ".join(counted(len(found), name) for name, found in units.items())
     say(f"{title}: {len(nodes)} of {counted(network.n_nodes, 'node')}" + (f", in {inside}" if units else ""))
-
-
-def _next_sizes(sizes: Sequence[int], n_nodes: int) -> str:
-    nearest = [s for s in sizes if s < n_nodes][-1:] + [s for s in sizes if s > n_nodes][:1]
-    return " and ".join(map(str, nearest))
 
 
 def _text(value: Any) -> str:
@@ -193,7 +177,6 @@ def command(ctx: click.Context, files: tuple[str, ...], machine: str | None, mac
         raise click.UsageError("files, --network, --output and --order are for the network of a job; leave --machine out",
                                ctx)
     if machine or machines:
-
         if machine:
             show_machine(machine, nodes, as_json)
         else:

@@ -22,21 +22,10 @@ from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.placement.grid import LIBRARIES, USUAL, Library, per_node, words_of
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
-from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket, worth
+from pencilmap.model.predict.ranking import BY, TERMS, TRANSFORM, without_bracket
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.times.timing import TIE
-from pencilmap.scripts.command_line.answers import (
-    Answer,
-    Launched,
-    gain_words,
-    joined,
-    launch_notes,
-    launched,
-    library_in,
-    schedule_line,
-    spent,
-    static_lines,
-)
+from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks, decided_in_tie, wrapped
 from pencilmap.scripts.command_line.node_choices import (
     SCHEDULERS,
@@ -44,43 +33,10 @@ from pencilmap.scripts.command_line.node_choices import (
     host_list,
     job_lines,
     nodes_as_dict,
+    program_on_nodes,
     words_of_nodes,
 )
-from pencilmap.scripts.command_line.options import (
-    AMONG,
-    ANY_EXCHANGE,
-    ANY_GRID,
-    CUT,
-    DIRECTION,
-    NEIGHBOURS,
-    ROBUST,
-    ROUTING,
-    SCHEDULE,
-    SEARCH,
-    WRAP,
-    given_options,
-    on_machine,
-    placements,
-)
 from pencilmap.scripts.command_line.pages import JSON, NOTES, SEVERAL_TASKS, WIDE, Name, Page, with_options
-from pencilmap.scripts.command_line.predictions import (
-    HALO,
-    SAME,
-    Row,
-    expected,
-    factor,
-    gain,
-    gains,
-    halo_table,
-    load,
-    marked_grid,
-    prediction_table,
-    seconds,
-    show_notes,
-    table_notes,
-    threads_table,
-    title,
-)
 from pencilmap.scripts.command_line.programs import TRAFFICS, plan_program, rank_program
 from pencilmap.scripts.command_line.tables import (
     echo,
@@ -101,14 +57,14 @@ ALL = 0.995  # share of a time that is shown as 100 %
 
 
 @click.command("plan", cls=Page, usual="machine network nodes tasks-per-node bandwidth fft by effort top json")
-@partial(on_machine, tasks=SEVERAL_TASKS)
-@with_options(WRAP, AMONG, NEIGHBOURS, ANY_GRID, placements(default=None), ANY_EXCHANGE, SCHEDULE, DIRECTION, ROUTING,
-              ROBUST)
+@partial(options.on_machine, tasks=SEVERAL_TASKS)
+@with_options(options.WRAP, options.AMONG, options.NEIGHBOURS, options.ANY_GRID, options.placements(default=None),
+              options.ANY_EXCHANGE, options.SCHEDULE, options.DIRECTION, options.ROUTING, options.ROBUST)
 @click.option("--scheduler", type=Name(list(SCHEDULERS)), default="slurm",
               help="Whose job script asks for the nodes [slurm].")
 @click.option("--by", type=Name(BY), default=TRANSFORM, show_default=True,
               help="Time that ranks: transform or exchanges.")
-@with_options(SEARCH, HALO, TRAFFICS)
+@with_options(options.SEARCH, options.HALO, TRAFFICS)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Also compare tasks of 1 to T threads on the same cores.")
 @click.option("--top", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="How many to list.")
@@ -126,9 +82,15 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one grid: name it, and use pencilmap predict")
     if traffic:
-        where = replace(where, routing=routing)
+        where, own_nodes = replace(where, routing=routing), ""
+        if where.among is not None:
+            with hearing():
+                where, own_nodes = program_on_nodes(where, traffic[0])
         ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
-        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json)
+        plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json,
+                     nodes=host_list(where) if own_nodes else "")
+        if own_nodes and not as_json:
+            say_lines([*job_lines(where, scheduler), ("other", own_nodes)])
         return
     counts = sorted({here.tasks_per_node for here in where.shapes or (where,)})
     if threads and len(counts) > 1:
@@ -155,7 +117,7 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
     listed = [*found.choices[:top], *_other_wraps(found, top)]
     listed += [own for own in found.own.values() if own not in listed]
     question = replace(found.best.where, exchange=found.best.exchange, schedule=found.best.schedule)
-    launch = launched(question, found.best.prediction, is_quick=not EFFORTS[effort])
+    launch = answers.launched(question, found.best.prediction, is_quick=not EFFORTS[effort])
     shown = _shown(found, listed, top)
     usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], launch)
     if as_json:
@@ -163,7 +125,7 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
                    *[shared_dict(s, **s.prediction.as_dict()) for s in shared])
         return
     asked = effort if not placement or BEST in placement else ""
-    said = Answer(found.best.prediction, launch, by, asked, library_in(grid, where))
+    said = answers.Answer(found.best.prediction, launch, by, asked, answers.library_in(grid, where))
     say(*_sentences(found, said, by, usual), *choice_sentences(found))
     if where.wraps:
         say(*wrapped([choice.prediction for choice in listed], by))
@@ -175,24 +137,27 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
         labelled(*line)
     if job or _needs_file(found, found.best, usual):
         echo()
-    predictions = [choice.prediction for choice in listed]
+    of_listed = [choice.prediction for choice in listed]
     named = [choice.prediction if choice is found.best else _named(choice) for choice in listed]
     _table(shown, usual, by, said.library)
     if wide:
-        rows = [Row(p, launch.first) for p in named]
-        prediction_table(rows, _title(found, counts), wide, by, _has_shapes(found), len(counts) > 1)
-    halo_table(named)
+        rows = [predictions.Row(p, launch.first) for p in named]
+        predictions.prediction_table(rows, _title(found, counts), wide, by, _has_shapes(found), len(counts) > 1)
+    predictions.halo_table(named)
     if shared:
-        threads_table(shared, lambda p: seconds(p, by))
-    order = launch if _needs_file(found, found.best, usual) else Launched()
-    say_lines([*static_lines(question, found.best.prediction, order, "--routing static ranks for these"),
+        predictions.threads_table(shared, lambda p: predictions.seconds(p, by))
+    order = launch if _needs_file(found, found.best, usual) else answers.Launched()
+    say_lines([*answers.static_lines(question, found.best.prediction, order, "--routing static ranks for these"),
                *_lines(found, said, usual)])
-    tie = decided_in_tie(found.best.prediction, predictions, by)
-    show_notes([*table_notes(predictions, by, wide), *([tie] if tie else []), *_all_slots(where, grid, counts), *_why(found),
-                *_brief(listed), *launch_notes(found.best.where, found.best.grid)], all_notes)
+    tie = decided_in_tie(found.best.prediction, of_listed, by)
+    tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
+    notes = [*predictions.table_notes(of_listed, by, wide), *([tie] if tie else []),
+             *_notes(found, listed, tasks if where.site.idle and not grid else ""),
+             *answers.launch_notes(found.best.where, found.best.grid)]
+    predictions.show_notes(notes, all_notes)
 
 
-def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterator[str]:
+def _sentences(found: Plan, said: answers.Answer, by: str, launches: Launches) -> Iterator[str]:
     """Yield the choice, its time and its gain, then its grid in the words of a library and its bound."""
     best, p = found.best, found.best.prediction
     where = _where(found, best)
@@ -205,18 +170,19 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
     others = "" if not equal else " with another" if equal == 1 else f" with {equal} others"
     kinds = "choices of nodes and grids" if found.own else "shapes and grids" if _has_shapes(found) else "grids"
     among = f", the fastest{others} of {number} {kinds}" if number > 1 else ""
-    time = spent(p, by) + said.starts
+    time = answers.spent(p, by) + said.starts
     if not _needs_file(found, best, launches):
         order = "" if p.all_alike else f" in {said.launch.title}"
         none = "placement does not matter" if p.all_alike else "no file is needed"
-        yield joined(f"Use {', '.join(words)}{order}, {none}: {time}{among} (predicted).")
+        yield answers.joined(f"Use {', '.join(words)}{order}, {none}: {time}{among} (predicted).")
     else:
         usual = next(iter(_usual(best, launches)), None)
-        least, most = gains(p, usual, by) or (None, None)
-        over = "" if not usual or not most or most < 1 + SAME else \
-            f", perhaps no faster than without one: {factor(least, most)}{gain_words(p, usual, by)}" if said.is_unsure else \
-            f", {factor(least, most)} than without one{gain_words(p, usual, by)}"
-        yield joined(f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted).")
+        least, most = predictions.gains(p, usual, by) or (None, None)
+        than, gained = "than without one", predictions.factor(least, most)
+        over = "" if not usual or not most or most < 1 + predictions.SAME else \
+            f", perhaps no faster {than}: {gained}{answers.gain_words(p, usual, by)}" if said.is_unsure else \
+            f", {gained} {than}{answers.gain_words(p, usual, by)}"
+        yield answers.joined(f"Use {', '.join(words)} with a file: {time}{over}{among} (predicted).")
     names = words_of(best.grid, said.library)
     if names and best.decomposition == PENCIL and said.library is USUAL:
         names += f" ({words_of(best.grid, LIBRARIES['p3dfft'])})"
@@ -229,7 +195,7 @@ def _sentences(found: Plan, said: Answer, by: str, launches: Launches) -> Iterat
 def _title(found: Plan, counts: Sequence[int]) -> str:
     """The question of a table whose rows have one network, or several."""
     best = found.best.where
-    text, tasks = title(best), per_node(best.tasks_per_node)
+    text, tasks = predictions.title(best), per_node(best.tasks_per_node)
     if _has_shapes(found) and not found.own:
         text = f"shapes of {best.network.n_nodes} nodes with {text[text.index(tasks):]}"
     return text.replace(tasks, f"{' or '.join(map(str, counts))} tasks per node") if len(counts) > 1 else text
@@ -243,8 +209,8 @@ def _where(found: Plan, choice: Choice) -> str:
 
 def _needs_file(found: Plan, choice: Choice, launches: Launches) -> bool:
     """Whether a choice is faster than the launch order of its grid, as far as the plan knows."""
-    ratios = [gain(choice.prediction, order, found.by) for order in _usual(choice, launches)]
-    return not ratios or any(ratio is None or ratio >= 1 + SAME for ratio in ratios)
+    ratios = [predictions.gain(choice.prediction, order, found.by) for order in _usual(choice, launches)]
+    return not ratios or any(ratio is None or ratio >= 1 + predictions.SAME for ratio in ratios)
 
 
 def _usual(choice: Choice, launches: Launches) -> tuple[Prediction, ...]:
@@ -259,21 +225,17 @@ def _asked(choice: Choice) -> tuple[object, ...]:
     return *choice.kind, choice.exchange, choice.schedule
 
 
-def _launches(found: Plan, shown: list[Choice], best: Launched) -> Launches:
+def _launches(found: Plan, shown: list[Choice], best: answers.Launched) -> Launches:
     """The launch order for each shown choice: that of the plan, else a quick prediction of few messages."""
     known: Launches = {_asked(choice): (choice.prediction,) for choice in found.choices
                        if choice.prediction.placement == DEFAULT and len(choice.where.site.launch.orders) == 1}
-    known[_asked(found.best)] = _sorted(best)
+    known[_asked(found.best)] = best.fastest_first
     for choice in shown:
         if not _usual(choice, known):
             asked = replace(choice.where, exchange=choice.exchange)
-            orders = launched(asked, choice.prediction, most=MOST_FILLED, is_quick=True)
-            known[_asked(choice)] = _sorted(orders)
+            orders = answers.launched(asked, choice.prediction, most=MOST_FILLED, is_quick=True)
+            known[_asked(choice)] = orders.fastest_first
     return known
-
-
-def _sorted(launch: Launched) -> tuple[Prediction, ...]:
-    return tuple(sorted((p for _, p in launch.orders), key=worth))
 
 
 def _shown(found: Plan, listed: list[Choice], top: int) -> list[Choice]:
@@ -306,7 +268,7 @@ def _columns(shown: list[Choice], launches: Launches, by: str, library: Library,
         usual = _usual(choice, launches)
         words = ", ".join(map(str, choice.grid.shape[::-1])) if choice.decomposition == PENCIL and library.is_turned else ""
         rows.append([_shape(choice), str(choice.where.tasks_per_node), choice.decomposition.name,
-                     marked_grid(choice.prediction), words,
+                     predictions.marked_grid(choice.prediction), words,
                      choice.exchange, choice.schedule, _cell(choice.prediction, by, has_ranges),
                      " to ".join(dict.fromkeys(_cell(order, by, has_ranges) for order in (*usual[:1], *usual[-1:]))) or "-"])
     places = "shape" if shown[0].where.site.allocation.is_complete else "nodes"
@@ -321,9 +283,9 @@ def _columns(shown: list[Choice], launches: Launches, by: str, library: Library,
 
 def _cell(p: Prediction, by: str, has_range: bool) -> str:
     if p.t_s is None:
-        return load(p, by)
-    found = expected(p, by) if has_range else ""
-    return milliseconds(seconds(p, by)) + (f" ({found})" if found else "")
+        return predictions.load(p, by)
+    found = predictions.expected(p, by) if has_range else ""
+    return milliseconds(predictions.seconds(p, by)) + (f" ({found})" if found else "")
 
 
 def _command(found: Plan) -> str:
@@ -335,17 +297,17 @@ def _command(found: Plan) -> str:
     kind = [] if best.decomposition == PENCIL else ["--decomposition", best.decomposition.name]
     exchange = [] if best.exchange == DEFAULT_ALGORITHM else ["--exchange", best.exchange]
     schedule = [] if best.schedule == SEQUENCE else ["--schedule", best.schedule]
-    given = given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule",
+    given = options.given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule",
                                          *(("--nodes",) if shape else ()), *(("--tasks-per-node",) if count else ())))
     return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *exchange, *schedule,
                      "-o FILE"])
 
 
-def _lines(found: Plan, said: Answer, launches: Launches) -> list[tuple[str, str]]:
+def _lines(found: Plan, said: answers.Answer, launches: Launches) -> list[tuple[str, str]]:
     """Lines about a faster schedule, a longer search, choices that are too near to tell."""
     best, lines = found.best, list[tuple[str, str]]()
     if best.schedule == SEQUENCE:
-        lines += schedule_line(faster_choice(best.where, best.prediction, any_schedule=True))
+        lines += answers.schedule_line(faster_choice(best.where, best.prediction, any_schedule=True))
     lines += said.idle + said.search
     rivals = found.rivals
     if rivals and best.seconds is not None:
@@ -382,32 +344,23 @@ def _named(choice: Choice) -> Prediction:
     return replace(without_bracket(choice.prediction), placement=choice.name)
 
 
-def _all_slots(where: Question, grid: str | None, counts: Sequence[int]) -> list[str]:
-    """Say which grids are ranked, if grids of fewer tasks are allowed."""
-    tasks = " or ".join(str(where.n_slots // where.tasks_per_node * count) for count in counts)
-    return [f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"] \
-        if where.site.idle and not grid else []
-
-
-def _brief(listed: list[Choice]) -> list[str]:
-    """Note about the rows whose placement a longer search may improve."""
-    grids = list(dict.fromkeys(str(choice.grid) for choice in listed if choice.name == SO_FAR))
-    said = f"grids {', '.join(grids)} were searched briefly or not at all; map with --grid searches longer"
-    return [said] if grids else []
-
-
 def _shape(choice: Choice) -> str:
     is_whole = choice.where.site.allocation.is_complete
     return str(choice.network).partition(":axes")[0] if is_whole else words_of_nodes(choice.where)
 
 
-def _why(found: Plan) -> list[str]:
-    said = [CUT] if found.cut_short else []
+def _notes(found: Plan, listed: list[Choice], tasks: str) -> Iterator[str]:
+    """Yield notes about the grids that are ranked, `tasks` if grids of fewer are allowed, the search, and the time."""
+    if tasks:
+        yield f"all ranked grids have {tasks} tasks; with --idle, name a grid of fewer with --grid"
+    if found.cut_short:
+        yield options.CUT
     if found.best.seconds is not None:
         term, share = found.term
         if share < ALL:  # else only one cost is known
-            said.append(f"one exchange after the other, {100 * share:.0f} % of the time is {TERMS[term]}")
-    return said
+            yield f"one exchange after the other, {100 * share:.0f} % of the time is {TERMS[term]}"
+    if grids := list(dict.fromkeys(str(choice.grid) for choice in listed if choice.name == SO_FAR)):
+        yield f"grids {', '.join(grids)} were searched briefly or not at all; map with --grid searches longer"
 
 
 def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[str, Any]:
@@ -415,6 +368,6 @@ def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[s
     term, share = found.term if found.best.seconds is not None else (None, None)
     order = next(iter(_usual(choice, launches)), None)
     return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
-            "seconds": seconds(choice.prediction, by), "by": by, "effort": found.effort, "cut_short": found.cut_short,
-            "gain": gain(choice.prediction, order, by), "deciding_term": term, "deciding_share": share,
-            "unknown": found.unknown, **nodes_as_dict(found, choice)}
+            "seconds": predictions.seconds(choice.prediction, by), "by": by, "effort": found.effort,
+            "cut_short": found.cut_short, "gain": predictions.gain(choice.prediction, order, by), "deciding_term": term,
+            "deciding_share": share, "unknown": found.unknown, **nodes_as_dict(found, choice)}

@@ -25,22 +25,8 @@ from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import ranked
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.answers import DEFAULT, Answer, Launched, launched, library_in, static_lines
+from pencilmap.scripts.command_line import answers, options
 from pencilmap.scripts.command_line.comparisons import nearness
-from pencilmap.scripts.command_line.options import (
-    AS_BEFORE,
-    DIRECTION,
-    EFFORT,
-    GRID,
-    SCHEDULE,
-    asked_grid,
-    format_of_launcher,
-    given_options,
-    given_words,
-    launch_lines,
-    on_machine,
-    placements as placement_option,
-)
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, Name, Page, with_options
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
@@ -69,8 +55,8 @@ TYPED = ("launch", "or", "job")  # labels of lines to copy
 @click.option("--published", is_flag=True, help="Also the published times of Blue Gene/L.")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures [svg].")
-@on_machine
-@with_options(GRID, placement_option(), SCHEDULE, DIRECTION, EFFORT, JSON)
+@options.on_machine
+@with_options(options.GRID, options.placements(), options.SCHEDULE, options.DIRECTION, options.EFFORT, JSON)
 def command(where: Question | None, output: str, published: bool, figures: str | None,
             kind: str | None, grid: str, placement: tuple[str, ...], schedule: str, effort: str,
             as_json: bool, records: tuple[str, ...] = ()) -> None:
@@ -142,23 +128,23 @@ def _of_prediction(path: str, where: Question, grid: str, placements: Sequence[s
         Beside one exchange after the other, the page has the best schedule of the last placement.
     """
     within = search_of(effort)
-    where, chosen, form = asked_grid(where, grid, placements)
+    where, chosen, form = options.asked_grid(where, grid, placements)
     question = replace(where, schedule=schedule)
     found = predictions(question, chosen, placements, within)
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
-        several = predictions(replace(where, schedule=BEST), chosen, (DEFAULT, placements[-1]), within)
+        several = predictions(replace(where, schedule=BEST), chosen, (answers.DEFAULT, placements[-1]), within)
         scheduled = [p for p in several if p.schedule_name != SEQUENCE]
     best = ranked(found)[0]
-    launch = launched(question, best, is_quick=not within.budget)
+    launch = answers.launched(question, best, is_quick=not within.budget)
     asked = effort if best.placement == BEST else ""
-    said = Answer(best, launch, effort=asked, library=library_in(grid, where))
+    said = answers.Answer(best, launch, effort=asked, library=answers.library_in(grid, where))
     known = {p.placement for p in found if p.schedule_name == SEQUENCE}
     first = [p for p in (said.launch.first,) if p and p.placement not in known]
     return write_page(path, where, [*first, *found, *scheduled], said, form)
 
 
-def write_page(path: str, where: Question, found: Sequence[Prediction], said: Answer, form: str = "") -> list[str]:
+def write_page(path: str, where: Question, found: Sequence[Prediction], said: answers.Answer, form: str = "") -> list[str]:
     """Write the page of the report, with predictions in place of runs; return the sentences of the answer.
 
     Parameters
@@ -182,9 +168,10 @@ def write_page(path: str, where: Question, found: Sequence[Prediction], said: An
 
     forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
     sentences = said.sentences(placement_name(said.best.placement, where.site))
-    text = page([], given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1], verdict=sentences[0],
-                launch=[*_launch(where, said, form), *((label, line, False) for label, line in static_lines(
-                    where, said.best, said.launch if said.has_gain else Launched(), "--routing static"))])
+    static = answers.static_lines(where, said.best, said.launch if said.has_gain else answers.Launched(), "--routing static")
+    text = page([], options.given_words(), forecasts=forecasts, machine=where.machine, bound=sentences[1],
+                verdict=sentences[0],
+                launch=[*_launch(where, said, form), *((label, line, False) for label, line in static)])
     write_whole(Path(path), text, FigureError)
     return sentences
 
@@ -195,17 +182,17 @@ def _placement(where: Question, prediction: Prediction) -> Mapping | Product | P
                                        prediction.grid)
 
 
-def _launch(where: Question, said: Answer, form: str) -> list[tuple[str, str, bool]]:
+def _launch(where: Question, said: answers.Answer, form: str) -> list[tuple[str, str, bool]]:
     """Return labels and lines that write the file and start the job, and whether a line is typed; if the file is faster than
     the launch order.
     """
     best = said.best
     if said.is_launch or not said.has_gain:
-        return [("launch", AS_BEFORE, False)] if said.launch.orders else []
+        return [("launch", options.AS_BEFORE, False)] if said.launch.orders else []
     file, lines = placement_name(best.placement, where.site), []
     if not best.placement.startswith("file:"):
-        form = format_of_launcher(where) or ""
-        words = ["pencilmap map", *given_options("map", ("--output", "--placement", "--format", "--grid")), "--grid",
+        form = options.format_of_launcher(where) or ""
+        words = ["pencilmap map", *options.given_options("map", ("--output", "--placement", "--format", "--grid")), "--grid",
                  str(best.grid), *([] if form else ["--format", "FORMAT"])]
         named = [] if best.placement == BEST else ["--placement", shell.word(best.placement)]
         file, lines = FILE, [("file", " ".join([*words, *named, "-o", FILE]), True)]
@@ -215,4 +202,4 @@ def _launch(where: Question, said: Answer, form: str) -> list[tuple[str, str, bo
         return lines
     mapping = _placement(where, best).mapping(best.placement)
     return [*lines, *((label, line, label in TYPED) for label, line, _ in
-                      launch_lines(launch_of(mapping, file, form, job_of(where))))]
+                      options.launch_lines(launch_of(mapping, file, form, job_of(where))))]

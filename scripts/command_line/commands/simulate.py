@@ -18,19 +18,10 @@ from pencilmap.model.lines.line_problem import LineProblem
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules.schedule import PAIR
+from pencilmap.scripts.command_line import options
 from pencilmap.scripts.command_line.comparisons import agreement
-from pencilmap.scripts.command_line.options import (
-    DIRECTION,
-    EXCHANGE,
-    GRID,
-    LINE_OPTIONS,
-    SCHEDULE,
-    asked_grid,
-    on_machine,
-    placements,
-)
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Page, completed, with_options
-from pencilmap.scripts.command_line.predictions import HALO, show_deciding
+from pencilmap.scripts.command_line.predictions import show_deciding
 from pencilmap.scripts.command_line.tables import comparison_table, hearing, paste, print_json, say, shown
 from pencilmap.scripts.networks.measured import simulate_probe
 from pencilmap.scripts.networks.routes import SIMULATED
@@ -90,10 +81,10 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None, arra
 
 
 @click.command("simulate", cls=Page, usual="machine network nodes fft grid placement exchange schedule verify output")
-@on_machine
-@with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
-@with_options(HALO)
-@LINE_OPTIONS
+@options.on_machine
+@with_options(options.GRID, options.placements(), options.EXCHANGE, options.SCHEDULE, options.DIRECTION)
+@with_options(options.HALO)
+@options.LINE_OPTIONS
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
@@ -121,9 +112,11 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
                                "TIME")
+    given = click.get_current_context().params.get("network") or ""
+    file = ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
     network = SimulatedNetwork(where.network, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0,
-                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=_file())
+                               parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=file)
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
@@ -146,7 +139,7 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
         say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
-        chosen = asked_grid(replace(where, schedule=schedule), grid, placement)[1]
+        chosen = options.asked_grid(replace(where, schedule=schedule), grid, placement)[1]
         if chosen.decomposition.returns:
             raise GridError(f"grid {chosen}: libpencilfft runs in a simulation, and it has pencils and slabs; take a grid "
                             "RxC, or predict this grid")
@@ -158,12 +151,6 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
     run_all(where, placement=placement, runs=runs, output=output, timeout=timeout, wide=wide, as_json=as_json)
     if not as_json:
         show_deciding(where.notes)
-
-
-def _file() -> str:
-    """Return the option --network with an absolute path if it names a file, else an empty text."""
-    given = click.get_current_context().params.get("network") or ""
-    return ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
 
 
 def run_all(where: Question, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,

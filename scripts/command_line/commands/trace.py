@@ -1,5 +1,6 @@
 """`pencilmap trace`: the traffic of any MPI program."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,11 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
         raise click.UsageError("a launch line or a file is needed; give a launch line behind --, e.g. pencilmap trace -- "
                                "mpirun -n 64 ./a.out, or a file with --read; one of the two")
     if file:
-        _print(file, read_traffic(file, file_format), as_json)
+        traffic = read_traffic(file, file_format)
+        if as_json:
+            print_json({"file": file, **_as_dict(traffic)})
+        else:
+            say(file, *_summary(traffic), *filter(None, [_uncertain(traffic)]))
         return 0
     if as_json or file_format:
         option = "--json" if as_json else "--format"
@@ -63,16 +68,7 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     return found.status
 
 
-def _print(file: str, traffic: Traffic, as_json: bool) -> None:
-    if as_json:
-        print_json({"file": file, **_as_dict(traffic)})
-        return
-    say(file, *_summary(traffic))
-    if text := _uncertain(traffic):
-        say(text)
-
-
-def _as_dict(traffic: Traffic) -> Any:
+def _as_dict(traffic: Traffic) -> dict[str, Any]:
     return {"ranks": traffic.n_ranks, "seconds": traffic.seconds, "processor_seconds": traffic.processor_seconds,
             "ranks_per_core": traffic.ranks_per_core, "mpi": traffic.mpi,
             "bytes": int(traffic.pairs.bytes.sum()), "messages": int(traffic.pairs.messages.sum()),
@@ -85,7 +81,7 @@ def _as_dict(traffic: Traffic) -> Any:
                           "text": str(found)} for found in patterns(traffic)]}
 
 
-def _summary(traffic: Traffic) -> Any:
+def _summary(traffic: Traffic) -> Iterator[str]:
     """Yield the lines of the summary."""
     pairs = traffic.pairs
     time = f" in {traffic.seconds:.3g} s" if traffic.seconds is not None else ""

@@ -22,18 +22,11 @@ from pencilmap.model.kinds import network_named
 from pencilmap.model.network.network import Network
 from pencilmap.model.placement.grid import ProcessGrid, Transform, parse_grid, parse_transform
 from pencilmap.model.schedules.schedule import PAIR, SEQUENCE
+from pencilmap.scripts.command_line import documents
 from pencilmap.scripts.command_line.comparisons import claims_answer
-from pencilmap.scripts.command_line.documents import (
-    FOLDER,
-    check_place,
-    check_result_file,
-    fill,
-    markdown_table,
-    result_file,
-    write_result,
-)
 from pencilmap.scripts.command_line.pages import JSON, OUTPUT_FILE, WIDE, Name, Page, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say, shown
+from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.namespaces.experiment import (
     IDLE_SHARE,
@@ -45,19 +38,6 @@ from pencilmap.scripts.networks.namespaces.experiment import (
 )
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
-from pencilmap.scripts.networks.validation import (
-    MOST_EXACT,
-    MOST_FACTOR,
-    ROUTING,
-    BrickRow,
-    LineRow,
-    Row,
-    brick_cases,
-    line_cases,
-    validate_bricks,
-    validate_lines,
-    validate_simulated,
-)
 
 Given: TypeAlias = dict[str, Any]  # options by name
 Judged: TypeAlias = tuple[int, float, float, bool]  # number of exchanges, least and largest ratio, whether a claim holds
@@ -115,7 +95,7 @@ def _simulated(given: Given) -> Outcome:
     suite = given["suite"] or "quick"
     if suite == LINES:
         return _lines(given)
-    rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
+    rows = validation.validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows], "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
@@ -124,10 +104,10 @@ def _simulated(given: Given) -> Outcome:
 
 def _lines(given: Given) -> Outcome:
     """Break-evens of distributed lines, in points a rank."""
-    cases = line_cases(given["at_most"])
+    cases = validation.line_cases(given["at_most"])
     if not cases:
         raise ValidationError("suite lines has no network of so few ranks; its smallest has 16")
-    rows = validate_lines(cases, given["timeout"], given["records"])
+    rows = validation.validate_lines(cases, given["timeout"], given["records"])
     columns = ["network", ">ranks", "algorithm", "order", ">start, us", ">n* formula", ">n* predicted", ">n* simulated",
                ">simulated / predicted", "holds"]
     cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
@@ -135,7 +115,7 @@ def _lines(given: Given) -> Outcome:
              for row in rows]
     part = Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
                 (">start, us", ">n* formula", "order", ">ranks"), file="break-evens")
-    bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"], given["records"])
+    bricks = validation.validate_bricks(validation.brick_cases(given["at_most"]), given["timeout"], given["records"])
     holds = all(row.holds for row in rows) and all(row.holds for row in bricks)
     each = [ratio for row in bricks for ratio in row.ratios]
     ratios = [row.ratio for row in rows]
@@ -150,7 +130,7 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "NO"
 
 
-def _bricks_part(rows: list[BrickRow]) -> Part:
+def _bricks_part(rows: list[validation.BrickRow]) -> Part:
     columns = ["network", "bricks", "size", "algorithm", "order", ">start, us", ">messages", ">sent",
                ">simulated / predicted", "exchanges", "holds"]
     cells = [[row.case.name, *("x".join(map(str, numbers)) for numbers in (row.case.bricks, row.case.size)),
@@ -161,13 +141,13 @@ def _bricks_part(rows: list[BrickRow]) -> Part:
                 columns, cells, (">start, us", "order", ">sent"), file="bricks")
 
 
-def _line_claims(rows: list[LineRow], bricks: list[BrickRow]) -> Part:
+def _line_claims(rows: list[validation.LineRow], bricks: list[validation.BrickRow]) -> Part:
     """The range of ratios of the break-evens and of the exchanges of bricks, and whether all rows hold."""
-    groups = [(f"simulated over predicted break-even, {where}: within a factor of {MOST_FACTOR:g}",
+    groups = [(f"simulated over predicted break-even, {where}: within a factor of {validation.MOST_FACTOR:g}",
                [([row.ratio], row.holds) for row in rows if row.case.crossbar == crossbar])
               for where, crossbar in (("crossbars", True), ("rings, meshes and tori", False))]
-    groups.append((f"simulated over predicted time of exchanges of bricks: at most {MOST_EXACT}, messages as predicted",
-                   [(list(row.ratios), row.holds) for row in bricks]))
+    groups.append((f"simulated over predicted time of exchanges of bricks: at most {validation.MOST_EXACT}, messages as "
+                   "predicted", [(list(row.ratios), row.holds) for row in bricks]))
     cells = []
     for text, group in (named for named in groups if named[1]):
         ratios = [ratio for each, _ in group for ratio in each]
@@ -175,13 +155,13 @@ def _line_claims(rows: list[LineRow], bricks: list[BrickRow]) -> Part:
     return Part("claims", ["claim", ">cases", ">least", ">most", "holds"], cells)
 
 
-def _rows_part(suite: str, rows: list[Row]) -> Part:
+def _rows_part(suite: str, rows: list[validation.Row]) -> Part:
     columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated",
                ">simulated / predicted"]
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
-    if any(row.routing != ROUTING for row in rows):
+    if any(row.routing != validation.ROUTING for row in rows):
         columns = ["network", "routing", *columns[1:]]
         cells = [[cell[0], row.routing, *cell[1:]] for cell, row in zip(cells, rows)]
     if any(row.case.decomposition != PENCIL.name for row in rows):
@@ -210,9 +190,9 @@ def _times(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _published_part(rows: list[Row]) -> list[Part]:
+def _published_part(rows: list[validation.Row]) -> list[Part]:
     """Errors of simulation and model compared with the published times, by mode and size; none without published times."""
-    groups: dict[tuple[int, str], list[Row]] = {}
+    groups: dict[tuple[int, str], list[validation.Row]] = {}
     for row in rows:
         if row.published_s:
             groups.setdefault((row.case.tasks_per_node, row.case.fft), []).append(row)
@@ -428,8 +408,8 @@ def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_j
                               f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
     place = f"{kind} {chosen.place(given)}"
     if into:
-        check_place(into, place)
-        check_result_file(result_file(into, f"validate {place}"))
+        documents.check_place(into, place)
+        documents.check_result_file(documents.result_file(into, f"validate {place}"))
     if records:
         check_appendable(records, ValidationError)
     try:
@@ -441,13 +421,13 @@ def command(kind: str, timeout: float | None, into: str | None, wide: bool, as_j
     if outcome.records and records:
         append_whole(records, "".join(json.dumps(record) + "\n" for record in outcome.records), ValidationError)
     if into:
-        texts = [f"**{capitalised(part.title)}**\n\n{markdown_table(part.columns, part.rows)}" for part in outcome.parts
-                 if part.file is None]
+        texts = [f"**{capitalised(part.title)}**\n\n{documents.markdown_table(part.columns, part.rows)}"
+                 for part in outcome.parts if part.file is None]
         for part in (part for part in outcome.parts if part.file is not None):  # with a link to its file
-            file = result_file(into, f"validate {place} {part.file}".rstrip())
-            write_result(file, part.columns, part.rows)
-            texts.append(f"[{capitalised(part.title)}]({FOLDER}/{file.name})")
-        fill(into, place, "\n\n".join(texts))
+            file = documents.result_file(into, f"validate {place} {part.file}".rstrip())
+            documents.write_result(file, part.columns, part.rows)
+            texts.append(f"[{capitalised(part.title)}]({documents.FOLDER}/{file.name})")
+        documents.fill(into, place, "\n\n".join(texts))
     if as_json:
         print_json(outcome.as_dict)
     else:

@@ -14,14 +14,13 @@ from importlib.util import find_spec
 from math import ceil, inf, lcm
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
 from pencilmap.mapper.base.progress import say
 from pencilmap.mapper.formats import write_mapping
-from pencilmap.mapper.formats.format import Job
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.programs import Measured, record_of
@@ -34,6 +33,7 @@ from pencilmap.model.predict.program import predict_program
 from pencilmap.model.routing.routes import largest_loads
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.loads import LinkLoads
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.networks.build import ensure_built, tail
 from pencilmap.scripts.networks.namespaces.inside import COLLECTIVES, FOLDER, NAP, build_nap
@@ -109,7 +109,7 @@ def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
                 box.stdout.close()
 
 
-def _converse(box: Any, job: Job | dict[str, Any], complaints: Any, late: Any) -> Any:
+def _converse(box: Any, job: dict[str, Any], complaints: IO[str], late: threading.Timer) -> list[dict[str, Any]]:
     try:
         box.stdin.write(json.dumps(job))
         box.stdin.close()
@@ -227,7 +227,10 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
     program = ensure_built().program("fft_runner")
     runs = [launch_of(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
-    checks = [_verified(experiment, program)] if experiment.verify else []
+    small = experiment.cube(VERIFIED_BYTES)
+    verified = {"name": f"{small}, verified", "hosts": hosts(experiment.mapping(experiment.placements[0])), "program": [
+        str(program), *_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]}
+    checks = [verified] if experiment.verify else []
     job = experiment.network.job([*checks, *runs], timeout_s)
     found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
@@ -247,14 +250,7 @@ def launch_of(experiment: Experiment, program: Path, placement: str, transform: 
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
 
 
-def _verified(experiment: Experiment, program: Path) -> Any:
-    small = experiment.cube(VERIFIED_BYTES)
-    options = [*_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]
-    mapping = experiment.mapping(experiment.placements[0])
-    return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
-
-
-def _options(experiment: Experiment, transform: Transform) -> Any:
+def _options(experiment: Experiment, transform: Transform) -> list[str]:
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
               "--sync": ("clock",), "--tasks-per-node": (1,)}
     if experiment.network.network.has_products:
@@ -262,7 +258,7 @@ def _options(experiment: Experiment, transform: Transform) -> Any:
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 
-def _result(experiment: Experiment, placement: str, least: Any, done: Any) -> Any:
+def _result(experiment: Experiment, placement: str, least: dict[str, Any], done: dict[str, Any]) -> Result:
     """Compare the links by the traffic of the transform minus the traffic of the smallest transform.
 
     The difference cancels message headers and the messages that start the run, agree on a time and end the run. """
@@ -274,7 +270,7 @@ def _result(experiment: Experiment, placement: str, least: Any, done: Any) -> An
     return Result(placement, links, comparisons, done["backlog_drops"], done["record"])
 
 
-def _loads(experiment: Experiment, placement: str, transform: Transform) -> Any:
+def _loads(experiment: Experiment, placement: str, transform: Transform) -> list[LinkLoads]:
     rule = routing(experiment.network.routing, experiment.network.network)
     node_of_rank = experiment.mapping(placement).node_of_rank
     return [rule.loads(experiment.network.network, e, node_of_rank) for e in exchanges(experiment.grid, transform)]
@@ -452,7 +448,9 @@ def run_programs(network: EmulatedNetwork, names: Sequence[str],
         If a run fails.
     """
     for name in names:
-        _check_there(name)
+        program, package = PROGRAMS[name].needs
+        if not is_there(program):
+            raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
     check_available()
     with temporary_folder() as folder:
         return [_runs(network, name, folder, timeout_s) for name in names]
@@ -467,13 +465,7 @@ def is_there(needed: str) -> bool:
     return shutil.which(needed) is not None or (needed.isidentifier() and find_spec(needed) is not None)
 
 
-def _check_there(name: str) -> None:
-    program, package = PROGRAMS[name].needs
-    if not is_there(program):
-        raise UnavailableError(f"program {name} of the suite needs {program}; install {package}")
-
-
-def _runs(network: Any, name: str, folder: Path, timeout_s: float) -> Any:
+def _runs(network: EmulatedNetwork, name: str, folder: Path, timeout_s: float) -> tuple[list[Row], dict[str, Any]]:
     words = _command(PROGRAMS[name], folder)
     say(f"tracing {name}")
     traffic = _traced(words, network.network.n_nodes, folder)
@@ -496,8 +488,8 @@ def _runs(network: Any, name: str, folder: Path, timeout_s: float) -> Any:
                            [Measured(row.measured_s, (min(row.ratios), max(row.ratios))) for row in rows])
 
 
-def _row(network: Any, name: str, placement: str, mapping: Mapping, traffic: Traffic, run: Any,
-         printed: Any) -> Any:
+def _row(network: EmulatedNetwork, name: str, placement: str, mapping: Mapping, traffic: Traffic, run: dict[str, Any],
+         printed: str) -> Row:
     program = PROGRAMS[name]
     rule = routing(network.routing, network.network)
     phases = [replace(phase, pairs=replace(phase.pairs, bytes=phase.pairs.bytes + HEADER * phase.pairs.messages))
@@ -514,7 +506,7 @@ def _row(network: Any, name: str, placement: str, mapping: Mapping, traffic: Tra
                results[0] == results[1] != [])
 
 
-def _command(program: Any, folder: Path) -> Any:
+def _command(program: Program, folder: Path) -> list[str]:
     names = {"inputs": INPUTS, "folder": folder, "python": sys.executable}
     if program.source:
         source, *options = (word.format(**names) for word in program.source)
@@ -525,7 +517,7 @@ def _command(program: Any, folder: Path) -> Any:
     return [word.format(**names) for word in program.command]
 
 
-def _traced(words: Any, ranks: int, folder: Path) -> Any:
+def _traced(words: Sequence[str], ranks: int, folder: Path) -> Path:
     """Run a program here, in its launch order, and return the file of its traffic."""
     options = ("--allow-run-as-root", "--oversubscribe", "-n", str(ranks), *COLLECTIVES)
     napping = ("sh", "-c", f'cd "$0" && LD_PRELOAD="$LD_PRELOAD:{build_nap(folder)}" exec "$@"', str(folder))

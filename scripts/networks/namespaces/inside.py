@@ -18,7 +18,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,6 @@ from pencilmap.scripts.networks.namespaces.network import (
 
 QUEUE = "8m"         # large enough that no packet is dropped before its sender's window is full
 LEAST_TIMEOUT = "3s"  # packets wait in queues for longer than TCP's default of 200 ms, after which TCP would send them again
-
-
-def namespace_lines(network: EmulatedNetwork) -> Iterator[str]:
-    """Yield the input of ``ip -batch -``."""
-    return (f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
 
 
 def cable_lines(network: EmulatedNetwork) -> Iterator[str]:
@@ -134,16 +129,10 @@ def in_namespace(name: str) -> Iterator[None]:
         os.close(home)
 
 
-def _enter(descriptor: Any) -> None:
+def _enter(descriptor: int) -> None:
     if _libc.setns(descriptor, CLONE_NEWNET):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), "setns")
-
-
-def write_settings(settings: dict[str, str]) -> None:
-    """Write kernel settings of the network namespace of this thread."""
-    for key, value in settings.items():
-        Path("/proc/sys/net", key).write_text(value)
 
 
 def own_queue(device: str) -> None:
@@ -173,8 +162,14 @@ def build(network: EmulatedNetwork) -> None:
     EmulationError
         If `ip`, `tc` or the kernel fails, with its output.
     """
-    _batched(["ip", "-batch", "-"], namespace_lines(network))
-    _settings(network)
+    _batched(["ip", "-batch", "-"], (f"netns add {name}" for name in [*network.nodes, HEADQUARTERS]))
+    for name in [*network.nodes, HEADQUARTERS]:
+        with in_namespace(name):
+            try:
+                for key, value in (SETTINGS if name == HEADQUARTERS else SETTINGS | FORWARDING).items():
+                    Path("/proc/sys/net", key).write_text(value)
+            except OSError as error:
+                raise EmulationError(f"{error.filename} cannot be set in a namespace: {error.strerror}") from error
     _batched(["ip", "-n", HEADQUARTERS, "-batch", "-"], cable_lines(network))
     for node, name in enumerate(network.nodes):
         _batched(["ip", "-n", name, "-batch", "-"], node_lines(network, node))
@@ -184,16 +179,7 @@ def build(network: EmulatedNetwork) -> None:
                 own_queue(network.wiring.device(i, direction))
 
 
-def _settings(network: Any) -> None:
-    for name in [*network.nodes, HEADQUARTERS]:
-        with in_namespace(name):
-            try:
-                write_settings(SETTINGS if name == HEADQUARTERS else SETTINGS | FORWARDING)
-            except OSError as error:
-                raise EmulationError(f"{error.filename} cannot be set in a namespace: {error.strerror}") from error
-
-
-def _batched(command: Any, lines: Any) -> None:
+def _batched(command: list[str], lines: Iterable[str]) -> None:
     done = subprocess.run(command, input="".join(line + "\n" for line in lines), text=True, capture_output=True)
     if done.returncode or done.stderr.strip():
         raise EmulationError(f"{' '.join(command)} failed with status {done.returncode}: {tail(done.stderr, 5)}")
@@ -265,11 +251,6 @@ def build_nap(folder: Path) -> Path:
     return library
 
 
-def _own_environment() -> dict[str, str]:
-    """Return the environment without variables of other MPI jobs or the user's Open MPI settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
-
-
 def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
     """Run a program, rank i on ``hosts[i]``, and return its output.
 
@@ -288,8 +269,9 @@ def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float)
     command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
                HEADQUARTERS, "mpirun.openmpi", "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none",
                "-np", str(len(hosts)), *settings, "-x", f"LD_PRELOAD={nap}", "-x", f"NAP_US={NAP_US}", *program]
-    environment = _own_environment() | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {name: value for name, value in os.environ.items()  # without those of other MPI jobs, or of the user
+                   if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+    environment |= {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
         done = subprocess.run(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout_s)
@@ -320,7 +302,7 @@ def main() -> None:
     say(end=True)
 
 
-def _work(job: Any) -> None:
+def _work(job: dict[str, Any]) -> None:
     network = EmulatedNetwork(network_named(job["network"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
     build(network)
     sent_bytes(network)
@@ -330,7 +312,7 @@ def _work(job: Any) -> None:
         say(run=_run(network, run, job["timeout_s"]))
 
 
-def _run(network: Any, run: Any, timeout_s: float) -> Any:
+def _run(network: EmulatedNetwork, run: dict[str, Any], timeout_s: float) -> dict[str, Any]:
     """Launch a run; return its result and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)

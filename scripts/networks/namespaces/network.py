@@ -249,7 +249,7 @@ def service_address(node: int) -> str:
     return _address(78, node + 1 if node >= 0 else 0xFFFE)
 
 
-def _address(second: Any, number: int) -> Any:
+def _address(second: int, number: int) -> str:
     return f"10.{second}.{number >> 8}.{number & 255}"
 
 
@@ -293,5 +293,5 @@ def check_links(network: EmulatedNetwork, sent_bytes: ArrayLike, loads: list[Lin
     return checks
 
 
-def _at(loads: list[LinkLoads], index: Any) -> Any:
+def _at(loads: list[LinkLoads], index: tuple[int, ...]) -> Fraction:
     return sum((Fraction(load.values[index].item()) / load.denominator for load in loads), Fraction(0))

@@ -422,19 +422,12 @@ def way_in_words(bar: Bar, with_grid: bool = False) -> str:
     >>> way_in_words(Bar("", "", "best", "overlap:1,2,2:x", "8x64", "best", (), None, None))
     'best with rows beside columns in 3 chunks'
     """
-    when = _schedule_in_words(bar.schedule)
-    words = f"{bar.name} with {when}" if when else bar.name
+    schedule, *chunks = bar.schedule.split(":")
+    when = SCHEDULES.get(schedule, f"schedule {bar.schedule}")
+    if schedule == "overlap" and chunks:
+        when = f"rows beside columns in {chunks[0].count(',') + 1 if ',' in chunks[0] else chunks[0]} chunks"
+    words = bar.name if schedule == SEQUENCE else f"{bar.name} with {when}"
     return f"{words}, grid {bar.grid}" if with_grid else words
-
-
-def _schedule_in_words(text: str) -> str:
-    name, *words = text.split(":")
-    if name == SEQUENCE:
-        return ""
-    if name == "overlap" and words:
-        chunks = words[0].count(",") + 1 if "," in words[0] else words[0]
-        return f"rows beside columns in {chunks} chunks"
-    return SCHEDULES.get(name, f"schedule {text}")
 
 
 def compared(bars: Iterable[Bar | None]) -> list[Compared]:

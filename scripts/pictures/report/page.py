@@ -27,7 +27,7 @@ from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
 from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.pictures import canvas
+from pencilmap.scripts.pictures import canvas, runs
 from pencilmap.scripts.pictures.canvas import Target
 from pencilmap.scripts.pictures.image import draw_image
 from pencilmap.scripts.pictures.links import draw_loads
@@ -45,17 +45,6 @@ from pencilmap.scripts.pictures.report.entries import (
     shown_bars,
 )
 from pencilmap.scripts.pictures.report.networks import AT_ONCE, LAUNCHED, MAX_NODES, Placed, PlacedTraffic, panels, views
-from pencilmap.scripts.pictures.runs import (
-    MAX_BARS,
-    WAITING,
-    Bar,
-    Point,
-    draw_bandwidth,
-    draw_phases,
-    kinds_of,
-    point_of,
-    rate_text,
-)
 
 _COLOURS = {  # of a picture, by the name of the variable in page.css
     "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
@@ -112,9 +101,9 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
     Return no picture if all sizes are equal, because a single point makes no line.
     """
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
-              if (point := point_of(comparison, nominal, label))]
+              if (point := runs.point_of(comparison, nominal, label))]
     speeds, stages = _speeds(point.nominal for _, point in points), list(dict.fromkeys(c.stage for c, _ in points))
-    found: dict[tuple[float, bool, int], list[Point]] = {}
+    found: dict[tuple[float, bool, int], list[runs.Point]] = {}
     for comparison, point in points:
         long = "x" in comparison.grid and int(comparison.grid.split("x")[0]) > LONG
         found.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
@@ -148,30 +137,31 @@ def _slowest_link(network: Any, exchange: ExchangePrediction) -> float:
     return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
-def _bandwidth_picture(points: Sequence[Point], rate: float, long: bool, stage: str, both_lengths: bool,
+def _bandwidth_picture(points: Sequence[runs.Point], rate: float, long: bool, stage: str, both_lengths: bool,
                        number: int) -> Picture:
     length = ("long" if long else "short") if both_lengths else ""
     title = f"{stage} exchange" + (f", {length} rows" if length else "") + (
-        f", links from {rate_text(rate)}" if number else "")
+        f", links from {runs.rate_text(rate)}" if number else "")
     name = "-".join(filter(None, ("bandwidth", stage, length, str(number or ""))))
-    return Picture(name, title, partial(draw_bandwidth, points, title=title))
+    return Picture(name, title, partial(runs.draw_bandwidth, points, title=title))
 
 
 def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
     """Return the phases of runs: a picture for each size and network, so that bars can be compared by length."""
-    groups: dict[str, list[Bar]] = {}
+    groups: dict[str, list[runs.Bar]] = {}
     for entry in entries:
         groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
-    parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
+    parts = [(title, bars[k:k + runs.MAX_BARS]) for title, bars in groups.items()
+             for k in range(0, len(bars), runs.MAX_BARS)]
     titles = [f"where the time goes: {title}" for title, _ in parts]
-    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", title, partial(draw_phases, bars, title=title))
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", title, partial(runs.draw_phases, bars, title=title))
             for k, (title, (_, bars)) in enumerate(zip(titles, parts), 1)]
 
 
-def _bar(entry: Entry) -> Bar:
+def _bar(entry: Entry) -> runs.Bar:
     """Return the phases without the waiting for an agreed time, which says nothing about the ranks."""
-    seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
-    return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
+    seconds = {kind: entry.phase_s(*phases) for kind, phases in runs.kinds_of(entry.stages).items()}
+    return runs.Bar(entry.label, seconds | ({runs.WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
 def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
@@ -214,7 +204,7 @@ def write_pictures(pictures: Iterable[Picture], folder: str | PathLike[str], kin
 
 
 FEW = 3  # names in a title
-NOT_IN_TOTAL = f"not in the total: {WAITING}"
+NOT_IN_TOTAL = f"not in the total: {runs.WAITING}"
 EXPLAINED = {
     PREDICTED: "Predicted from the loads of the links; nothing was run.",
     "simulated": "Simulated: the real program ran, each message on the links of a simulated network, without other costs.",
@@ -267,8 +257,8 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     groups, in_mb = compared(bars), bool(programs) or any(forecast.transform for forecast in forecasts)
     first, second = _pair(found, [*zip(of_all, amounts)])
     title = title_of(entries, forecasts, machine, programs)
-    runs = {kind_of_run(entry) for entry in entries}
-    run_word = runs.pop() if len(runs) == 1 else MEASURED
+    run_kinds = {kind_of_run(entry) for entry in entries}
+    run_word = run_kinds.pop() if len(run_kinds) == 1 else MEASURED
     faster = "faster" if groups and groups[0].bars[0].timed else "less load"
     return _environment().get_template("page.html").render(
         title=title, programs=programs, headline=_headline(groups, forecasts, verdict) or title,
@@ -282,9 +272,10 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         in_mb=in_mb, paired=second is not None,
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second,
-                                            "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
-                                            "unit": " MB" if in_mb else ""}),
+        at_once=AT_ONCE, data=json.dumps({"views": found, "first": first, "second": second,
+                                          "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
+                                          "unit": " MB" if in_mb else ""},
+                                         separators=(",", ":")).replace("<", "\\u003c"),  # no text ends the script
         faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
@@ -423,8 +414,8 @@ def _loads(values: Sequence[Fraction]) -> str:
 
 def _phases_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[str, list[float]]]]:
     """Return columns and cells of the table of phases, in ms; waiting follows the total, which excludes waiting."""
-    kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
-    waiting = kinds.pop(WAITING)
+    kinds = runs.kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
+    waiting = kinds.pop(runs.WAITING)
     after = {NOT_IN_TOTAL: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
     columns = [*kinds, "total", "slowest rank", *after]
     rows = [(entry.title, [*(entry.phase_s(*names) for names in kinds.values()), entry.phase_s("total"), entry.slowest_s,
@@ -437,11 +428,6 @@ def _numbered(
     """Return comparisons with their distinctions and the numbers of their notes, and the notes."""
     notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
     return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
-
-
-def _script_data(value: dict[str, Any]) -> str:
-    """Return JSON for a script element; nothing in the text ends the element."""
-    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _part(name: str) -> str:

@@ -7,18 +7,7 @@ import click
 
 from pencilmap.mapper.runs.records import read_records
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.studies.scaling import (
-    PUBLICATIONS,
-    Study,
-    against_slabs,
-    aspects,
-    points_of_records,
-    read_points,
-    size_text,
-    strong,
-    weak,
-    weak_efficiencies,
-)
+from pencilmap.mapper.studies import scaling
 from pencilmap.model.base.errors import RecordError
 from pencilmap.model.base.units import milliseconds
 from pencilmap.model.network.torus import as_torus
@@ -34,7 +23,8 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
               help="A table (CSV) with columns n,ranks,time_s.\nMay have more columns, and be repeated.")
-@click.option("--published", type=Name(list(PUBLICATIONS)), help=f"Also the points of {' or '.join(PUBLICATIONS)}.")
+@click.option("--published", type=Name(list(scaling.PUBLICATIONS)),
+              help=f"Also the points of {' or '.join(scaling.PUBLICATIONS)}.")
 @click.option("--transposes", type=click.IntRange(1), metavar="N",
               help="All-to-alls in a measured time [2; slabs: 1].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P",
@@ -58,13 +48,13 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     if plot:
         suffix(plot)
     peak = _peak(machine, network, bandwidth)
-    found = [p for path in records for p in points_of_records(read_records(path), path)]
-    found += [p for path in points for p in read_points(path)]
-    found += PUBLICATIONS[published][0]() if published else []
-    answer = {"strong": [_strong(study, transposes, ranks, peak) for study in strong(found)],
-              "weak": [_weak(study) for study in weak(found)],
-              "slab_against_pencil": [_pair(*pair) for pair in against_slabs(found)],
-              "grids": [_aspect(study) for study in aspects(found)]}
+    found = [p for path in records for p in scaling.points_of_records(read_records(path), path)]
+    found += [p for path in points for p in scaling.read_points(path)]
+    found += scaling.PUBLICATIONS[published][0]() if published else []
+    answer = {"strong": [_strong(study, transposes, ranks, peak) for study in scaling.strong(found)],
+              "weak": [_weak(study) for study in scaling.weak(found)],
+              "slab_against_pencil": [_pair(*pair) for pair in scaling.against_slabs(found)],
+              "grids": [_aspect(study) for study in scaling.aspects(found)]}
     if not any(answer.values()):
         raise RecordError(f"{len(found)} times show no scaling: it takes the same transform on two numbers of ranks or two "
                           "grids, or transforms with the same number of points on a rank")
@@ -88,7 +78,7 @@ def _peak(machine: str | None, network: str | None, bandwidth: str | None) -> fl
     return bisection_bandwidth(as_torus(setting(machine=machine, network=network, bandwidth=bandwidth).network))
 
 
-def _strong(study: Study, transposes: int | None, ranks: int | None, peak: float | None) -> dict[str, Any]:
+def _strong(study: scaling.Study, transposes: int | None, ranks: int | None, peak: float | None) -> dict[str, Any]:
     """A study as JSON values."""
     first = study.points[0]
     lines = [{"ranks": p.ranks, "grid": list(p.grid), "decomposition": p.decomposition, "time_s": p.time_s,
@@ -99,7 +89,7 @@ def _strong(study: Study, transposes: int | None, ranks: int | None, peak: float
             "fit": fitted and fitted.__dict__, "bisection": fitted and _bisection(study, fitted, transposes, ranks, peak)}
 
 
-def _bisection(study: Study, fitted: Fit, transposes: int | None, ranks: int | None,
+def _bisection(study: scaling.Study, fitted: Fit, transposes: int | None, ranks: int | None,
                peak: Any) -> dict[str, float | None] | None:
     last = study.points[-1]
     if last.array_bytes is None or fitted.d <= 0:
@@ -111,19 +101,19 @@ def _bisection(study: Study, fitted: Fit, transposes: int | None, ranks: int | N
             "peak_byte_per_s": peak, "of_peak": peak and rate / peak}
 
 
-def _weak(study: Study) -> dict[str, Any]:
+def _weak(study: scaling.Study) -> dict[str, Any]:
     return {"name": study.name, "points": [
-        {"transform": size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
+        {"transform": scaling.size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
          "first_over_time": study.points[0].time_s / p.time_s, "efficiency": efficiency}
-        for p, efficiency in zip(study.points, weak_efficiencies(study))]}
+        for p, efficiency in zip(study.points, scaling.weak_efficiencies(study))]}
 
 
 def _pair(one: Point, two: Point) -> dict[str, Any]:
-    return {"transform": size_text(one.size), "ranks": one.ranks, "time_1d_s": one.time_s, "time_2d_s": two.time_s,
+    return {"transform": scaling.size_text(one.size), "ranks": one.ranks, "time_1d_s": one.time_s, "time_2d_s": two.time_s,
             "grid_2d": list(two.grid), "ratio": two.time_s / one.time_s}
 
 
-def _aspect(study: Study) -> dict[str, Any]:
+def _aspect(study: scaling.Study) -> dict[str, Any]:
     best = min(p.time_s for p in study.points)
     return {"name": study.name, "points": [
         {"grid": list(p.grid), "source": p.source, "time_s": p.time_s, "ratio": p.time_s / best, "mean_s": p.mean_s,
@@ -135,7 +125,7 @@ def _aspect(study: Study) -> dict[str, Any]:
 
 def _print(answer: dict[str, list[dict[str, Any]]], published: str | None) -> None:
     if published:
-        say(f"published: {PUBLICATIONS[published][1]}")
+        say(f"published: {scaling.PUBLICATIONS[published][1]}")
     for study in answer["strong"]:
         print_table(f"strong scaling of {study['transform']}{_pairs(study)}, the fastest grid of each number of ranks",
                     [">ranks", "grid", ">time", ">speed-up", ">efficiency", *([">fit"] if study["fit"] else [])],

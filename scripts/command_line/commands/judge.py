@@ -106,7 +106,7 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
     echo()
     for way, judged in found.items():
         some = [each for each in judged if each.value.size]
-        rows = _size_rows(some)
+        rows = [[f"messages {_size(size)}", *_cells([each for each in some if each.value.size == size])] for size in SIZES]
         if wide:
             rows = [*_rows(some, lambda each: each.value.machine), *rows, *_rows(some, _nodes),
                     *_rows(some, lambda each: each.value.sample.exchange)]
@@ -128,11 +128,7 @@ def _range_lines(judged: Sequence[Judged], by_fit: bool) -> Iterator[str]:
 def _rows(judged: Sequence[Judged], name: Callable[[Judged], Any]) -> list[list[str]]:
     names = list(dict.fromkeys(map(name, judged)))
     return [[each, *_cells([one for one in judged if name(one) == each])]
-            for each in (sorted(names, key=_first_number) if name is _nodes else names)]
-
-
-def _first_number(text: str) -> int:
-    return int(text.split()[0])
+            for each in (sorted(names, key=lambda text: int(text.split()[0])) if name is _nodes else names)]
 
 
 def _nodes(each: Judged) -> str:
@@ -144,10 +140,6 @@ def _nodes(each: Judged) -> str:
 def _size(size: int) -> str:
     following = dict(pairwise(SIZES))
     return f"of {size >> 10} to {following[size] >> 10} KiB" if size in following else f"from {size >> 10} KiB"
-
-
-def _size_rows(judged: Sequence[Judged]) -> list[list[str]]:
-    return [[f"messages {_size(size)}", *_cells([each for each in judged if each.value.size == size])] for size in SIZES]
 
 
 def _cells(judged: Sequence[Judged]) -> list[str]:

@@ -21,19 +21,8 @@ from pencilmap.model.network.torus import Torus, as_torus, parse_torus
 from pencilmap.model.placement.grid import Transform, parse_grid, parse_transform, per_node
 from pencilmap.model.predict import Prediction
 from pencilmap.model.times.costs import Costs
+from pencilmap.scripts.command_line import pages
 from pencilmap.scripts.command_line.options import grid_option
-from pencilmap.scripts.command_line.pages import (
-    BANDWIDTH,
-    FFT,
-    JSON,
-    MACHINE,
-    OUTPUT_FILE,
-    TASKS,
-    WIDE,
-    Name,
-    Page,
-    with_options,
-)
 from pencilmap.scripts.command_line.predictions import PARTS, RANGE, SAME, expected, new_notes, range_words, show_notes
 from pencilmap.scripts.command_line.tables import echo, fits, fitted, print_json, print_table, say
 from pencilmap.scripts.pictures.canvas import suffix
@@ -51,16 +40,15 @@ class Source:
 
     def tori(self, n_nodes: int) -> list[Torus]:
         """Return every shape of `n_nodes` nodes."""
-        return [t if self.bandwidth is None else replace(t, bandwidth=(self.bandwidth,) * t.n_dimensions)
-                for t in self._shapes(n_nodes)]
-
-    def _shapes(self, n_nodes: int) -> list[Torus]:
         if self.dimensions is not None:
             like = self.machine.with_shape("x".join(["1"] * self.dimensions)).torus if self.machine else None
-            return torus_shapes(n_nodes, self.dimensions, like, self.wrap)
-        if self.machine is None:
+            found = torus_shapes(n_nodes, self.dimensions, like, self.wrap)
+        elif self.machine is None:
             raise PartitionError("no machine: give `machine` NAME, or the number of dimensions")
-        return partition_shapes(self.machine, n_nodes)
+        else:
+            found = partition_shapes(self.machine, n_nodes)
+        return [torus if self.bandwidth is None else replace(torus, bandwidth=(self.bandwidth,) * torus.n_dimensions)
+                for torus in found]
 
     @property
     def costs(self) -> Costs:
@@ -116,27 +104,27 @@ def node_counts(text: str) -> tuple[int, ...]:
     return counts
 
 
-@click.command("shapes", cls=Page,
+@click.command("shapes", cls=pages.Page,
                usual="nodes machine torus-dimensions tasks-per-node bandwidth fft top scaling plot json")
 @click.option("--nodes", "-N", type=node_counts, metavar="K[,...]", required=True,
               help="Nodes of the partition; several: a scaling study.\n"
                    "A shape or a file of nodes stands for its number of nodes.")
-@MACHINE
+@pages.MACHINE
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions.\nWhatever the machine hands out.")
 @click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
-@TASKS
-@BANDWIDTH
-@FFT
+@pages.TASKS
+@pages.BANDWIDTH
+@pages.FFT
 @grid_option("best", "One grid instead of the best.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, metavar="N",
               help="How many shapes to search and list.")
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="How many grids to list of each shape.")
-@click.option("--scaling", type=Name(["strong", "weak"]),
+@click.option("--scaling", type=pages.Name(["strong", "weak"]),
               help="For several numbers of nodes [strong].\nThe same transform on all, or one that grows with them.")
-@click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
-@with_options(WIDE, JSON)
+@click.option("--plot", type=pages.OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
+@pages.with_options(pages.WIDE, pages.JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str | None, grid: str, top: int, grids: int,
             scaling: str | None, plot: str | None, wide: bool, as_json: bool) -> None:
@@ -159,22 +147,19 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
                    top=1 if study else top, grids=grids, grid=chosen, decomposition=kind)
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
-        _plot(show, study, plot)
+        if points[0].best.t_s is None:
+            raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth "
+                                 "'2 GB/s'")
+        if study:
+            draw_scaling(points, show.kind, plot, show.title())
+        else:
+            draw_shapes(show.listed, plot, show.title())
     if as_json:
         print_json(show.study() if study else show.ranking())
     else:
         (show.study_table if study else show.ranking_table)(wide)
         if plot:
             say(f"wrote {plot}")
-
-
-def _plot(show: "_Shown", study: bool, path: str) -> None:
-    if show.points[0].best.t_s is None:
-        raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
-    if study:
-        draw_scaling(show.points, show.kind, path, show.title())
-    else:
-        draw_shapes(show.listed, path, show.title())
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
 
 import click
 
@@ -53,11 +52,14 @@ def command(samples: str, other: str | None, reference: str | None, plot: str | 
         return
     _times(first[name], f"{name}, with packing: mean and deviation over the ranks, us")
     for title, found in pairs.items():
-        _ratios(found, title)
+        for some in _parts(sorted({group for line in found.values() for group in line}), MOST_COLUMNS):
+            print_table(title, [">bytes", *(f">{group}" for group in some)],
+                        [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in some)]
+                         for size, line in found.items()])
     say(_sentence(pairs, other))
 
 
-def _reference(found: dict[str, list[Case]], asked: str | None, path: str | PathLike[str]) -> Any:
+def _reference(found: dict[str, list[Case]], asked: str | None, path: str | PathLike[str]) -> str:
     if asked is None:
         return "alltoall" if "alltoall" in found else next(iter(found))
     if asked not in found:
@@ -77,23 +79,14 @@ def _times(cases: Sequence[Case], title: str) -> None:
                     [[size, *(_spread(known.get((size, group))) for group in some)] for size in sizes])
 
 
-def _spread(case: Case | None) -> Any:
+def _spread(case: Case | None) -> str:
     if case is None:
         return "-"
     return f"{1e6 * case.mean_s:.2f}" + ("" if case.deviation_s is None else f" +- {1e6 * case.deviation_s:.2f}")
 
 
-def _ratios(found: Any, title: str) -> None:
-    for some in _parts(sorted({group for line in found.values() for group in line}), MOST_COLUMNS):
-        print_table(title, [">bytes", *(f">{group}" for group in some)],
-                    [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in some)]
-                     for size, line in found.items()])
-
-
-def _sentence(pairs: Any, other: str | None) -> Any:
-    values = {title: [ratio for line in found.values() for ratio in line.values()] for title, found in pairs.items()}
-    known = [(max(some), title) for title, some in values.items() if some] + [(min(some), title) for title, some in
-                                                                               values.items() if some]
+def _sentence(pairs: dict[str, dict[int, dict[int, float]]], other: str | None) -> str:
+    known = [(ratio, title) for title, found in pairs.items() for line in found.values() for ratio in line.values()]
     if not known:
         return "there is one exchange: nothing to compare it with"
     ratio, title = max(known, key=lambda each: max(each[0], 1 / each[0]))

@@ -19,7 +19,7 @@ from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import EXCHANGES
 from pencilmap.model.schedules.schedule import SEQUENCE
-from pencilmap.scripts.command_line.pages import Page
+from pencilmap.scripts.command_line.pages import JSON, Page
 from pencilmap.scripts.command_line.predictions import Row, prediction_table
 from pencilmap.scripts.command_line.tables import comparison_table, echo, print_json, print_table, say, shown
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -34,7 +34,7 @@ SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overla
 @click.command("demo", cls=Page)
 @click.option("--output", "-o", type=click.Path(file_okay=False), default="demo-out", show_default=True,
               help="Folder for mapfiles, records, demo.json.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@JSON
 def command(output: str, as_json: bool) -> None:
     """Predict, map, simulate and compare one published case.
 
@@ -54,12 +54,16 @@ def command(output: str, as_json: bool) -> None:
         print_table("2. mapped", ["placement", "mapfile"],
                     [(placement_name(text, where.site), mapfile) for text, mapfile in zip(PLACEMENTS, mapfiles)])
     part = setting(machine=MACHINE, network=PART, fft=PART_SIZE)
-    records = _simulate(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
-                        + _runs(part, part.grid(PART_GRID), SCHEDULES), folder / "records.jsonl")
+    kept = folder / "records.jsonl"
+    kept.unlink(missing_ok=True)
+    with shown() as progress, heard_by(progress):
+        records = simulate_all(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
+                               + _runs(part, part.grid(PART_GRID), SCHEDULES), json_path=kept)
     rows = [row for text, found in zip(PLACEMENTS, records) for row in compare_records(found, text)]
     at_once = [_AtOnce.of(part, found) for found in records[len(PLACEMENTS):]]
     found = {"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
-             "comparison": [row.as_dict() for row in rows], "speedup": _speedup(rows),
+             "comparison": [row.as_dict() for row in rows],
+             "speedup": {name: _ratio(rows, name) for name in ("t_s", "measured_s")},
              "at_once": [asdict(run) for run in at_once]}
     write_whole(folder / "demo.json", json.dumps(found, indent=2) + "\n")
     if as_json:
@@ -69,7 +73,11 @@ def command(output: str, as_json: bool) -> None:
     gain = _side_by_side(rows, where)
     _together(at_once, part)
     echo()
-    say(*_verdict(rows, predicted, gain))
+    order, cubes = (sum(row.measured_s for row in rows if row.placement == text) for text in PLACEMENTS)
+    say(f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
+        f"{milliseconds(order)}.",
+        f"Predicted {_ratio(rows, 't_s'):.2f}x. On Blue Gene/L {gain:.2f}x was measured, and "
+        f"{(predicted[0].time_s or 0.0) / (predicted[1].time_s or 1.0):.2f}x is predicted.")
 
 
 def _write(where: Any, grid: ProcessGrid, text: str, folder: Path) -> Path:
@@ -83,12 +91,6 @@ def _runs(where: Any, grid: Any, tried: Sequence[tuple[str, str]]) -> list[Any]:
     return [simulation_of(where, network, grid, text, schedule, verify=True) for text, schedule in tried]
 
 
-def _simulate(runs: Any, path: Path) -> list[list[dict[str, Any]]]:
-    path.unlink(missing_ok=True)
-    with shown() as progress, heard_by(progress):
-        return simulate_all(runs, json_path=path)
-
-
 def _side_by_side(rows: list[Comparison], where: Question) -> float:
     """Print predicted, simulated and published times of the exchanges; return the published gain of the cubes."""
     published = {(r.placement, r.stage): r.measured_s for r in compare_published()
@@ -99,19 +101,6 @@ def _side_by_side(rows: list[Comparison], where: Question) -> float:
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
     return both[PLACEMENTS[0]] / both[PLACEMENTS[1]]
-
-
-def _verdict(rows: list[Comparison], predicted: Any, published: float) -> list[str]:
-    """Return the gain of the cubes: simulated and predicted by the links, measured and predicted on the real machine."""
-    order, cubes = (sum(r.measured_s for r in rows if r.placement == text) for text in PLACEMENTS)
-    return [f"Cubes are {order / cubes:.2f}x faster than the order XYZT: {milliseconds(cubes)} simulated, not "
-            f"{milliseconds(order)}.",
-            f"Predicted {_ratio(rows, 't_s'):.2f}x. On Blue Gene/L {published:.2f}x was measured, and "
-            f"{predicted[0].time_s / predicted[1].time_s:.2f}x is predicted."]
-
-
-def _speedup(rows: list[Comparison]) -> dict[str, float]:
-    return {"t_s": _ratio(rows, "t_s"), "measured_s": _ratio(rows, "measured_s")}
 
 
 def _ratio(rows: list[Comparison], attribute: str) -> float:

@@ -1,5 +1,5 @@
-/* What a driver gives: one transform of a library that is installed, in double precision. peers.py builds each into a shared
- * library, peer.py loads it. Axes are x, y, z; strides count elements, real or complex. */
+/* What a driver gives: one transform of a library that is installed, in double precision. contestants.py builds each into
+ * a shared library, and loads it. Axes are x, y, z; strides count elements, real or complex. */
 #pragma once
 
 #include <mpi.h>
