@@ -194,9 +194,9 @@ int pf_auto_row(const char *name, size_t length)
 static int take_known(struct choice *c, int e, int nodes)
 {
     int known = 0, status = PENCILFFT_OK;
-    char name[PF_AUTO_TEXT];
     pf_auto_key(c->plan, e, nodes, c->key[e]);
     if (c->plan->layout.p[e] > 1) {
+        char name[PF_AUTO_TEXT];
         status = pf_auto_recall(c->trial, c->key[e], name);
         known = status ? -1 : pf_auto_row(name, strlen(name));
         c->plan->chosen.recalled |= known >= 0;
