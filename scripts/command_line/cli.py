@@ -141,7 +141,7 @@ def study(ctx: click.Context) -> None:
         echo(ctx.get_help())
 
 
-@click.group(cls=Folder, package=commands, commands={"help": show_topic, "study": study}, groups=GROUPS, renamed=RENAMED,
+@click.group(cls=Folder, package=commands, loaded={"help": show_topic, "study": study}, groups=GROUPS, renamed=RENAMED,
              ending=ENDING, invoke_without_command=True, subcommand_metavar="COMMAND [ARGS]...",
              context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
 @click.version_option(package_name="pencilmap")

@@ -431,19 +431,22 @@ class Folder(click.Group):
         Old names of commands, and the commands that answer the same questions.
     ending : str, optional
         Lines below the list.
+    loaded : mapping of str to click.Command, optional
+        Commands that are no module. If click knew them, the pages of Sphinx would have no others.
     """
 
     def __init__(self, *given: Any, package: ModuleType, groups: Mapping[str, tuple[str, ...]],
-                 renamed: Mapping[str, str] = {}, ending: str = "", **more: Any) -> None:
+                 renamed: Mapping[str, str] = {}, ending: str = "", loaded: Mapping[str, click.Command] = {},
+                 **more: Any) -> None:
         super().__init__(*given, **more)
-        self.package, self.groups, self.renamed, self.ending = package, groups, renamed, ending
+        self.package, self.groups, self.renamed, self.ending, self.loaded = package, groups, renamed, ending, loaded
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for names in self.groups.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.commands or cmd_name not in self.list_commands(ctx):
-            return self.commands.get(cmd_name)
+        if cmd_name in self.loaded or cmd_name not in self.list_commands(ctx):
+            return self.loaded.get(cmd_name)
         with _one_blas_thread():
             return import_module(f"{self.package.__name__}.{cmd_name}").command
 
@@ -459,8 +462,8 @@ class Folder(click.Group):
 
     def summary(self, name: str) -> str:
         """Return the first line of the docstring of a command, without loading the command."""
-        if name in self.commands:
-            return str(self.commands[name].help).split("\n", 1)[0]
+        if name in self.loaded:
+            return str(self.loaded[name].help).split("\n", 1)[0]
         tree = ast.parse((Path(self.package.__path__[0]) / f"{name}.py").read_text("utf-8"))
         found = (ast.get_docstring(part) for part in tree.body
                  if isinstance(part, ast.FunctionDef) and part.name == "command")
