@@ -215,7 +215,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         raise MachineError("`among` lists nodes of a network of switches of which some are chosen; give their number with "
                            "`nodes`" if listed_by.count is None else f"`among` is for networks of switches; list the usable "
                            f"nodes of {shape.title} with `nodes`")
-    boxes = torus_boxes(shape, listed_by.count or 0) if described is None else []
+    boxes = torus_boxes(shape, listed_by.count) if listed_by.count and described is None else []
     shape = boxes[0] if boxes else shape
     first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes + (among is not None)
     if listed_by.count not in (None, shape.n_nodes) and not first:
