@@ -240,7 +240,7 @@ def slurm_flat(free: Allocation, n_nodes: int) -> Ints:
     >>> from pencilmap.model.kinds.fat_tree import parse
     >>> free = Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 6, 7])
     >>> slurm_flat(free, 2).tolist(), slurm_flat(free, 4).tolist()
-    ([6, 7], [2, 3, 4, 6])
+    ([6, 7], [0, 2, 3, 4])
     """
     nodes = np.sort(free.nodes)
     runs, chosen = np.split(nodes, np.flatnonzero(np.diff(nodes) > 1) + 1), list[Ints]()

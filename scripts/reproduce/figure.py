@@ -127,6 +127,7 @@ class Figure:
 def steps_of(grid: ProcessGrid, n: int) -> list[list[Any]]:
     """Return a row for each step of a transform of n^3: its work, groups, tasks of a group, and a task's box before it.
 
+    >>> from pencilmap.model.decompositions import SLAB
     >>> steps_of(ProcessGrid(4, decomposition=SLAB), 8)[1]
     [2, 'all-to-all, y divided, x gathered', 1, 4, '2x8x8']
     """
@@ -145,6 +146,7 @@ def steps_of(grid: ProcessGrid, n: int) -> list[list[Any]]:
 def most_tasks(decomposition: Decomposition, n: int) -> int:
     """Return the most tasks that get a part of n^3 in every step: n along each dimension of the grid.
 
+    >>> from pencilmap.model.decompositions import PENCIL, SLAB
     >>> most_tasks(SLAB, 64), most_tasks(PENCIL, 64)
     (64, 4096)
     """

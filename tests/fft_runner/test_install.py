@@ -101,6 +101,12 @@ def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
+@pytest.mark.parametrize("rule", ["2/3", "3/2"])
+def test_taylor_green_vortex_by_cmake(examples, rule):
+    done = examples(4, *([rule] if rule == "3/2" else []), program="taylor_green_c")
+    assert done.returncode == 0 and "energy 0.124953117517" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("program", ["poisson_fortran", "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4))])  # C runs 1 above
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):

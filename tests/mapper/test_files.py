@@ -82,10 +82,9 @@ def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
 def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
     monkeypatch.setattr("pencilmap.scripts.command_line.commands.map.place", lambda *_: pytest.fail("searched"))
     monkeypatch.setattr("pencilmap.scripts.command_line.commands.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
-    for module, name in (("commands.report", "read_entries"), ("commands.map", "read_document"),
-                         ("studies.shapes", "scale")):
-        monkeypatch.setattr(f"pencilmap.scripts.command_line.{module}.{name}",
-                            lambda *_, **__: pytest.fail("worked"))
+    for name in ("scripts.command_line.commands.report.read_entries", "mapper.formats.read_document",
+                 "scripts.command_line.commands.shapes.scale"):
+        monkeypatch.setattr(f"pencilmap.{name}", lambda *_, **__: pytest.fail("worked"))
     suffix = {"calibrate": "toml", "report": "html", "draw": "svg", "shapes": "svg"}.get(words[words[0] == "study"], "map")
     option = "--plot" if words[1] == "shapes" else "-o"
     status, _, err = pencilmap(*words, option, tmp_path / "nowhere" / f"a.{suffix}")
