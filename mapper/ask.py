@@ -26,7 +26,7 @@ from pencilmap.mapper.formats.hostlist import expand_hosts, hosts_document
 from pencilmap.mapper.formats.lines import read_document
 from pencilmap.mapper.graphs import SHAPE, USAGE, given_network, is_file, is_plain, network_on
 from pencilmap.mapper.launchers import at_launch
-from pencilmap.mapper.shapes import alike, partition_shapes
+from pencilmap.mapper.shapes import alike, partition_shapes, torus_boxes
 from pencilmap.model.base.errors import GridError, MachineError, MapfileError, PartitionError, near
 from pencilmap.model.base.units import counted
 from pencilmap.model.decompositions import PENCIL, SLAB, decomposition_named
@@ -145,8 +145,8 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     nodes : path, str or int, optional
         File of the usable nodes in the launcher's order, or a list such as ``c[010-023,200]``. By default all nodes, or
         those of the job in `environ` if the network is a file that names its hosts. Or their number, which takes the
-        partition of the machine with the widest bisection, or the first nodes of a network of switches, in place of which
-        a plan may choose others; or their shape, in place of `network`.
+        partition of the machine with the widest bisection, the most compact box of the torus, or the first nodes of a
+        network of switches; a plan may choose others; or their shape, in place of `network`.
     failed : str, optional
         Nodes that must not be used, for example ``1-2-3,0-0-4`` or ``c[010-012]``, or a file of them.
     idle : bool
@@ -206,10 +206,17 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     if machine is None and network is None and placed and (title := network_title(read_document(placed))):
         raise MachineError(f"no network: {placed} looks like {title}; name it with `network` {placed}")
     described, shape = _network(machine, network, bandwidth, hosts)
+    if not 0 <= neighbours <= 1:
+        raise MachineError(f"`neighbours` {neighbours} is no part of your traffic; give a number from 0 to 1")
+    if neighbours and (listed_by.count is None or shape.has_coordinates):
+        raise MachineError("`neighbours` counts in the choice of nodes on switches; give their number with `nodes`, or "
+                           "leave it out")
     if among is not None and (listed_by.count is None or shape.has_coordinates):
         raise MachineError("`among` lists nodes of a network of switches of which some are chosen; give their number with "
                            "`nodes`" if listed_by.count is None else f"`among` is for networks of switches; list the usable "
                            f"nodes of {shape.title} with `nodes`")
+    boxes = torus_boxes(shape, listed_by.count) if listed_by.count and described is None else []
+    shape = boxes[0] if boxes else shape
     first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes + (among is not None)
     if listed_by.count not in (None, shape.n_nodes) and not first:
         if (listed_by.count or 0) > shape.n_nodes:
@@ -252,7 +259,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         both = tuple(on(torus) for torus in _wrapped(shape, wrap))
         return (both[0] if len(both) == 1 else replace(both[0], shapes=both)).towards(direction)
     here = on(shape)
-    shapes = tuple(map(on, _shapes(described, shape, bandwidth))) if counted and described else ()
+    shapes = tuple(map(on, _shapes(described, shape, bandwidth) if counted and described else boxes))
     return replace(here, shapes=shapes).towards(direction)
 
 
@@ -467,6 +474,8 @@ def given_nodes(given: str | PathLike[str] | int | None) -> GivenNodes:
     text = str(given).strip()
     if re.fullmatch("[0-9]{1,12}", text) and int(text):
         return GivenNodes(count=int(text))
+    if re.fullmatch("[-+.0-9]+(e[0-9]+)?", text):
+        raise PartitionError(f"`nodes` {text[:40]} is no number of nodes; give 1 or more, a shape such as 4x4x4, or a file")
     if SHAPE.fullmatch(text) or LIKE_SHAPE.fullmatch(text):
         return GivenNodes(shape=text)
     return GivenNodes(path=given)  # type: ignore[arg-type]

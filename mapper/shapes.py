@@ -11,7 +11,9 @@ from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.machines.machine import Machine, machine_partitions
 from pencilmap.model.network.network import Network
+from pencilmap.model.network.partition import Partitions, subbox
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation
 
 MAX_SHAPES = 20_000
@@ -81,6 +83,18 @@ def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the nearest sizes are "
                              f"{', '.join(map(str, near))}")
     return list(different.values())
+
+
+def torus_boxes(torus: Any, n_nodes: int) -> list[Torus]:
+    """Return the boxes of some nodes of a torus, one for each set of extents in any order; [] if it has no such box.
+
+    >>> [str(box) for box in torus_boxes(Torus((8, 8, 8)), 64)]
+    ['4x4x4:mesh', '2x4x8w', '1x8wx8w']
+    """
+    if not (torus.has_products and logical(torus) is torus and 0 < n_nodes < torus.n_nodes):
+        return []
+    found = Partitions("spans", torus, (1,) * torus.n_dimensions).of_size(n_nodes)
+    return list({alike(box): box for box in [subbox(torus, each.shape) for each in found][::-1]}.values())[::-1]
 
 
 def alike(torus: Torus) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Free hosts of a cluster, as its scheduler lists them: Slurm, PBS, Torque, LSF.
 
-Hosts with jobs, also with free cores, are not free, nor hosts that are drained, down, reserved, planned for another job, or
-about to reboot. Hosts that save power are free: the scheduler starts them.
+Hosts with jobs, also with free cores, are not free, nor hosts that are drained, down, reserved, planned for another job,
+about to reboot, or in a partition that is not up. Hosts that save power are free: the scheduler starts them.
 Sources: sinfo(1) and scontrol(1) of Slurm, NODE STATE CODES; pbsnodes(8B) of OpenPBS and Torque; bhosts(1) of LSF.
 """
 
@@ -13,6 +13,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.reading import MOST_HOSTS
 
 PBS_KEY = re.compile(r"[ \t]+([A-Za-z_.]+) = (.*)")
+HEADS = {"NODELIST", "HOSTNAMES", "HOST_NAME"}
 IDLE = re.compile(r"idle[~#]?(\+(cloud|dynamic_norm|dynamic_future|powered_down|powering_up|power_up))*", re.IGNORECASE)
 
 
@@ -45,8 +46,8 @@ def _rows(document: Document) -> Iterator[dict[str, str]]:
     head = list[str]()
     for line in document.text.splitlines():
         words = line.split()
-        if "NODELIST" in words or "HOST_NAME" in words:
-            head = words
+        if HEADS & {*words}:
+            head = ["NODELIST" if word == "HOSTNAMES" else word for word in words]
         elif len(words) >= len(head) > 0:
             yield dict(zip(head, words))
 
@@ -54,7 +55,7 @@ def _rows(document: Document) -> Iterator[dict[str, str]]:
 def _sinfo(document: Document) -> Iterator[str]:
     left = MOST_HOSTS
     for row in _rows(document):
-        if IDLE.fullmatch(row.get("STATE", "")):
+        if IDLE.fullmatch(row.get("STATE", "")) and row.get("AVAIL", "up") == "up":
             names = expand_hosts(row["NODELIST"], left)
             left -= len(names)
             yield from names
@@ -87,6 +88,6 @@ def _bhosts(document: Document) -> Iterator[str]:
 
 READERS: tuple[tuple[str, Callable[[Document], Iterator[str]]], ...] = (
     (r"^NodeName=\S+[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t][^\n]*State=", _scontrol),
-    (r"^(?=.*\bSTATE\b).*\bNODELIST(?!\()\b", _sinfo),
+    (r"^(?=.*\bSTATE\b).*\b(NODELIST|HOSTNAMES)(?!\()\b", _sinfo),
     (r"^HOST_NAME\s+STATUS\b", _bhosts),
     (r"^\S+[ \t]*\n(?:[ \t]+[A-Za-z_.]+ = [^\n]*\n)*?[ \t]+state = ", _pbsnodes))

@@ -16,7 +16,7 @@ from typing import Any
 from pencilmap.mapper.base.progress import now_and_then, part, parts, say
 from pencilmap.mapper.base.search import EFFORTS, ONE_GRID, Search, search_of
 from pencilmap.mapper.choose.choices import LARGE, Choice, Wanted, floor_of, site_key
-from pencilmap.mapper.choose.nodes import beside, own_choices, sites
+from pencilmap.mapper.choose.nodes import beside, own_choices, sites, with_tasks
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST, check_names
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
@@ -261,7 +261,7 @@ def _typical(where: Question, grids: Sequence[ProcessGrid] | None) -> ProcessGri
 def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: Search) -> dict[str, Choice]:
     """Return the best choice of the best grid on the nodes that the scheduler takes by itself, searched if others are."""
     best, own = wanted.ranked(found)[0], dict[str, Choice]()
-    for name, here in own_choices(where).items():
+    for name, here in own_choices(with_tasks(where, best.where.tasks_per_node)).items():
         key = *site_key(here), *best.kind[2:]
         same = [choice for choice in found if choice.kind == key]
         if same and wanted.searches and key != best.kind:

@@ -51,8 +51,9 @@ def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     if question.among is None:
         return [question.alone]
     free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
-    proved = kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours)[1]
-    return _best_sites(question, lambda here: _of_launch_order(here, grid), [proved])
+    proved = [] if grid.n_tasks < question.n_slots else [
+        kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours)[1]]
+    return _best_sites(question, lambda here: _of_launch_order(here, grid), proved)
 
 
 def sites_of_program(question: Question, traffic: Traffic) -> list[Question]:
@@ -79,6 +80,11 @@ def _of_launch_order(here: Question, grid: ProcessGrid) -> float | Fraction:
     """Return the cost of the launch order beside the neighbours, or else alone."""
     placed = place(here, DEFAULT, grid)
     return (here.neighbours and beside(here, placed, here.neighbours)) or worth(answer(here, placed, DEFAULT))
+
+
+def with_tasks(question: Question, tasks: int) -> Question:
+    """Return the question with so many tasks on a node, of the several numbers that it may ask about."""
+    return next((here for here in question.shapes if here.tasks_per_node == tasks), question)
 
 
 def beside(here: Question, placed: Placement, share: Fraction) -> Fraction | None:

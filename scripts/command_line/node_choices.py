@@ -10,7 +10,7 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import Plan
 from pencilmap.mapper.choose.choices import Choice, site_key
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites_of_program
+from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites_of_program, with_tasks
 from pencilmap.mapper.formats.hostlist import folded_hosts
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.programs import place_program, traffic_of
@@ -22,12 +22,15 @@ from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line.predictions import factor, gain
 
 SAME = 1e-9
+MOST_LETTERS = 32  # of the list of nodes of a graph in a table
 SLURM, QUIET = "Slurm", "if other jobs are quiet"
 
 
 def words_of_nodes(where: Question) -> str:
-    """Return the usable nodes in words: how many of how many leaves."""
-    return in_words(where.network, where.site.allocation.nodes)
+    """Return the usable nodes in words: how many of how many leaves, and which if the network has no leaves."""
+    words, hosts = in_words(where.network, where.site.allocation.nodes), host_list(where)
+    short = hosts if len(hosts) <= MOST_LETTERS else f"{hosts[:MOST_LETTERS]}..."
+    return words if where.network.levels else f"{words} {short}"
 
 
 def host_list(where: Question) -> str:
@@ -71,7 +74,8 @@ def _beside(found: Plan, best: Choice, own: Choice) -> Iterator[tuple[float | No
 
 def certificate_of_choices(found: Plan) -> float | None:
     """Return the cost of the best choice over the bound of all choices and placements; None if there is none."""
-    bound, best = bound_of_choices(found.where, found.best.grid) if found.own else None, found.best
+    best = found.best
+    bound = bound_of_choices(with_tasks(found.where, best.where.tasks_per_node), best.grid) if found.own else None
     cost = (found.where.neighbours and beside(best.where, best.placed, found.where.neighbours)) or best.prediction.cost
     return certificate(cost, bound) if bound and not best.prediction.remaps else None
 
@@ -79,8 +83,13 @@ def certificate_of_choices(found: Plan) -> float | None:
 def job_lines(where: Question, scheduler: str = "slurm") -> Iterator[tuple[str, str]]:
     """Yield labelled lines: the usable nodes in words, and lines of a job script that asks for them if they have names."""
     yield "nodes", words_of_nodes(where)
-    if not Hosts(where.network, hosts=where.hosts).are_made_up:
-        yield "job", "\n".join(SCHEDULERS[scheduler](where))  # several lines are not wrapped
+    if lines := job_script(where, scheduler):
+        yield "job", "\n".join(lines)  # several lines are not wrapped
+
+
+def job_script(where: Question, scheduler: str) -> list[str]:
+    """Return lines of a job script that ask for the usable nodes; [] if they have no names."""
+    return [] if Hosts(where.network, hosts=where.hosts).are_made_up else [*SCHEDULERS[scheduler](where)]
 
 
 def program_on_nodes(where: Question, file: str) -> tuple[Question, str]:
@@ -156,11 +165,12 @@ SCHEDULERS: dict[str, Callable[[Question], Iterator[str]]] = {
     "slurm": _slurm, "slurm-block": _slurm_block, "pbs": _pbs, "lsf": _lsf, "flux": _flux}
 
 
-def nodes_as_dict(found: Plan, choice: Choice) -> dict[str, Any]:
-    """Return the nodes of a choice for JSON; empty if the plan chose no nodes."""
+def nodes_as_dict(found: Plan, choice: Choice, scheduler: str) -> dict[str, Any]:
+    """Return the nodes of a choice for JSON, with lines of a job script; empty if the plan chose no nodes."""
     if not found.own:
         return {}
     return {"nodes": {"hosts": host_list(choice.where), "words": words_of_nodes(choice.where),
+                      "job": job_script(choice.where, scheduler),
                       "of_scheduler": [name for name, own in found.own.items()
                                        if site_key(choice.where) == site_key(own.where)],
                       "beside": [None if cost is None else float(cost) for cost in

@@ -382,7 +382,7 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
     (("--fft", "16"), "no network; give --machine NAME"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
                                                            "no partition of 500"),
     (("--machine", "bluegene-x", "--fft", "64"), "is unknown"),
-    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--network", "4x4", "--bandwidth", "1 GB/s", "--nodes", "7", "--fft", "16"), "not the 7 of --nodes"),
     (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
     (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pyproject.toml line 1 column 1"),
     (("--network", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "2", "--fft", "16"),

@@ -14,10 +14,11 @@ from pencilmap.mapper.choose import plan
 from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.place import place
-from pencilmap.mapper.shapes import node_choices, slurm_tree
+from pencilmap.mapper.shapes import node_choices, slurm_tree, torus_boxes
 from pencilmap.model.base.errors import MachineError, MapfileError, PartitionError
 from pencilmap.model.kinds import kind_of, network_named
 from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.scripts.command_line.node_choices import words_of_nodes
 
 TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
 CABLES = (4, 2, 1)
@@ -144,6 +145,7 @@ def test_slurm_takes_the_tightest_leaf_then_the_tightest_pod(free, n_nodes, take
 
 SINFO = """PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST
 debug*       up   infinite      2  idle* n[00-01]
+old        down   infinite      1   idle n15
 debug*       up   infinite      3    mix n[02-04]
 debug*       up   infinite      1  drain n05
 debug*       up   infinite      3   idle n[06-07,10]
@@ -160,6 +162,8 @@ n11            1    big    idle#
 n12            1    big    idle
 n13            1    big    idle
 """
+SINFO_O = "HOSTNAMES STATE\r\n" + "".join(f"{name} {state}\r\n" for name, state in zip(
+    ("n06", "n07", "n08", "n10", "n11", "n12", "n13"), ("idle", "idle~", "drained*", "idle", "idle", "idle", "idle")))
 SCONTROL = "".join(f"""NodeName={name} Arch=x86_64 CoresPerSocket=1
    CPUAlloc=0 CPUTot=1 CPULoad=0.10
    State={state} ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
@@ -194,8 +198,8 @@ TOPOLOGY = "".join(f"SwitchName=leaf{i} Nodes=n[{4 * i:02d}-{4 * i + 3:02d}]\n" 
     "SwitchName=top Switches=leaf[0-3]\n"
 
 
-@pytest.mark.parametrize("text", [SINFO, SINFO_N, SCONTROL, PBSNODES, BHOSTS, "n06\nn07\nn1[0-3]\n"],
-                         ids=["sinfo", "sinfo -N", "scontrol", "pbsnodes", "bhosts", "list"])
+@pytest.mark.parametrize("text", [SINFO, SINFO_N, SINFO_O, SCONTROL, PBSNODES, BHOSTS, "n06\nn07\nn1[0-3]\n"],
+                         ids=["sinfo", "sinfo -N", "sinfo -o", "scontrol", "pbsnodes", "bhosts", "list"])
 def test_free_hosts_are_those_that_the_scheduler_may_give(text, tmp_path):
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
     (tmp_path / "free").write_text(text)
@@ -215,9 +219,38 @@ def test_too_few_free_nodes_are_refused(tmp_path):
                                 ("give their number with `nodes`", None, MachineError)):
         with pytest.raises(error, match=words):
             ask(network=network, nodes=nodes, among=tmp_path / "free")
+    for share in (float("nan"), 2):
+        with pytest.raises(MachineError, match="from 0 to 1"):
+            ask(network=network, nodes=4, neighbours=share)
+    with pytest.raises(MachineError, match="choice of nodes"):
+        ask(network=network, neighbours=0.5)
+    with pytest.raises(PartitionError, match="no number of nodes"):
+        ask(network=network, nodes="0")
     (tmp_path / "free").write_text(SINFO.replace("idle", "alloc"))
     with pytest.raises(MapfileError, match="no free host"):
         ask(network=network, nodes=4, among=tmp_path / "free")
+
+
+@pytest.mark.parametrize("options, shape", [({"tasks_per_node": (2, 4)}, None), ({"idle": True}, "2x3")], ids=str)
+def test_nodes_are_chosen_for_several_tasks_on_a_node_as_with_idle_slots(options, shape):
+    question = ask(network="fat-tree:leaves=4,hosts=4,up=1", nodes=8, **options)
+    grids = [named_grid(question, shape)] if shape else None
+    found = plan(question, grids=grids, effort="quick")
+    [own] = found.own.values()
+    assert own.where.tasks_per_node == found.best.where.tasks_per_node == min(options.get("tasks_per_node", (1,)))
+    assert own.worth >= found.best.worth and own.where.site.allocation.nodes.tolist() == list(range(8))
+
+
+def test_a_torus_by_its_name_gives_its_boxes_as_a_machine_does():
+    question = ask(network="8x8x8", nodes=64)
+    assert str(question.network) == "4x4x4:mesh"
+    boxes = [str(here.network) for here in question.shapes]
+    assert boxes == [str(box) for box in torus_boxes(network_named("8x8x8"), 64)] and "1x8wx8w" in boxes
+    found = plan(question, grids=[named_grid(question, "4x16")], effort="quick")
+    alone = [plan(ask(network=box), grids=[named_grid(question, "4x16")], effort="quick").best.worth for box in boxes]
+    assert found.best.worth == min(alone) and not found.own
+    with pytest.raises(PartitionError, match="not the 67"):
+        ask(network="8x8x8", nodes=67)
 
 
 @pytest.mark.parametrize("n_nodes, grid, least", [(64, "8x8", 7.0), (128, "8x16", 7.25)])
@@ -240,3 +273,4 @@ def test_nodes_of_a_graph_are_on_one_side_of_its_narrow_cut(tmp_path):
     chosen = Hosts(question.network).names(found.best.where.site.allocation.nodes)
     assert len({name[0] for name in chosen}) == 1 and list(found.own) == ["topology/flat"]
     assert found.own["topology/flat"].worth > found.best.worth
+    assert words_of_nodes(found.best.where) == "8 nodes b[8-9],b[10-15]"  # no leaves tell choices apart

@@ -51,7 +51,7 @@ BAD = [
     (REFUSED, "plan --network edges.txt,slurm"), (REFUSED, "plan --network apart.txt"),
     (REFUSED, "plan --network words.txt,nothing"), (REFUSED, f"plan {NETWORK} --nodes gone.txt"),
     (REFUSED, f"plan {NETWORK} --nodes far.txt"), (REFUSED, f"plan {NETWORK} --nodes twice.txt"),
-    (REFUSED, f"plan {NETWORK} --nodes words.txt"), (REFUSED, f"plan {NETWORK} --nodes 8"),
+    (REFUSED, f"plan {NETWORK} --nodes words.txt"), (REFUSED, f"plan {NETWORK} --nodes 7"),
     (REFUSED, f"plan {NETWORK} --nodes 2x2x2"), (REFUSED, "plan --machine bluegene-l --nodes 7"),
     (REFUSED, "plan --machine fugaku"), (REFUSED, f"plan {NETWORK} --failed 9-9-9"),
     (REFUSED, f"plan {NETWORK} --failed x"), (REFUSED, f"plan {NETWORK} --bandwidth fast"),

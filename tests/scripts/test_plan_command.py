@@ -156,7 +156,7 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     assert packed["nodes"]["of_scheduler"] == ["topology/flat or topology/tree"]
 
 
-def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, tmp_path, monkeypatch):
+def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, pencilmap_json, tmp_path, monkeypatch):
     [words] = [command.split()[1:] for command in run_by(__file__)]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topology.conf").write_text(TOPOLOGY)
@@ -166,6 +166,7 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
     [listed] = re.findall(r"^#SBATCH --nodelist=(\S+)$", out, re.MULTILINE)
     hosts = expand_hosts(listed)
     assert len(hosts) == 4 and set(hosts) <= set(FREE)
+    assert pencilmap_json(*words, *QUICK)[0]["nodes"]["job"] == re.findall("^#SBATCH.*", out, re.MULTILINE)
     lines = {name: [f"--requires=host:{listed}"] if name == "flux" else hosts for name in ("pbs", "lsf", "flux")}
     for name, parts in (lines | {"slurm-block": ["--nodes=4"]}).items():
         out = pencilmap(*words, *QUICK, "--scheduler", name)[1]
@@ -187,3 +188,6 @@ def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_pa
     first, packed = (pencilmap_json.one("predict", *words, "--nodes", nodes)["predictions"][0]["link_bytes"]
                      for nodes in (listed, "n[00-07]"))
     assert first < packed
+    status, out, _ = pencilmap("map", *words, "--nodes", 8, "--format", "slurm", "-o", "ranks")
+    assert status == 0 and f"--nodelist={listed}" in out
+    assert {*(tmp_path / "ranks").read_text().split()} == {*expand_hosts(listed)}

@@ -23,7 +23,7 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines
+from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines, program_on_nodes
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
@@ -106,10 +106,16 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
                  as_json)
         return
     if traffic:
-        job = job_of(where, hosts, cores_per_task, hwloc, program)
         where = replace(where, routing=routing)
+        chosen_lines = list[tuple[str, str]]()
+        if where.among is not None:
+            with hearing():
+                where, own_nodes = program_on_nodes(where, traffic[0])
+            chosen_lines = [*job_lines(where), ("other", own_nodes)]
+        job = job_of(where, hosts, cores_per_task, hwloc, program)
         map_program(where, rank_program(where, traffic, code, placement, effort, seed), output=output, form=form, job=job,
                     effort=effort if placement in (None, BEST) else "", all_notes=all_notes, as_json=as_json)
+        say_lines([] if as_json else chosen_lines)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
         job_of(where, hosts, cores_per_task, hwloc, program)

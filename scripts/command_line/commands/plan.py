@@ -121,7 +121,7 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
     shown = _shown(found, listed, top)
     usual = _launches(found, [*shown, *found.rivals[:MOST_NEAR]], launch)
     if as_json:
-        print_json(*[_as_dict(found, choice, usual, by) for choice in listed],
+        print_json(*[_as_dict(found, choice, usual, by) | nodes_as_dict(found, choice, scheduler) for choice in listed],
                    *[shared_dict(s, **s.prediction.as_dict()) for s in shared])
         return
     asked = effort if not placement or BEST in placement else ""
@@ -297,8 +297,8 @@ def _command(found: Plan) -> str:
     kind = [] if best.decomposition == PENCIL else ["--decomposition", best.decomposition.name]
     exchange = [] if best.exchange == DEFAULT_ALGORITHM else ["--exchange", best.exchange]
     schedule = [] if best.schedule == SEQUENCE else ["--schedule", best.schedule]
-    given = options.given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule",
-                                         *(("--nodes",) if shape else ()), *(("--tasks-per-node",) if count else ())))
+    without = (*(("--nodes", shape[0]) if shape else ()), *(("--tasks-per-node",) if count else ()))
+    given = options.given_options("map", without=("--grid", "--decomposition", "--exchange", "--schedule", *without))
     return " ".join(["pencilmap map", *given, *shape, *count, *kind, "--grid", str(best.grid), *exchange, *schedule,
                      "-o FILE"])
 
@@ -370,4 +370,4 @@ def _as_dict(found: Plan, choice: Choice, launches: Launches, by: str) -> dict[s
     return {**choice.prediction.as_dict(), "exchange": choice.exchange, "way": choice.placement,
             "seconds": predictions.seconds(choice.prediction, by), "by": by, "effort": found.effort,
             "cut_short": found.cut_short, "gain": predictions.gain(choice.prediction, order, by), "deciding_term": term,
-            "deciding_share": share, "unknown": found.unknown, **nodes_as_dict(found, choice)}
+            "deciding_share": share, "unknown": found.unknown}
