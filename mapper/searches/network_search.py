@@ -82,15 +82,15 @@ class View:
     both: bool = False  #: whether the objective by counts alone and the objective with all routes are added
 
 
-def views(ground: Ground, directed: bool = False) -> list[View]:
-    """Return the loads under the default routing of a network, then those of a polish inside leaves.
+def views(ground: Ground, directed: bool = False, rule: str = "") -> list[View]:
+    """Return the loads under a routing of a network (its default), then those of a polish inside leaves.
 
     If `directed`, the two directions of the routes between two points are apart.
     """
     network = ground.network
     anywhere = np.zeros(len(ground.node), dtype=np.int64)
     unit, length = kind_of(network).counted(network, network.ends(ground.node, ground.slot))
-    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), directed)
+    routes = _routes(network, network.ends(ground.node, ground.slot).tobytes(), rule or default_routing(network), directed)
     if not kind_of(network).counts_suffice:
         return [View(unit, length, routes, anywhere)]
     found, parts = [View(unit, length, None, anywhere)], (ground.levels[0], anywhere)
@@ -98,8 +98,8 @@ def views(ground: Ground, directed: bool = False) -> list[View]:
 
 
 @lru_cache(maxsize=2)
-def _routes(network: Network, ends: bytes, directed: bool) -> RouteTable | None:
-    return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), directed)
+def _routes(network: Network, ends: bytes, rule: str, directed: bool) -> RouteTable | None:
+    return kind_of(network).guiding_routes(network, np.frombuffer(ends, dtype=np.int64), routing(rule, network), directed)
 
 
 def swaps_of(ground: Ground, view: View, wanted: Objective, seed: int = 1, transform: Transform | None = None) -> Any:
@@ -226,7 +226,7 @@ class _Search:
         """Return the best candidate."""
         if not self.within.budget:
             return self._of(self._spread(self._first()))
-        first, *others = views(self.ground, self.transform is not None)
+        first, *others = views(self.ground, self.transform is not None, self.first_rule)
         counts = len(first.length) * sum(self.ground.grid.n_tasks // each.size for each in self.parts)
         if counts * (1 if self.transform is None else UNEVEN) > MOST_COUNTS:
             others = []

@@ -176,16 +176,17 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     groups = int(group.max()) + 1
     size = int(cabling.of_all(np.bincount(group)))
     spines = int(cabling.of_all(np.bincount(group, spine)))
-    order = np.lexsort([spine, group])  # group by group, the leaves of a group first
+    local = group[cabling.switches[:, 0]] == group[cabling.switches[:, 1]]
+    across = cabling.between[~local]
+    leaving = np.bincount(cabling.switches[~local].ravel(), cabling.cables[across].repeat(2), cabling.n_switches)
+    order = np.lexsort([-leaving, spine, group])  # group by group, leaves first, then by global cables, as texts deal them
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     ends = number[cabling.switches]
-    local = ends[:, 0] // size == ends[:, 1] // size
     inside = size * (size - 1) // 2 if not spines else spines * (size - spines)
     if groups < 2 or local.sum() != groups * inside or (cabling.cables[cabling.between[local]] != 1).any():
         raise NotThisKind
-    across, over = cabling.between[~local], np.sort(ends[~local], axis=1)
-    over = np.repeat(over, cabling.cables[across], axis=0)
+    over = np.repeat(np.sort(ends[~local], axis=1), cabling.cables[across], axis=0)
     pair = over // size
     between = np.bincount(pair[:, 0] * groups + pair[:, 1], minlength=groups**2).reshape(groups, groups)
     if cabling.of_all(between[np.triu_indices(groups, 1)]) < 1:

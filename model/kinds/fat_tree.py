@@ -22,6 +22,7 @@ shortest paths only if each switch has equally many cables to each switch above;
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, Wiring, ch
 from pencilmap.model.network.graph import HOST, SwitchedNetwork
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.routing.routes import Legs, joined
-from pencilmap.model.routing.rule import without_argument
+from pencilmap.model.routing.rule import Rule, without_argument
 from pencilmap.model.routing.shortest_path import SHORTEST_PATH
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import LinkLoads
@@ -59,6 +60,18 @@ class FatTree(SwitchedNetwork):
     above: tuple[Ints, ...] = field(default=(), repr=False)  #: for each level the unit of each leaf; the first is the leaf
     cables_up: tuple[Ints, ...] = field(default=(), repr=False)  #: for each level the cables upwards of each unit
     switches: tuple[int, ...] = ()  #: switches of a unit at each level, and of the top
+
+    @cached_property
+    def number_of_host(self) -> Ints:
+        """Number D of each host for static routes, counted unit by unit: int array, shape (N,)."""
+        leaf = self.switch_of_link[::self.links_per_host]
+        return np.argsort(np.lexsort([above[leaf] for above in self.above]))
+
+    @property
+    def number_of_end(self) -> Ints:
+        """The same of each end: int array, shape (N,), with ``use=task`` (N links_per_host,)."""
+        ends = self.links_per_host if self.use == "task" else 1
+        return (self.number_of_host[:, None] * ends + np.arange(ends)).ravel()
 
 
 def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence[Ints], switches: Sequence[int],
@@ -265,8 +278,8 @@ class Static(EvenSplit):
         """
         k, n = int(tree.cables_up[level][0]), len(tree.cables_up[level])
         found = np.zeros((2, n, k))
+        port = static_cables(tree, tree.number_of_end, level)
         for plane in tree.planes():
-            port = static_cables(tree, np.arange(len(plane.links)), level)
             both = crossing(exchange, ends, tree.above[level][plane.switch], n, host_of_end(tree), port, k)
             found += np.stack(both) * float(plane.share)
         return found.ravel()
@@ -276,7 +289,7 @@ class Static(EvenSplit):
         cables = int(network.cables_up[0][0])
         if (network.cables_up[0] != cables).any():
             return None
-        return cables, static_cables(network, np.arange(network.n_nodes), 0)
+        return cables, static_cables(network, network.number_of_host, 0)
 
     def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
         """Return the routes between hosts, without the links of hosts."""
@@ -306,13 +319,13 @@ class TreeKind(LevelKind):
                 lengths.append(share * weight / cables[used])
         return np.stack(columns, axis=1), np.concatenate(lengths)
 
-    def guide(self, network: FatTree, ends: Ints) -> tuple[Ints, Legs] | None:
+    def guide(self, network: FatTree, ends: Ints, rule: Rule) -> tuple[Ints, Legs] | None:
         """Return static routes, for counts alone give the loads of an even split."""
         return Static().guide(network, ends)
 
 
 def static_cables(tree: FatTree, end: np.ndarray, level: int) -> np.ndarray:
-    """Return the number of the cable upwards of each unit of a level on the way to these ends.
+    """Return the number of the cable upwards of each unit of a level on the way to the ends of these numbers.
 
     >>> tree = parse("leaves=4,hosts=4,up=2,pods=2,core=2")
     >>> [static_cables(tree, np.arange(8), level).tolist() for level in (0, 1)]
@@ -358,7 +371,7 @@ def static_legs(tree: FatTree, hosts: Ints) -> Legs | None:
     weights = link_weights(tree)[tree.link_classes.index(HOST) + 1:]
     for level, (above, cables) in enumerate(zip(tree.above, tree.cables_up)):
         unit, k = above[tree.switch_of_link[hosts]], int(cables[0])
-        port = static_cables(tree, hosts, level)
+        port = static_cables(tree, tree.number_of_host[hosts], level)
         apart = unit[source] != unit[target]
         for end, half in ((source, 0), (target, len(cables) * k)):
             pair.append((source * n + target)[apart])

@@ -25,7 +25,7 @@ from pencilmap.model.network.network import Network, host_hops, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.routes import Legs, RouteTable, table_of_pairs
-from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.rule import RoutingRule, Rule
 from pencilmap.model.traffic.exchange import Exchange
 from pencilmap.model.traffic.loads import m_scale
 from pencilmap.model.traffic.program import Traffic
@@ -104,11 +104,14 @@ class Kind:
         """
         return np.zeros((len(ends), 0), dtype=np.int64), np.zeros(0)
 
-    def guide(self, network: Any, ends: Ints) -> tuple[Ints, Legs] | None:
-        """Return the routes that guide a search by swaps, see `pencilmap.model.routing.rule.Rule.guide`."""
-        return self.rules[0].make("").guide(network, ends)
+    def guide(self, network: Any, ends: Ints, rule: Rule) -> tuple[Ints, Legs] | None:
+        """Return the routes that guide a search under a rule, see `pencilmap.model.routing.rule.Rule.guide`.
 
-    def guiding_routes(self, network: Any, ends: Ints, directed: bool = False) -> RouteTable | None:
+        If they are too many, those of the default rule.
+        """
+        return rule.guide(network, ends) or self.rules[0].make("").guide(network, ends)
+
+    def guiding_routes(self, network: Any, ends: Ints, rule: Rule, directed: bool = False) -> RouteTable | None:
         """Return the routes of `guide` between the points of some ends as a table; None if there are none, or too many.
 
         Parameters
@@ -116,10 +119,12 @@ class Kind:
         network : Network
         ends : int array, shape (k,)
             The ends in use, see `Network.ends`.
+        rule : Rule
+            The routing under which the search looks for placements.
         directed : bool
             Whether the two directions of a pair have rows of their own.
         """
-        guide = self.guide(network, ends)
+        guide = self.guide(network, ends, rule)
         if guide is None:
             return None
         point, legs = guide

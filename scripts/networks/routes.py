@@ -91,7 +91,7 @@ class SwitchRoutes(Routes):
 
     def __init__(self, network: Any, between: Callable[[Piece], Shares], by_target: bool) -> None:
         super().__init__(network, between)
-        self.by_target = by_target  # whether the way between two switches depends on the receiving end
+        self.number = network.number_of_end.tolist() if by_target else []  # if the receiving end decides about the way
         self.first = (network.n_nodes + network.switch_of_link).tolist()  # vertex at the end of each host link
         self.planes = 1 if network.use == "task" else network.links_per_host
 
@@ -99,7 +99,7 @@ class SwitchRoutes(Routes):
         up, down = (range(end * self.planes, (end + 1) * self.planes) for end in (source, target))
         back = len(self.first)  # the host links downwards follow all that run upwards
         return [piece for i, j in zip(up, down)
-                for piece in ((i,), (self.first[i], self.first[j], target if self.by_target else 0), (back + j,))]
+                for piece in ((i,), (self.first[i], self.first[j], self.number[target] if self.number else 0), (back + j,))]
 
     def _links(self, piece: Piece) -> Shares:
         if len(piece) == 1:

@@ -148,7 +148,9 @@ def test_a_recognised_network_has_the_bounds_of_the_named(text):
 
 
 COSTS = [("fat-tree:leaves=8,hosts=16,taper=2", (8, 16), "shortest-path"),
-         ("fat-tree:leaves=9,hosts=8,taper=2", (8, 9), "shortest-path"), ("hyperx:4x4,hosts=4", (8, 8), "shortest-path"),
+         ("fat-tree:leaves=9,hosts=8,taper=2", (8, 9), "shortest-path"),
+         ("fat-tree:leaves=9,hosts=8,taper=2", (8, 9), "static"),
+         ("fat-tree:leaves=8,hosts=4,up=2,pods=4,core=2", (4, 8), "static"), ("hyperx:4x4,hosts=4", (8, 8), "shortest-path"),
          ("dragonfly-plus:leaves=2,spines=2,hosts=2,groups=4", (4, 4), "minimal"),
          ("dragonfly:a=4,p=2,h=2", (8, 9), "minimal"), ("4x5", (4, 5), "dimension-order"),
          ("4x8x2", (8, 8), "dimension-order"), ("6x4:mesh", (4, 6), "dimension-order")]
@@ -171,6 +173,10 @@ def test_the_best_placement_costs_as_much_as_that_of_the_named_network(text, sha
         graph = relabelled(named, seed)
         found = cost_of_best(read(graph, form), shape, rule)
         assert found <= wanted * 1.005
+
+
+def test_a_search_follows_the_routes_of_the_routing_asked_for():
+    assert cost_of_best(network_named("dragonfly:a=4,p=2,h=2"), (8, 9), "shortest-path") < 8.5  # by minimal routes 8.83
 
 
 @pytest.mark.sampled(1)

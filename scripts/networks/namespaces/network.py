@@ -111,10 +111,10 @@ class TreeWiring:
     def _next(self) -> dict[tuple[int, int], Port]:
         """The port towards each host, at every place on the way from another host."""
         n, found = self.tree.n_nodes, {}
-        leaf = (n + self.tree.switch_of_link).tolist()
+        leaf, number = (n + self.tree.switch_of_link).tolist(), self.tree.number_of_host.tolist()
         for target in range(n):
             for source in set(range(n)) - {target}:
-                way = self.ways.static(leaf[source], leaf[target], target)
+                way = self.ways.static(leaf[source], leaf[target], number[target])
                 for link in (source, *way, n + target):  # host links upwards have the numbers of their hosts
                     found[int(self.tree.source[link]), target] = self._port_of_link[link]
         return found
