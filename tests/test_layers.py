@@ -228,14 +228,15 @@ def own_file(name):
 def traced(run):
     """Return the own files whose functions a call uses, and the most own functions in flight together.
 
-    A first call imports modules and fills caches. Comprehensions are no functions.
+    A first call imports modules and fills caches. Comprehensions are no functions, and ``looks_like`` of a format asks only
+    whether a file is its own, so that another format is no further file to read.
     """
     files, deepest = set(), 0
 
     def enter(frame, event, argument):
         nonlocal deepest
         file = own_file(frame.f_code.co_filename) if event == "call" and frame.f_code.co_name[0] != "<" else None
-        if file is None:
+        if file is None or frame.f_code.co_name.startswith("looks_like"):
             return
         files.add(file)
         depth = 0

@@ -32,7 +32,7 @@ def free_hosts(document: Document) -> list[str] | None:
     >>> free_hosts(Document(b"HOST_NAME STATUS JL/U MAX NJOBS\\na ok - 8 0\\nb closed - 8 8\\n", "demo"))
     ['a']
     """
-    for looks_like, read in READERS:
+    for looks_like, read in LISTS:
         if re.search(looks_like, document.text, re.MULTILINE):
             found = list(dict.fromkeys(read(document)))
             if not found:
@@ -86,7 +86,7 @@ def _bhosts(document: Document) -> Iterator[str]:
             yield row["HOST_NAME"]
 
 
-READERS: tuple[tuple[str, Callable[[Document], Iterator[str]]], ...] = (
+LISTS: tuple[tuple[str, Callable[[Document], Iterator[str]]], ...] = (
     (r"^NodeName=\S+[^\n]*\n(?:[ \t][^\n]*\n)*?[ \t][^\n]*State=", _scontrol),
     (r"^(?=.*\bSTATE\b).*\b(NODELIST|HOSTNAMES)(?!\()\b", _sinfo),
     (r"^HOST_NAME\s+STATUS\b", _bhosts),

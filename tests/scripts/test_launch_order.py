@@ -273,6 +273,18 @@ def test_nodes_are_in_the_order_of_the_launcher_however_they_are_given(launcher,
     assert names == (by_slurm if is_slurm else by_list)
 
 
+def test_some_hosts_of_a_slurm_job_keep_the_order_of_its_list(tmp_path):
+    """Whether the job has all hosts or more: six of eight, as a number of nodes and as a list."""
+    (tmp_path / "tree").write_text(TREE)
+    environ, order = {"SLURM_JOB_NODELIST": "n[10,5,3,1,2,4,6,8]"}, ["n10", "n5", "n3", "n1", "n2", "n4", "n6", "n8"]
+    (tmp_path / "nodes").write_text("\n".join(sorted(order[:6])))
+    for nodes in ("6", tmp_path / "nodes"):
+        where = setting(network=tmp_path / "tree", nodes=nodes, launcher="slurm", environ=environ)
+        placed = where.place("default", where.grid("6x1")).node_of_rank.tolist()
+        used = [where.network.host_names[node] for node in placed]
+        assert used == [name for name in order if name in used], nodes
+
+
 def test_names_of_hosts_decide_the_order_of_slurm(tmp_path):
     """Two hosts at each node keep their places; names by a template or a file."""
     options = {"network": "4", "launcher": "slurm"}
