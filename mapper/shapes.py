@@ -18,6 +18,8 @@ from pencilmap.model.placement.allocation import Allocation
 
 MAX_SHAPES = 20_000
 MOST_CHOICES = 24  # numbers of units over which nodes may be spread, all levels together
+FEWEST_CHOICES = 6  # of them for many nodes
+NODES_OF_CHOICES = 3072  # in all numbers together: Frontier's 512 nodes take 2 s of CPU under 6, and 8 s under 24
 
 
 def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:
@@ -127,7 +129,8 @@ def node_choices(free: Allocation, n_nodes: int, levels: Sequence[Ints], port: I
     [[0, 1, 2], [0, 1, 3]]
     """
     units = [range(1, 1 + len(np.unique(unit[free.nodes]))) for unit in levels]
-    most = [_some(sorted({-(-n_nodes // n) for n in some}, reverse=True), MOST_CHOICES // len(levels)) for some in units]
+    numbers = min(max(NODES_OF_CHOICES // n_nodes, FEWEST_CHOICES), MOST_CHOICES) // len(levels)
+    most = [_some(sorted({-(-n_nodes // n) for n in some}, reverse=True), max(numbers, 2)) for some in units]
     ordered, found = by_port(free, port), dict[bytes, Ints]()
     for limits in product(*most):
         nodes = np.sort(_within(levels, ordered, n_nodes, limits))

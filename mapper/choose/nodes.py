@@ -25,7 +25,8 @@ from pencilmap.model.traffic.program import Traffic
 
 DEFAULT = "default"
 STEPS = 20  # of a bisection
-MOST_SITES = 3  # that a plan tries besides the scheduler's own choice and that of the bound
+MOST_SITES = 3  # that a plan tries besides the scheduler's own choice and that of the bound; 1 for many nodes
+NODES_OF_SITES = 768  # in all of them together, because each takes as long as a plan of its own
 
 
 def own_choices(question: Question) -> dict[str, Question]:
@@ -72,7 +73,8 @@ def _best_sites(question: Question, cost: Callable[[Question], Any], more: Itera
     port = next((found[1] for rule in kind_of(network).rules if (found := rule.make("").ports(network))), None)
     tried = [question.on(nodes) for nodes in node_choices(free, question.site.allocation.n_nodes, levels, port)]
     tried.sort(key=cost)
-    tried[MOST_SITES:] = [question.on(_ports_apart(free, port, nodes) if network.levels else nodes) for nodes in more]
+    most = max(1, min(MOST_SITES, NODES_OF_SITES // question.site.allocation.n_nodes))
+    tried[most:] = [question.on(_ports_apart(free, port, nodes) if network.levels else nodes) for nodes in more]
     return list({_counts(here, levels): here for here in (*tried[::-1], *own.values())}.values())[::-1]
 
 

@@ -1,6 +1,7 @@
 """What `plan` says about the nodes that it chose: the scheduler's own choice, the bound over all choices, the job script."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from os.path import exists
 from typing import Any
@@ -78,6 +79,13 @@ def certificate_of_choices(found: Plan) -> float | None:
     bound = bound_of_choices(with_tasks(found.where, best.where.tasks_per_node), best.grid) if found.own else None
     cost = (found.where.neighbours and beside(best.where, best.placed, found.where.neighbours)) or best.prediction.cost
     return certificate(cost, bound) if bound and not best.prediction.remaps else None
+
+
+def on_nodes_to_ask_for(where: Question) -> Question:
+    """Return a question that leaves a choice of nodes only if they have names, by which a job can ask for them."""
+    if where.among is None or not Hosts(where.network, hosts=where.hosts).are_made_up:
+        return where
+    return replace(where, among=None, shapes=tuple(replace(shape, among=None) for shape in where.shapes))
 
 
 def job_lines(where: Question, scheduler: str = "slurm") -> Iterator[tuple[str, str]]:

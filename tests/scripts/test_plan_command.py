@@ -191,3 +191,12 @@ def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_pa
     status, out, _ = pencilmap("map", *words, "--nodes", 8, "--format", "slurm", "-o", "ranks")
     assert status == 0 and f"--nodelist={listed}" in out
     assert {*(tmp_path / "ranks").read_text().split()} == {*expand_hosts(listed)}
+
+
+def test_map_chooses_only_nodes_that_have_names(pencilmap_json, tmp_path):
+    """A job can ask for no other nodes; `map` then answers for those of `predict` and `check`."""
+    words = ("--network", "fat-tree:leaves=4,hosts=4,up=1", "--bandwidth", "1 GB/s", "--nodes", 8, "--fft", 32, "-g", "2x4")
+    written = pencilmap_json.one("map", *words, *QUICK, "-p", "default", "-f", "hostfile", "-o", tmp_path / "hosts")
+    [predicted] = pencilmap_json("predict", *words, "-p", "default")
+    [chosen, *_] = pencilmap_json("plan", *words, *QUICK)
+    assert written["predictions"][0]["t_s"] == predicted["t_s"] > chosen["t_s"]

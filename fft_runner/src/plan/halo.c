@@ -226,14 +226,13 @@ static int check_call(pencilfft_halo halo, const void *padded, const void *array
     uintptr_t one = (uintptr_t)padded, other = (uintptr_t)array;
     if (!padded && halo->padded_bytes)
         status = pf_fail(PENCILFFT_BAD_CALL, "%s: null array with halo", function);
-    else if (array && one < other + halo->bytes && other < one + halo->padded_bytes)
+    else if (!(status = check_lengths(halo, padded, array, function)) && array && one < other + halo->bytes &&
+             other < one + halo->padded_bytes) /* a short buffer may reach into the other */
         status =
             pf_fail(PENCILFFT_BAD_CALL,
                     "%s: the array and the one with halo overlap; give two buffers, or NULL for the array where it lies "
                     "inside the other",
                     function);
-    else
-        status = check_lengths(halo, padded, array, function);
     return pf_same_call_in(pf_neighbours_comm(halo->neighbours), halo->rank, halo->checks_calls, status, function);
 }
 

@@ -23,7 +23,7 @@ from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
 from pencilmap.scripts.command_line import answers, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
-from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines, program_on_nodes
+from pencilmap.scripts.command_line.node_choices import idle_lines, job_lines, on_nodes_to_ask_for, program_on_nodes
 from pencilmap.scripts.command_line.pages import FILES, JSON, NOTES, OUTPUT_FILE, WIDE, Page, with_options
 from pencilmap.scripts.command_line.programs import TRAFFICS, map_program, rank_program
 from pencilmap.scripts.command_line.tables import echo, hearing, labelled, print_json, say, say_lines
@@ -100,6 +100,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     if routing == ALL_ROUTINGS:
         raise GridError("`routing` all compares the rules for one placement; write a file, and use pencilmap check")
     check_writable(output)
+    where = on_nodes_to_ask_for(where)
     form = options.format_to_write(format_name, where)
     if from_file is not None:
         _convert(where, job_of(where, hosts, cores_per_task, hwloc, program), from_file, from_format, form, grid, output,
