@@ -23,7 +23,7 @@ def free_hosts(document: Document) -> list[str] | None:
     Raises
     ------
     MapfileError
-        If no host is free.
+        If no host is free, or a row is shorter than its head.
 
     Examples
     --------
@@ -44,11 +44,14 @@ def free_hosts(document: Document) -> list[str] | None:
 def _rows(document: Document) -> Iterator[dict[str, str]]:
     """Yield the rows of a table, by the words of its head."""
     head = list[str]()
-    for line in document.text.splitlines():
+    for number, line in enumerate(document.text.splitlines(), 1):
         words = line.split()
         if HEADS & {*words}:
             head = ["NODELIST" if word == "HOSTNAMES" else word for word in words]
-        elif len(words) >= len(head) > 0:
+        elif 0 < len(words) < len(head):
+            raise document.refuse(f"has {len(words)} words under the {len(head)} of its head; give the output as it was "
+                                  "printed", number)
+        elif words and head:
             yield dict(zip(head, words))
 
 

@@ -274,3 +274,10 @@ def test_nodes_of_a_graph_are_on_one_side_of_its_narrow_cut(tmp_path):
     assert len({name[0] for name in chosen}) == 1 and list(found.own) == ["topology/flat"]
     assert found.own["topology/flat"].worth > found.best.worth
     assert words_of_nodes(found.best.where) == "8 nodes b[8-9],b[10-15]"  # no leaves tell choices apart
+
+
+def test_a_row_that_is_cut_is_named():
+    """Its hosts would else be lost without a word."""
+    text = b"PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nall* up inf 3 idle n[1-3]\nall* up inf 3 idle\n"
+    with pytest.raises(MapfileError, match="line 3: has 5 words under the 6 of its head"):
+        free_hosts(Document(text, "free"))

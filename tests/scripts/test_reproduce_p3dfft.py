@@ -59,7 +59,7 @@ def test_weak_scaling_tells_the_plain_ratio_and_the_efficiency_with_log_n():
     for size, _, _, here, plain, _, efficiency, _ in rows:
         n = int(size.removesuffix("^3"))
         assert plain == pytest.approx(rows[1][3] / here) and efficiency == pytest.approx(plain * log2(n) / 10)
-    assert rows[-1][5] == pytest.approx(0.45) and 0.25 < rows[-1][6] < 0.45  # no longer above 1, as with exchanges alone
+    assert rows[-1][5] == pytest.approx(0.45) and 0.25 < rows[-1][6] < 0.45  # exchanges alone would be above 1
 
 
 def test_the_rates_are_used_on_the_tori_that_they_were_fitted_on():
