@@ -319,26 +319,24 @@ MOST_POINTS, MOST_FIELDS = 999_999_999, 999_999  # of an axis, and of a transfor
 
 @dataclass(frozen=True)
 class TransformType:
-    """The kinds of a transform along x, y and z, names of `LINE_KINDS`."""
+    """The kinds of a transform along x, y and z, names of `LINE_KINDS`.
+
+    `half` is whether only nz/2 + 1 of the z indices are exchanged, from which the others follow; `parts` the numbers in an
+    exchanged element, 2 for complex; `padded` whether x, y and z may have more points than modes, as DFTs may.
+    """
 
     x: str
     y: str
     z: str
+    half: bool = field(init=False)
+    parts: int = field(init=False)
+    padded: tuple[bool, ...] = field(init=False)
 
-    @property
-    def half(self) -> bool:
-        """Whether only nz/2 + 1 of the z indices are exchanged; the other indices follow."""
-        return self.z == "r2c"
-
-    @property
-    def parts(self) -> int:
-        """Numbers in an exchanged element, 2 for complex."""
-        return 2 if {"c2c", "r2c"} & {self.x, self.y, self.z} else 1
-
-    @property
-    def padded(self) -> tuple[bool, bool, bool]:
-        """Whether x, y and z may have more points than modes, as DFTs may."""
-        return self.x in DFTS, self.y in DFTS, self.z in DFTS
+    def __post_init__(self) -> None:
+        padded = tuple(kind in ("c2c", "r2c") for kind in (self.x, self.y, self.z))
+        object.__setattr__(self, "half", self.z == "r2c")
+        object.__setattr__(self, "parts", 2 if any(padded) else 1)
+        object.__setattr__(self, "padded", padded)
 
 
 TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables
@@ -353,7 +351,6 @@ TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables
 LINE_KINDS = (  # from fft_runner/src/lines/transforms.c by write_tables
     "none", "c2c", "r2c", "dct1", "dct2", "dct3", "dct4", "dst1", "dst2", "dst3", "dst4"
 )
-DFTS = ("c2c", "r2c")
 PRECISIONS = {"double": 8, "single": 4}  # bytes of a number
 
 
@@ -375,8 +372,8 @@ def type_of(text: str) -> TransformType:
         return TYPES[text]
     kinds = text.split(",")
     if len(kinds) != 3:
-        raise GridError(f"type of transform {text[:40]!r} is unknown{near(text, TYPES)}; known are {', '.join(TYPES)}, and a "
-                        "kind for each of x, y and z, as in dct1,c2c,r2c")
+        raise GridError(f"type of transform {text[:40]!r} is unknown{near(text, TYPES)}; known are {', '.join(TYPES)}, and "
+                        "a kind for each of x, y and z, as in dct1,c2c,r2c")
     for kind in kinds:
         if kind not in LINE_KINDS:
             raise GridError(f"type of transform {text[:40]!r}: kind {kind[:20]!r} is unknown{near(kind, LINE_KINDS)}; known "

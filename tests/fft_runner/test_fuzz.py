@@ -11,7 +11,7 @@ from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, LINE_KINDS, SCHED
 
 SEED, SAMPLE, MANY = 20, 30, 1500
 ON_RANKS = {4: 40, 6: 20}  #: plans of the sample
-PAIRS = {1: 250, 2: 160}  #: by ranks: plans among which pairs are looked for; with --slow MANY
+PAIRS = {1: 250, 2: 180}  #: by ranks: plans among which pairs are looked for; with --slow MANY
 NO_FFTW = ["--without", "fftw"]  # Debian's MPI library of FFTW is for Open MPI
 NAMES = {f"{member}={name}" for member, names in {
     "exchange": [*EXCHANGES, "auto"], "type": TYPES, "decomposition": DECOMPOSITIONS, "rigor": ["measure"],

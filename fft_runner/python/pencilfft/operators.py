@@ -73,8 +73,8 @@ def wavenumbers(plan: Plan, lengths: Lengths = WHOLE, part: int = 0) -> tuple[ND
 
 
 def _check(plan: Plan, given: Any, waves: Sequence[NDArray[np.float64]], vector: bool) -> None:
-    """Refuse plans without a derivative along an axis, and anything but a spectrum of this rank, which NumPy might broadcast,
-    or a vector of spectra.
+    """Refuse plans without a derivative along an axis, and anything but a spectrum of this rank, or a vector of spectra,
+    which NumPy might broadcast.
     """
     for axis in range(len(waves)):
         _kind_along(plan, axis)
@@ -94,13 +94,13 @@ def _kind_along(plan: Plan, axis: int) -> tuple[str, int]:
         raise PencilfftError(f"{plan!r} does not transform {'xyz'[axis]}, along which its spectra have no derivative; "
                              "multiply by wavenumbers() of the other axes")
     if plan.choice("type") == "chebyshev" and number:
-        raise PencilfftError(f"{plan!r} has Chebyshev polynomials along {'xyz'[axis]}, whose derivatives are a recurrence on "
-                             "whole lines; a series of cosines is type dct1,c2c,r2c")
+        raise PencilfftError(f"{plan!r} has Chebyshev polynomials along {'xyz'[axis]}, whose derivatives are a recurrence "
+                             "on whole lines; a series of cosines is type dct1,c2c,r2c")
     return kind, number
 
 
 def derivative_plan(plan: Plan, axis: int) -> tuple[tuple[int, ...], str]:
-    """Return shape and type of a plan for the derivative of its fields along axis 0, 1 or 2 (x, y or z).
+    """Return shape and type of a plan, on the same grid, for the derivative along axis 0, 1 or 2 (x, y or z).
 
     >>> with Plan((9, 8, 10), type="dct1,c2c,r2c") as plan:                                    # doctest: +SKIP
     ...     derivative_plan(plan, 0)
@@ -125,8 +125,8 @@ def _moved(plan: Plan, given: Array, axis: int, kind: str, number: int) -> Array
     shape = plan.extents if kind == plan.line_of(axis)[0] else derivative_plan(plan, axis)[0]
     if given.shape[at] != shape[axis]:
         letter = "xyz"[axis]
-        raise PencilfftError(f"the ranks divide {letter} of the output, along which cosines and sines of kinds I and II have "
-                             f"other numbers for the same mode; make {letter} the last of order")
+        raise PencilfftError(f"the ranks divide {letter} of the output, along which cosines and sines of kinds I and II "
+                             f"have other numbers for the same mode; make {letter} the last of order")
     kept, zeros = MOVES[kind, number]
     lines = np.moveaxis(given, at, -1)[..., kept]
     return np.moveaxis(np.pad(lines, [*[(0, 0)] * (lines.ndim - 1), zeros]), -1, at)
