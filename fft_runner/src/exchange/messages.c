@@ -94,7 +94,7 @@ int pf_exchange_parts(const struct pf_exchange *exchange, const struct pf_transp
     return status;
 }
 
-/* Copy between message i and its box, out of the box or back. */
+/* Copy between message i and its box, out of the box or back; a whole box with all its fields is dense on both sides. */
 static void copy_message(const struct pf_transpose *t, const pencilfft_box *box, const struct pf_parts *parts, int i,
                          bool out, const void *from, void *to)
 {
@@ -102,6 +102,11 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
     struct pf_copy copy = out ? pf_copy_between(part, box, part) : pf_copy_between(part, part, box);
     *(out ? &copy.to_start : &copy.from_start) += parts->list.start[i];
     copy.fields = t->fields;
+    if (parts->whole)
+        copy = (struct pf_copy){.extent = {1, 1, parts->list.total},
+                                .from_stride = {1, 1, 1},
+                                .to_stride = {1, 1, 1},
+                                .fields = 1};
     copy.threads = t->threads;
     size_t array_bytes = t->array_bytes ? t->array_bytes : t->element_bytes;
     pf_copy_changed(&copy, out ? array_bytes : t->element_bytes, out ? t->element_bytes : array_bytes, from, to);
