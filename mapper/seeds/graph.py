@@ -231,7 +231,7 @@ class Divider(NamedTuple):
 
 @lru_cache(maxsize=32)
 def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
-    """Return the part of each host after each division, from the smallest parts to the largest; the parts are nested.
+    """Return the part of each vertex after each division, from the smallest parts to the largest; the parts are nested.
 
     Examples
     --------
@@ -251,9 +251,9 @@ def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
     parts, found = [np.arange(V)], []
     while max(np.count_nonzero(part < N) for part in parts) > 2:
         parts = [half for part in parts for half in _divided(part, cables, N, places)]
-        unit = np.empty(N, dtype=np.int64)
+        unit = np.empty(V, dtype=np.int64)
         for number, part in enumerate(parts):
-            unit[part[part < N]] = number
+            unit[part] = number
         found.append(unit)
     return tuple(found[::-1])
 

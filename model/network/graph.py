@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,6 +48,18 @@ class Level:
     def count(self) -> int:
         """Number of units that the network really has."""
         return len(self.names) - self.implied
+
+
+def nested(levels: Sequence[Level], n_nodes: int) -> Sequence[Level]:
+    """Return the levels if the units of each consist of whole units of the level below, else the lowest level alone.
+
+    >>> pairs, others, whole = (Level("x", np.array(unit), ()) for unit in ([0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 0]))
+    >>> len(nested([pairs, whole], 4)), len(nested([pairs, others, whole], 4))
+    (2, 1)
+    """
+    units = [level.unit[:n_nodes] for level in levels]
+    are_whole = all(np.unique(pair, axis=1).shape[1] == len(np.unique(pair[0])) for pair in map(np.stack, pairwise(units)))
+    return levels if are_whole else levels[:1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,7 +239,7 @@ def test_a_graph_without_levels_is_divided_into_its_leaves(divider):
     graph.add_nodes_from((name, {"kind": "host" if v < 16 else "switch"}) for v, name in enumerate(tree.vertices))
     graph.add_edges_from((tree.vertices[a], tree.vertices[b]) for a, b in zip(tree.source, tree.target))
     parts = halves(from_networkx(graph, "tree"), divider)
-    leaves = [set(np.flatnonzero(part == number)) for part in parts for number in set(part)]
+    leaves = [set(np.flatnonzero(part[:16] == number)) for part in parts for number in set(part)]
     assert all(set(range(4 * leaf, 4 * leaf + 4)) in leaves for leaf in range(4))
 
 
