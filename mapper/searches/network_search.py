@@ -32,7 +32,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings, kind_of, routing
 from pencilmap.model.kinds.levels import Units, units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -48,6 +48,7 @@ FULL = 16                 # entries of a table of counts for each rank, above wh
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 MOST_JUDGED = 16          # seeds that are judged
+MOST_PROGRAMS = 4         # placements that are judged by linear programs, each of which takes up to some seconds
 SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to the power of these
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
@@ -385,12 +386,15 @@ class _Search:
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
         for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
-            if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
+            if (self.first_rule not in LINEAR_PROGRAMS and self._is_best(kept[name])) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
             found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
+        if self.first_rule in LINEAR_PROGRAMS:
+            costs = {name: swaps.cost(slots) for name, slots in found.items()}
+            return {name: found[name] for name in (*LAUNCHED, *_different(costs)[:MOST_PROGRAMS]) if name in found}
         return found
 
     def _polished(self, board: View, candidates: dict[str, Ints], left: int) -> dict[str, Ints]:
@@ -499,8 +503,3 @@ def _different(costs: dict[str, float]) -> list[str]:
     for name, cost in costs.items():
         found.setdefault(round(cost, 9), name)
     return [found[cost] for cost in sorted(found)]
-
-
-def judged_routings(network: Network) -> list[str]:
-    """Return the routings under which candidates are judged, the default first."""
-    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]

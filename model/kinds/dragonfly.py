@@ -27,7 +27,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
-from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, parts
+from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, alike, parts
 from pencilmap.model.kinds.dragonfly_network import (
     GLOBAL,
     IDEAL_ADAPTIVE,
@@ -37,6 +37,7 @@ from pencilmap.model.kinds.dragonfly_network import (
     Dragonfly,
     DragonflyPlus,
     dragonfly,
+    local_ends,
 )
 from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, check_size, hosts_of, numbers, whole
@@ -191,12 +192,27 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     between = np.bincount(pair[:, 0] * groups + pair[:, 1], minlength=groups**2).reshape(groups, groups)
     if cabling.of_all(between[np.triu_indices(groups, 1)]) < 1:
         raise NotThisKind
+    for dealt in _dealings(groups, size, spines, len(over)):
+        same = alike(groups * size, *(np.concatenate([np.pad(some, ((0, 0), (0, 1)), constant_values=kind) for kind, some in
+                                                      enumerate((local_ends(groups, size, spines), ends_of))])
+                                      for ends_of in (over, dealt)), spine[order])
+        if same is not None:
+            over, order, number = dealt, order[same], np.argsort(same)[number]
+            break
     classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
     rates: Any = cabling.rates(classes)
     found = dragonfly(cabling.name, hosts, groups, size, over, spines, rates, cabling.switch_names(order))
     cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
     return found
+
+
+def _dealings(groups: int, size: int, spines: int, cables: int) -> Iterator[Ints]:
+    """Yield the global cables of the texts with these numbers, whose groups and switches are in an order of their own."""
+    pairs, leaves = groups * (groups - 1) // 2, size - spines
+    if not spines and cables == pairs and (groups - 1) % size == 0:
+        yield _consecutive(size, (groups - 1) // size)
+    yield _in_turn(groups, size, spines or size, cables // pairs) + (leaves if spines else 0)
 
 
 def _groupings(cabling: Cabling) -> Iterator[Ints]:

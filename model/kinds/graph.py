@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from pencilmap.model.kinds.reading import bandwidths
 from pencilmap.model.network.graph import GraphNetwork, TorusGraph
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
 from pencilmap.model.routing.rule import RoutingRule, Rule
@@ -54,26 +54,7 @@ def of_torus(site: Site) -> Site:
     Bounds and costs of placements are the same there.
     """
     graph = site.network
-    return _moved(site, graph, graph.torus) if isinstance(graph, TorusGraph) else site
-
-
-def in_order(site: Site) -> Site:
-    """Return the same site on the same graph in the order of its torus."""
-    graph = cast(TorusGraph, site.network)
-    return _moved(site, graph, graph.in_order)
-
-
-def _moved(site: Site, graph: TorusGraph, network: Torus | TorusGraph) -> Site:
-    allocation = site.allocation
-    whole = allocation.order is None and (graph.node_of_host == np.arange(graph.n_nodes)).all()
-    hosts = None if allocation.hosts is None else graph.node_of_host[allocation.hosts]
-    return replace(site, network=network, allocation=Allocation(
-        network, None if whole else graph.node_of_host[allocation.nodes], hosts, allocation.listed))
-
-
-def on_graph(mapping: Mapping, graph: TorusGraph) -> Mapping:
-    """Return a mapping to the nodes of a torus, or to the graph in its order, as a mapping to the hosts of the graph."""
-    return replace(mapping, network=graph, node_of_rank=graph.host_of_node[mapping.node_of_rank])
+    return site.moved(graph.torus, graph.node_of_host) if isinstance(graph, TorusGraph) else site
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,16 @@ class GraphNetwork:
         """Return the links between routers: here all links."""
         return self.arcs()
 
+    @property
+    def place_of_host(self) -> Ints:
+        """Place of each host in the order in which a text of this kind lists them: int array, shape (N,). Here its number."""
+        return np.arange(self.n_nodes)
+
+    @property
+    def in_order(self) -> "GraphNetwork":
+        """The same network with its hosts in this order, whatever their order in a file."""
+        return self
+
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return node numbers as coordinates in one dimension."""
         return np.asarray(node, dtype=np.int64)[..., None]
@@ -501,6 +511,25 @@ class SwitchedNetwork(GraphNetwork):
         return self._router_arcs
 
     @cached_property
+    def place_of_host(self) -> Ints:
+        """Place of each host, switch by switch."""
+        return np.argsort(np.lexsort(self.switch_of_link.reshape(self.n_nodes, -1).T[::-1]))
+
+    @cached_property
+    def in_order(self) -> "SwitchedNetwork":
+        """The same network with its hosts switch by switch."""
+        n, order = self.n_nodes, np.argsort(self.place_of_host)
+        if (np.diff(order) > 0).all():
+            return self
+        ends = self.switch_of_link.reshape(n, -1)[order].ravel()
+        host, between = np.repeat(np.arange(n), self.links_per_host), slice(2 * len(ends), None)
+        return replace(self, vertices=(*(self.vertices[i] for i in order.tolist()), *self.vertices[n:]), switch_of_link=ends,
+                       source=np.concatenate([host, ends + n, self.source[between]]),
+                       target=np.concatenate([ends + n, host, self.target[between]]),
+                       levels=tuple(replace(level, unit=np.concatenate([level.unit[order], level.unit[n:]]))
+                                    for level in self.levels))
+
+    @cached_property
     def _router_arcs(self) -> Arcs:
         arcs, n = self.arcs(), self.n_nodes
         links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
@@ -545,6 +574,11 @@ class TorusGraph(GraphNetwork):
 
     torus: Torus = Torus((1,))
     node_of_host: Ints = field(default_factory=none, repr=False)
+
+    @property
+    def place_of_host(self) -> Ints:
+        """Node of the torus that each host is."""
+        return self.node_of_host
 
     @cached_property
     def host_of_node(self) -> Ints:
