@@ -386,7 +386,7 @@ class _Search:
         found = {name: kept[name] for name in (*LAUNCHED, *best[:MOST_JUDGED]) if name in kept}
         for place, hot, patient in ROUNDS_OF_SWITCHES:
             name = best[min(place, len(best) - 1)]
-            if (self.first_rule not in LINEAR_PROGRAMS and self._is_best(kept[name])) or costs[best[0]] <= self.enough < costs[name]:
+            if self._is_best(kept[name]) or costs[best[0]] <= self.enough < costs[name]:
                 break
             swapped = f"{name}, swapped from {hot:g}" + ", eager" * (not patient)
             found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
@@ -441,7 +441,7 @@ class _Search:
         return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
     def _is_best(self, slots: Ints) -> bool:
-        return max(self._judged(slots).values()) <= self.enough
+        return self.first_rule not in LINEAR_PROGRAMS and max(self._judged(slots).values()) <= self.enough
 
     def _judged(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing."""

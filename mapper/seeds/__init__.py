@@ -74,6 +74,7 @@ class Seeds:
 _PLACES = {  # name of the kind: file:name
     "twisted-torus": "twisted_torus:SEEDS",
     "torus-graph": "graph:SEEDS",
+    "twisted-torus-graph": "graph:SEEDS",
 }
 SEEDS = LateTable[Seeds](__name__, _PLACES)
 

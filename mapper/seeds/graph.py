@@ -22,7 +22,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from math import inf

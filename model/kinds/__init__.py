@@ -23,6 +23,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "folded-torus": "torus:FOLDED",
     "graph": "graph:KIND",
     "torus-graph": "graph:TORUS",
+    "twisted-torus-graph": "twisted_graph:KIND",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
@@ -30,7 +31,8 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "torus:CUBE",
 }
 KINDS = LateTable[Kind](__name__, _PLACES)
-RECOGNISED = "fat-tree", "hyperx", "dragonfly", "dragonfly-plus", "torus-graph"  # in this order: a HyperX may be a dragonfly
+#: in this order: a HyperX may be a dragonfly, and a torus has twists of 0
+RECOGNISED = "fat-tree", "hyperx", "dragonfly", "dragonfly-plus", "torus-graph", "twisted-torus-graph"
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 

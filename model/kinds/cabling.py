@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Arcs, Network
@@ -249,11 +249,11 @@ def parts(n: int, ends: Ints) -> Ints:
 MOST_TRIES = 256  # vertices of one graph that are taken for one of the other
 
 
-def alike(n: int, cables: Ints, others: Ints, sort: Ints) -> Ints | None:
+def alike(n: int, cables: Ints, others: Ints, sort: Ints | Bools) -> Ints | None:
     """Return the vertex of a graph that each vertex of another graph is, or None if none are found.
 
-    Vertices get the same colour as long as their neighbours have the same colours. If several vertices have one colour, one of
-    them gets a colour of its own, in each graph, and a wrong choice is taken back.
+    Vertices keep the same colour as long as their neighbours have the same colours. If several vertices have one colour,
+    one of them gets a colour of its own, in each graph, and a wrong choice is taken back.
     Source: B. D. McKay, A. Piperno, "Practical graph isomorphism, II", J. Symb. Comput. 60 (2014).
 
     Parameters
@@ -262,7 +262,7 @@ def alike(n: int, cables: Ints, others: Ints, sort: Ints) -> Ints | None:
         Vertices of each graph.
     cables, others : int array, shape (E, 3)
         Both ends and the class of each cable of both graphs.
-    sort : int array, shape (n,)
+    sort : array, shape (n,)
         Sort of each vertex, in both graphs.
 
     Examples
@@ -273,9 +273,8 @@ def alike(n: int, cables: Ints, others: Ints, sort: Ints) -> Ints | None:
     """
     if len(cables) != len(others):
         return None
-    both = np.concatenate([cables, others + [n, n, 0]])
-    source, target, kind = (np.concatenate(some) for some in ((both[:, 0], both[:, 1]), (both[:, 1], both[:, 0]),
-                                                              (both[:, 2], both[:, 2])))
+    both = np.concatenate([cables, others + np.array([n, n, 0])])
+    source, target, kind = np.concatenate([both, both[:, [1, 0, 2]]]).T
     weight = np.random.default_rng(1).integers(1, 1 << 30, size=(2 * n + MOST_TRIES + 1, int(kind.max(initial=0)) + 1))
     left = [MOST_TRIES]
 

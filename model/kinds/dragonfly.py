@@ -184,8 +184,8 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     ends = number[cabling.switches]
-    inside = size * (size - 1) // 2 if not spines else spines * (size - spines)
-    if groups < 2 or local.sum() != groups * inside or (cabling.cables[cabling.between[local]] != 1).any():
+    inside = local_ends(groups, size, spines)
+    if groups < 2 or local.sum() != len(inside) or (cabling.cables[cabling.between[local]] != 1).any():
         raise NotThisKind
     over = np.repeat(np.sort(ends[~local], axis=1), cabling.cables[across], axis=0)
     pair = over // size
@@ -193,10 +193,8 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     if cabling.of_all(between[np.triu_indices(groups, 1)]) < 1:
         raise NotThisKind
     for dealt in _dealings(groups, size, spines, len(over)):
-        same = alike(groups * size, *(np.concatenate([np.pad(some, ((0, 0), (0, 1)), constant_values=kind) for kind, some in
-                                                      enumerate((local_ends(groups, size, spines), ends_of))])
-                                      for ends_of in (over, dealt)), spine[order])
-        if same is not None:
+        if len(dealt) == len(over) and (same := alike(
+                len(order), _classed(inside, over), _classed(inside, dealt), spine[order])) is not None:
             over, order, number = dealt, order[same], np.argsort(same)[number]
             break
     classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
@@ -213,6 +211,11 @@ def _dealings(groups: int, size: int, spines: int, cables: int) -> Iterator[Ints
     if not spines and cables == pairs and (groups - 1) % size == 0:
         yield _consecutive(size, (groups - 1) // size)
     yield _in_turn(groups, size, spines or size, cables // pairs) + (leaves if spines else 0)
+
+
+def _classed(*classes: Ints) -> Ints:
+    """Return the ends and the class of the cables of several classes: int array, shape (E, 3)."""
+    return np.concatenate([np.pad(ends, ((0, 0), (0, 1)), constant_values=i) for i, ends in enumerate(classes)])
 
 
 def _groupings(cabling: Cabling) -> Iterator[Ints]:
