@@ -1,8 +1,8 @@
 """Cases in which other libraries gave wrong numbers, crashed or hung, run with this library.
 
 Each case names the library and the failure, with the number of its issue or pull request at GitHub, or "measured" for our
-own runs: snapshots of 2022 to 2025, Debian 12, gcc 12.2, Open MPI 4.1.4, FFTW 3.3.10, compared with a direct sum. Large sizes
-are scaled. fuzz_test checks each plan forward and backward, in place and between two arrays.
+own runs: snapshots of 2022 to 2025, Debian 12, gcc 12.2, Open MPI 4.1.4, FFTW 3.3.10, compared with a direct sum. Large
+sizes are scaled. fuzz_test checks each plan forward and backward, in place and between two arrays.
 """
 
 from itertools import product
