@@ -26,8 +26,8 @@ def integrated(k: int, v: np.ndarray) -> np.ndarray:
 
 
 def solve(decay: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Solve u'' - decay u = v with u = 0 on both walls, in modes along the first axis. Even and odd modes are apart: from the
-    highest down, mode k is slope[k] times mode k - 2, plus rest[k]. The lowest follows from the walls.
+    """Solve u'' - decay u = v with u = 0 on both walls, in modes along the first axis. Even and odd modes are apart: mode k
+    is slope[k] times mode k - 2, plus rest[k], from the highest down. The lowest follows from the walls.
     """
     slope, rest = np.zeros((N[0] + 2, *decay.shape)), np.zeros((N[0] + 2, *decay.shape), complex)
     for k in range(TOP, 1, -1):
