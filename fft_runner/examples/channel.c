@@ -1,7 +1,7 @@
-/* A step of the flow in a channel, (u - u0) / dt = G + nu laplace(u), between walls at x = -1 and x = 1, where u = 0, periodic
- * in y and z with period 2 pi. G is the pressure gradient. Along y and z by Fourier modes, along x by Chebyshev polynomials on
- * the points cos(pi i / (NX - 1)): a DCT-I, which is one kind of transform along x beside others along y and z. Each mode of y
- * and z is solved by the tau method. u0 belongs to a known u, with which the result is compared.
+/* A step of the flow in a channel, (u - u0) / dt = G + nu laplace(u), between walls at x = -1 and x = 1, where u = 0,
+ * periodic in y and z with period 2 pi. G is the pressure gradient. Along y and z by Fourier modes, along x by Chebyshev
+ * polynomials on the points cos(pi i / (NX - 1)): a DCT-I beside DFTs. Each mode of y and z is solved by the tau method. u0
+ * belongs to a known u, with which the result is compared.
  *     mpirun -n 4 channel_c
  * Source: C. Canuto, M. Y. Hussaini, A. Quarteroni, T. A. Zang, Spectral Methods in Fluid Dynamics, Springer 1988, section
  *         5.1. */
@@ -40,8 +40,8 @@ static double complex integral(int k, const double complex v[NX])
     return k + 4 <= TOP ? sum + v[k + 2] / (4.0 * k * (k + 1)) : sum;
 }
 
-/* Solve u'' - lambda u = v with u = 0 on both walls; v, in modes, becomes u. Even and odd modes are apart: from the highest
- * down, mode k is slope[k] times mode k - 2, plus rest[k]. The lowest follows from the walls, where the modes add up to 0. */
+/* Solve u'' - lambda u = v with u = 0 on both walls; v, in modes, becomes u. Even and odd modes are apart: from the
+ * highest down, mode k is slope[k] times mode k - 2, plus rest[k]. The lowest follows from the walls, where the modes add up to 0. */
 static void solve(double lambda, double complex v[NX])
 {
     double slope[NX + 2] = {0};

@@ -20,7 +20,7 @@ program channel
     call MPI_Init(ierror)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
 
-    ! the types of x, y and z; in layout stride1 the modes along x are neighbours in memory
+    ! kinds along x, y and z; in layout stride1 the modes along x are neighbours in memory
     call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="dct1,c2c,r2c", layout="stride1"))
     call need(pencilfft_array(plan, pencilfft_input, f))    ! f(z, y, x)
     call need(pencilfft_array(plan, pencilfft_output, hat)) ! hat(x, y, z)
@@ -97,8 +97,8 @@ contains
         if (k + 4 <= top) integral = integral + v(k + 2)/(4.0_c_double*k*(k + 1))
     end function
 
-    !> The u with u" - decay u = v and u = 0 on both walls, in modes. Even and odd modes are apart: mode k is slope(k) times mode
-    !! k - 2, plus rest(k), from the highest down. The lowest follows from the walls, where the modes add up to 0.
+    !> The u with u" - decay u = v and u = 0 on both walls, in modes. Even and odd modes are apart: mode k is slope(k) times
+    !! mode k - 2, plus rest(k), from the highest down. The lowest follows from the walls, where the modes add up to 0.
     pure function solved(decay, v) result(u)
         real(c_double), intent(in) :: decay
         complex(c_double_complex), intent(in) :: v(0:top)
