@@ -41,7 +41,8 @@ static double complex integral(int k, const double complex v[NX])
 }
 
 /* Solve u'' - lambda u = v with u = 0 on both walls; v, in modes, becomes u. Even and odd modes are apart: from the
- * highest down, mode k is slope[k] times mode k - 2, plus rest[k]. The lowest follows from the walls, where the modes add up to 0. */
+ * highest down, mode k is slope[k] times mode k - 2, plus rest[k]. The lowest follows from the walls, where the modes add
+ * up to 0. */
 static void solve(double lambda, double complex v[NX])
 {
     double slope[NX + 2] = {0};

@@ -1,7 +1,8 @@
-!> A step of the flow in a channel, (u - u0)/dt = G + nu laplace(u), between walls at x = -1 and x = 1, where u = 0, periodic in
-!! y and z with period 2 pi. G is the pressure gradient. Along y and z by Fourier modes, along x by Chebyshev polynomials on the
-!! points cos(pi i/(nx - 1)): a DCT-I beside DFTs. Each mode of y and z is solved by the tau method (C. Canuto et al., Spectral
-!! Methods in Fluid Dynamics, Springer 1988, section 5.1). u0 belongs to a known u, with which the result is compared.
+!> A step of the flow in a channel, (u - u0)/dt = G + nu laplace(u), between walls at x = -1 and x = 1, where u = 0, periodic
+!! in y and z with period 2 pi. G is the pressure gradient. Along y and z by Fourier modes, along x by Chebyshev polynomials
+!! on the points cos(pi i/(nx - 1)): a DCT-I beside DFTs. Each mode of y and z is solved by the tau method (C. Canuto et al.,
+!! Spectral Methods in Fluid Dynamics, Springer 1988, section 5.1). u0 belongs to a known u, with which the result is
+!! compared.
 !!     mpirun -n 4 channel_fortran
 program channel
     use, intrinsic :: iso_c_binding
