@@ -233,9 +233,9 @@ def _mapping_of(document: Document, job: Job, grid: ProcessGrid | None, format_n
             raise document.refuse("is empty; one place for each rank is needed")
         hosts = job if form.by_coordinates else job_of_hosts(job)
         places = form.read(document, hosts)
-        given, grid = grid is not None, grid or _grid_of(places)
+        is_named, grid = grid is not None, grid or _grid_of(places)
         check_count(document, places, grid)
-        if given and places.row not in (None, grid.shape[0]):
+        if is_named and places.row not in (None, grid.shape[0]):
             raise document.refuse(f"has rows of {places.row}, but grid {grid} has rows of {grid.shape[0]}; a mesh has the "
                                   "shape of its grid")
         slot = slots_in_order(places.node) if places.slot is None else places.slot
