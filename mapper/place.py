@@ -48,7 +48,7 @@ def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
     for objective in objectives(question.schedule, grid, question.direction):
         if name == "search":
             placements += [searched(question.site, grid, within.part(1), objective, question.robust, uneven)
-                      for uneven in _uneven(question, grid)]
+                           for uneven in _uneven(question, grid)]
         else:
             placements.append(place_at(text, question.site, grid, objective))
     return min(placements, key=lambda placement: answer(question, placement).order)

@@ -111,6 +111,15 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     ------
     GraphError
         If the file is not understood. The message will name the file, and the line if there is one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("s {'kind': 'switch'}\\na s\\nb s\\n")
+    ...     file.flush()
+    ...     read_graph(file.name, bandwidth="1 GB/s").n_nodes
+    2
     """
     return parse_graph(read_document(path, GraphError), format_name, bandwidth, options, plain)
 

@@ -377,6 +377,11 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
     Returns
     -------
     list of (ProcessGrid, Product, Prediction)
+
+    Examples
+    --------
+    >>> [str(grid) for grid, *_ in rank_grids(Torus((2, 4)))[:2]]
+    ['1x8', '8x1']
     """
     ranked = []
     for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):

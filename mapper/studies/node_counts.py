@@ -167,10 +167,22 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
     **options
         For `rank_shapes`.
 
+    Returns
+    -------
+    list of ScalingPoint
+        One for each number of nodes.
+
     Raises
     ------
     PartitionError
         If every shape of a number of nodes is too long to search.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.shapes import torus_shapes
+    >>> points = scale(lambda n: torus_shapes(n, 2), [16, 64], Transform(32, 32, 32), "strong")
+    >>> [str(point.shapes[0].torus) for point in points]
+    ['4x4', '8x8']
     """
     points = []
     for n_nodes in node_counts:

@@ -182,6 +182,10 @@ def parse_torus(text: str, **options: Any) -> Torus:
     **options
         Passed to `Torus` (bandwidth, cables, and axes if the text has none).
 
+    Returns
+    -------
+    Torus
+
     Raises
     ------
     TorusError
