@@ -205,6 +205,7 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                                         reason="format slurm"))
 
 
+BIND = "binding=user:"
 _HOST_AND_COUNT = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)
 _HEAD = re.compile(r"\s*(\S+@)?[A-Za-z0-9_][\w.-]*(:[0-9]+|(:[0-9]+)?(\s+(binding|user)=\S*)+)\s*", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][\w.-]*@", re.ASCII)
@@ -225,7 +226,7 @@ def write_hydra(mapping: Mapping, job: Job) -> str:
     ranks, lines = iter(mapping.slot_of_rank.tolist()), list[str]()
     for name, run in groupby(hosts(mapping, job.hosts)):
         bound = [slots[next(ranks)] for _ in run]
-        lines.append(f"{name}:{len(bound)} binding=user:{','.join(bound)}\n")
+        lines.append(f"{name}:{len(bound)} {BIND}{','.join(bound)}\n")
     return "".join(lines)
 
 
@@ -268,7 +269,7 @@ def _read(document: Document, job: Job, options: bool) -> Places:
                                       "other have one", number, at)
             given.add(what)
         entries.append((number, column, name, count))
-        texts = next((option.partition("user:")[2].split(",") for option, _ in more if option.startswith("binding=user:")), [])
+        texts = next((option[len(BIND):].split(",") for option, _ in more if option.startswith(BIND)), [])
         bound += [*texts[:count], *[""] * (count - len(texts))]
     places = placed(document, job, entries)
     slot_of = {"+".join(map(str, processors)): slot for slot, processors in enumerate(job.processors)}

@@ -80,7 +80,8 @@ def test_hops_are_those_of_the_sets_of_processors(node_file, topology, tasks, fl
     assert found.found.hop_bytes == found.first.hop_bytes == 10 * hops.sum()
 
 
-@pytest.mark.parametrize("topology", ["package:2 numa:2 core:1 pu:1", "package:2 core:3 pu:2", "package:2 numa:2 core:2 pu:1"])
+@pytest.mark.parametrize("topology", ["package:2 numa:2 core:1 pu:1", "package:2 core:3 pu:2",
+                                      "package:2 numa:2 core:2 pu:1"])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_permutation_has_fewer_bytes_times_hops(node_file, topology, seed):
     path = node_file(topology)

@@ -37,7 +37,7 @@ from pencilmap.model.base.errors import (
     ScheduleError,
     TorusError,
 )
-from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_yaml
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
 from pencilmap.model.kinds.torus_routes import TorusOptimum
