@@ -96,7 +96,8 @@ def configure(folder, cloud, binds):
     key.write_bytes(secrets.token_bytes(1024))
     host, user = socket.gethostname().partition(".")[0], pwd.getpwuid(os.getuid()).pw_name
     port, *ports = free_ports(1 + len(HOSTS))
-    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=TASKS if binds else CPUS) for name, p in zip(HOSTS, ports))
+    cpus = TASKS if binds else CPUS
+    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=cpus) for name, p in zip(HOSTS, ports))
     if cloud:
         nodes = CLOUD.format(nodes=cloud.nodes)
     setting = cloud.setting if cloud else "TopologyPlugin=topology/tree"
