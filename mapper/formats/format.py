@@ -170,8 +170,9 @@ class Job:
     @property
     def cpus_option(self) -> tuple[str, ...]:
         """The option of srun and sbatch for several processors of a task; none for one."""
-        number = len(self.node.processors[0]) if self.node else self.cores_per_task  # Slurm's CPUs are processors
-        return (f"--cpus-per-task={number}",) if number > 1 else ()
+        if self.node:  # with that option, a step would get no more processors than its tasks need
+            return ()
+        return (f"--cpus-per-task={self.cores_per_task}",) if self.cores_per_task > 1 else ()
 
     def node_index(self, nodes: Ints) -> Ints:
         """Return the positions of nodes in the launcher's order."""
@@ -237,7 +238,8 @@ class Format:
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:
     """Return the head of a job script for Slurm."""
     n_nodes = len(set(mapping.node_of_rank.tolist()))
-    options = (f"--nodes={n_nodes}", f"--ntasks-per-node={job.site.tasks_per_node}", *job.cpus_option)
+    options = (f"--nodes={n_nodes}", f"--ntasks-per-node={job.site.tasks_per_node}", *job.cpus_option,
+               *["--exclusive"] * bool(job.node))  # srun binds to processors of its step alone
     return tuple(f"#SBATCH {option}" for option in options)
 
 

@@ -177,16 +177,13 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
                        f"env LD_PRELOAD=libpencilmap_place.so PENCILMAP_PLACEMENT={shell(path)} {job.program}")))
 
 
-WHOLE_NODES = ("--exclusive in the job, because srun binds by these numbers only on whole nodes",)
-
-
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
     options = " ".join((f"-n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary", *job.cpu_bind))
     blocks = ("srun inside a job that sbatch or salloc made: Slurm 26.05 and later allocate no nodes in this distribution "
               "with topology/block",) if BLOCKS in job.network.notes else ()
     return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
-                  (*job.names_needed, *WHOLE_NODES[:bool(job.node)], "an allocation that holds these hosts", *blocks,
+                  (*job.names_needed, "an allocation that holds these hosts", *blocks,
                    "Cray's PMI refuses this distribution; use format cray there"),
                   job_script=sbatch(mapping, job))
 
