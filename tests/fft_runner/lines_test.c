@@ -212,11 +212,11 @@ static double error_of(const struct lines *l, int backward, bool in_place)
 }
 
 /* Only ranks of the same line get messages, in a group each rank gets the whole block, and over all ranks forward and
- * backward traffic are equal. python_random_plans.py compares it with the model. */
+ * backward traffic are equal; an all-to-all sends back what it got. python_random_plans.py compares it with the model. */
 static void check_traffic(const struct lines *l)
 {
     int exchanges;
-    int64_t bytes[MOST_RANKS], messages[MOST_RANKS], block, element = l->fields * (l->single ? 8 : 16);
+    int64_t both[2][MOST_RANKS], theirs[MOST_RANKS], messages[MOST_RANKS], block, element = l->fields * (l->single ? 8 : 16);
     OK(ASK(l, exchanges, &exchanges));
     CHECK(!ASK(l, exchange_name, exchanges) && !ASK(l, exchange_name, -1));
     for (int e = 0; e < exchanges; e++) {
@@ -226,6 +226,7 @@ static void check_traffic(const struct lines *l)
             apart *= l->grid[i];
         int64_t sent[2] = {0, 0};
         for (int backward = 1; backward >= 0; backward--) {
+            int64_t *bytes = both[backward];
             OK(ASK(l, traffic, e, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, bytes, messages));
             CHECK(bytes[l->rank] == 0);
             for (int r = 0; r < l->ranks; r++) {
@@ -241,6 +242,8 @@ static void check_traffic(const struct lines *l)
         }
         MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_INT64_T, MPI_SUM, l->comm);
         CHECK(sent[0] == sent[1]);
+        MPI_Alltoall(both[0], 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, l->comm);
+        CHECK(!ASK(l, is_all_to_all, e) || !memcmp(theirs, both[1], (size_t)l->ranks * sizeof *theirs));
     }
 }
 
