@@ -72,9 +72,9 @@ class Setting(Question):
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
-            hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
+            node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
         """Return what the launcher knows besides a placement; see `pencilmap.mapper.ask.job_of`."""
-        return job_of(self, hosts, cores_per_task, hwloc, program)
+        return job_of(self, hosts, cores_per_task, node, program)
 
 
 def _with_methods(question_of: Callable[P, Question]) -> Callable[P, Setting]:
