@@ -100,8 +100,9 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     return Ranked(options, next(option for option in options if option.name == pairs[0][0]), files)
 
 
-def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool, nodes: str = "") -> None:
-    """Print the options of a program, each with its launch order and its placement; `nodes` are those that a plan chose."""
+def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, as_json: bool,
+                 nodes: Sequence[str] = ()) -> None:
+    """Print the options of a program, each with its launch order and its placement; `nodes`: words for the chosen nodes."""
     best = ranked.options[0]
     if as_json:
         print_json(*map(ranked.as_dict, ranked.options[:top]))
@@ -115,15 +116,14 @@ def plan_program(where: Question, ranked: Ranked, *, top: int, all_notes: bool, 
     show_notes(_notes(where, best.placed) + ranked.notes, all_notes)
 
 
-def _options_of_best(ranked: Ranked, nodes: str = "") -> list[str]:
+def _options_of_best(ranked: Ranked, nodes: Sequence[str] = ()) -> list[str]:
     """The words with which `map` writes the file of the fastest option: of a traced option its trace alone."""
-    name, chosen = ranked.options[0].name, ["--nodes", shell.word(nodes)] if nodes else []
-    without = ("--nodes",) if nodes else ()
+    name, without = ranked.options[0].name, ("--nodes",) if nodes else ()
     if name not in ranked.files:
-        return [*given_options("map", without=without), *chosen]
+        return [*given_options("map", without=without), *nodes]
     file = ranked.files[name]
     text = file if file == name else f"{name}={file}"
-    return [*given_options("map", without=("--traffic", "--code", *without)), *chosen, "--traffic", shell.word(text)]
+    return [*given_options("map", without=("--traffic", "--code", *without)), *nodes, "--traffic", shell.word(text)]
 
 
 def show_options(ranked: Ranked, top: int | None = None) -> None:
