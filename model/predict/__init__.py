@@ -165,7 +165,8 @@ class Prediction:
     def _expected(self, of: Callable[..., Expected], message_bytes: float) -> Expected:
         here = self.network
         network = TORUS if here.has_products else TWISTED if here.has_coordinates else SWITCHES
-        return of(network, self.n_nodes, message_bytes, self.case and self.case.question.costs.fitted_nodes)
+        costs = self.case.question.costs if self.case else Costs()
+        return of(network, self.n_nodes, message_bytes, costs.fitted_nodes, costs.fitted_message)
 
     def _unusual(self) -> str:
         """The schedule, exchange or routing that was not measured, "" if there is none."""
