@@ -54,7 +54,8 @@ def test_there_are_35_meshes():
 @pytest.mark.parametrize("kind, shape, cores, network", [
     ("TPU v5p", (4, 4, 8), 1, "4x4x8:twisted"), ("TPU v5", (4, 4, 4), 1, "4x4x4"), ("TPU v4", (2, 2, 4), 1, "2x2x4:mesh"),
     ("TPU v5p", (8, 4, 4), 1, "8x4x4:twisted"), ("TPU7x", (4, 4, 4), 2, "4x4x4"), ("TPU v3", (4, 4, 1), 2, "4x4:mesh"),
-    ("TPU v5p", (2, 2, 3), 1, "2x2x3:mesh"), ("TPU v4", (8, 4, 12), 1, "8x4x12")])
+    ("TPU v5p", (2, 2, 3), 1, "2x2x3:mesh"), ("TPU v4", (8, 4, 12), 1, "8x4x12"), ("TPU v5 lite", (4, 8, 1), 1, "4x8:mesh"),
+    ("TPU v6 lite", (8, 16, 1), 1, "8x16w"), ("TPU v6e", (16, 8, 1), 1, "16wx8"), ("TPU v5e", (16, 16, 1), 1, "16x16")])
 def test_the_kind_of_the_devices_gives_the_network(kind, shape, cores, network):
     found = ours.slice_of(devices(shape, kind, cores))
     assert str(found.network) == network and found.site.tasks_per_node == cores

@@ -284,11 +284,15 @@ def load_machine(name: str) -> Machine:
 
 
 def _of_slice(name: str) -> str:
-    """Return the advice for the name of a TPU slice, such as v4-2048, which counts the two cores of each chip; else ""."""
-    found = re.fullmatch("(?:tpu-?)?(v[0-9]p?)(?:-([0-9]{1,6}))?", name.casefold())
+    """Return the advice for the name of a TPU slice, such as v4-2048; else "".
+
+    Numbers count the two cores of each chip, or chips on v5e and v6e, whose chips have one.
+    """
+    slice_ = name.casefold().replace("litepod", "e")
+    found = re.fullmatch("(?:tpu-?)?(v[0-9][ep]?)(?:-([0-9]{1,6}))?", slice_)
     if found is None or (machine := f"tpu-{found[1]}") not in machine_names():
         return ""
-    chips = int(found[2] or 0) // 2
+    chips = int(found[2] or 0) // (1 if found[1].endswith("e") else 2)
     shapes = load_machine(machine).partition_rule().of_size(chips) if chips else []
     if not shapes:
         return f"give `machine` {machine} and the shape of the slice with `nodes`"

@@ -27,7 +27,8 @@ from pencilmap.model.traffic.exchange import exchanges
 from pencilmap.model.traffic.loads import Objective, routed_joint
 
 MACHINES = {  # kind of the devices, as JAX names it: the machine of this package
-    "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p", "TPU7x": "tpu7x"}
+    "TPU v2": "tpu-v2", "TPU v3": "tpu-v3", "TPU v4": "tpu-v4", "TPU v5": "tpu-v5p", "TPU v5p": "tpu-v5p",
+    "TPU v5 lite": "tpu-v5e", "TPU v5e": "tpu-v5e", "TPU v6 lite": "tpu-v6e", "TPU v6e": "tpu-v6e", "TPU7x": "tpu7x"}
 
 
 def make_mesh(devices: Sequence[Any] | None, shape: tuple[int, int], axis_names: tuple[str, str], schedule: str = SEQUENCE,
@@ -166,7 +167,8 @@ def _network(device: Any, box: tuple[int, ...], network: str | None) -> Any:
         return machine.with_shape(f"{text}:mesh").torus  # a part of a slice
     if rule.twisted_slice(standing):
         return machine.with_shape(f"{text}:twisted").torus
-    return machine.with_shape(text if all(rule.torus(standing).wrap) else f"{text}:mesh").torus
+    wraps = dict(zip(standing, rule.torus(standing).wrap))  # dimensions of one extent wrap alike
+    return machine.with_shape("x".join(f"{n}{'w' * wraps[n]}" for n in box) if any(wraps.values()) else f"{text}:mesh").torus
 
 
 def _is_flat(device: Any) -> bool:

@@ -15,6 +15,14 @@ double MPI_Wtime(void)
     return PMPI_Wtime() - 100. * (++calls * (rank + 3) / 7);
 }
 
+static int reductions;
+
+int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    reductions++;
+    return PMPI_Allreduce(from, to, n, type, op, comm);
+}
+
 enum { NX = 8, NY = 9, NZ = 10, MOST_RANKS = 64 };
 static const double tau = 6.283185307179586;
 
@@ -350,6 +358,25 @@ static void short_buffers_are_refused_on_all_ranks(void)
     pencilfft_plan_destroy(other);
 }
 
+/* Of a plan with slabs of two planes, whose input has planes first to end - 1 on this rank. */
+static int reductions_of_plan(int first, int end)
+{
+    pencilfft_box mine = {.offset = {first, 0, 0}, .extent = {end - first, 2 * ranks, 4}};
+    pencilfft_desc desc = described(2 * ranks, 2 * ranks, 4);
+    desc.decomposition = "slab", desc.R = 1, desc.C = ranks, desc.input_box = &mine;
+    reductions = 0;
+    OK(pencilfft_plan_destroy(made(&desc)));
+    return reductions;
+}
+
+/* Each rank sends a plane to the rank before: one group, found in as many rounds as pairs of ranks. */
+static void a_long_chain_of_messages_takes_no_more_rounds(void)
+{
+    bool first = rank % 2 == 0, last = rank == ranks - 1;
+    int pairs = reductions_of_plan(2 * rank + !first, 2 * rank + 2 + (first && !last));
+    CHECK_INT(reductions_of_plan(2 * rank - (rank > 0), 2 * rank + 1 + last), pairs);
+}
+
 /* This program starts MPI by MPI_THREAD_SINGLE. */
 static void threads_must_be_possible(void)
 {
@@ -485,6 +512,7 @@ int main(int argc, char **argv)
     places_must_be_understood();
     descriptors_of_other_releases_are_taken();
     short_buffers_are_refused_on_all_ranks();
+    a_long_chain_of_messages_takes_no_more_rounds();
     threads_must_be_possible();
     descriptors_are_made_by_name();
     refuses_communicator(MPI_COMM_NULL, "null communicator");

@@ -110,8 +110,8 @@ def test_machines_of_the_package_follow_the_schema(name):
 
 
 PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "hector-xt4": 6,
-         "fx10": 10, "k-computer": 10, "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4,
-         "trainium2-ultraserver": 6}
+         "fx10": 10, "k-computer": 10, "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5e": 4, "tpu-v5p": 6,
+         "tpu-v6e": 4, "trainium2": 4, "trainium2-ultraserver": 6}
 
 
 @pytest.mark.parametrize("name", PORTS)
@@ -122,7 +122,8 @@ def test_every_node_uses_the_ports_that_its_router_has(name):
 
 NODES = {"bluegene-l": 512, "bluegene-p": 512, "bluegene-q": 512, "cray-xt5": 19200, "fx10": 98304,
          "hector-xt4": 33 * 96, "k-computer": 88128, "fugaku": 158976,
-         "tpu-v2": 256, "tpu-v3": 1024, "tpu-v4": 64, "tpu-v5p": 64, "trainium2": 16, "trainium2-ultraserver": 64}
+         "tpu-v2": 256, "tpu-v3": 1024, "tpu-v4": 64, "tpu-v5e": 256, "tpu-v5p": 64, "tpu-v6e": 256, "trainium2": 16,
+         "trainium2-ultraserver": 64}
 
 
 @pytest.mark.parametrize("name", NODES)
@@ -139,6 +140,8 @@ def bisection(torus):
 @pytest.mark.parametrize("name, partition, published, tolerance", [
     ("tpu-v3", "32x32", 6.4e12, 0.01),        # cloud.google.com/tpu/docs/v3
     ("tpu-v4", "16x16x16", 24e12, 0.05),      # cloud.google.com/tpu/docs/v4
+    ("tpu-v5e", "16x16", 1.6e12, 0.11),       # docs.cloud.google.com/tpu/docs/v5e
+    ("tpu-v6e", "16x16", 3.2e12, 0.11),       # docs.cloud.google.com/tpu/docs/v6e
 ])
 def test_published_bisection_bandwidth(name, partition, published, tolerance):
     assert bisection(load_machine(name).partition(partition)) == pytest.approx(published, rel=tolerance)

@@ -55,6 +55,9 @@ PUBLISHED = [  # machine, partition, its true torus
     ("k-computer", "24x18x16x2x3x2", "24wx18wx16x2x3wx2:axes=xyzabc"),  # compute nodes, no I/O plane of Z
     ("tpu-v2", "8x16", "8x16w"),
     ("tpu-v3", "32x32", "32x32"),
+    ("tpu-v5e", "4x8", "4x8:mesh"),                     # scaling book: rings only along 16
+    ("tpu-v6e", "8x16", "8x16w"),
+    ("tpu-v6e", "16x16", "16x16"),
     ("tpu-v4", "2x2x4", "2x2x4:mesh"),                  # scaling book: no wraps below a cube
     ("tpu-v4", "4x4x8", "4x4x8:twisted"),     # the usual twist unless the plain torus is asked for
     ("tpu-v5p", "4x4x8:torus", "4x4x8"),

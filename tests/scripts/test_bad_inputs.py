@@ -191,10 +191,11 @@ TOLD = """\
 2 draw -m bluegene-l -o - | - is no file; name one, or write ./- for
 2 report -o - | - is no file; name one, or write ./- for
 1 plan -m v4-2048 -n 64 | --machine tpu-v4 and --nodes 8x8x16, or another shape of its 1024 chips
+1 plan -m v6e-128 -n 64 | --machine tpu-v6e and --nodes 8x16, or another shape of its 128 chips
+1 plan -m v5litepod-16 -n 64 | --machine tpu-v5e and --nodes 4x4, or another shape of its 16 chips
 1 plan -m tpu-v5p-128 -n 64 | --machine tpu-v5p and --nodes 4x4x4
 1 plan -m v2-512 -n 64 | --machine tpu-v2 and --nodes 16x16
 1 plan -m v4 -n 64 | --machine tpu-v4 and the shape
-1 plan -m v5litepod-16 -n 64 | known are
 1 draw topology.conf | topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); name
 1 check topology.conf | topology.conf looks like Slurm's topology file (topology.conf, topology.yaml or slurm.conf); name
 1 map --network 4x4 -n 32 -g 4x4 -o order | give --format, for example slurm or openmpi5; pencilmap help formats

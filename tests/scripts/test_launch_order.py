@@ -61,7 +61,8 @@ MACHINES = {  # the possible orders of the launcher, and the options of a small 
                                                                                      "--network 8x4:torus -t 2 -g 8x8"),
     "tpu-v3": ([JAX], "--network 8x8:torus -t 2 -g 8x16"), "tpu-v4": ([JAX], "--network 4x4x4:torus -t 1 -g 4x16"),
     "tpu-v5p": ([JAX], "--network 4x4x8:torus -t 1 -g 4x32"), "trainium2": ([NEURON], "--network 4x4:torus -t 4 -g 4x16"),
-    "tpu7x": ([JAX], "--network 4x4x4:torus -t 2 -g 8x16"),
+    "tpu7x": ([JAX], "--network 4x4x4:torus -t 2 -g 8x16"), "tpu-v5e": ([JAX], "--network 8x8:torus -t 1 -g 4x16"),
+    "tpu-v6e": ([JAX], "--network 8x8:torus -t 1 -g 4x16"),
     "trainium2-ultraserver": ([NEURON], "--network 4x4x4:torus -t 2 -g 8x16"),
 }
 LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "cray": [FILLS],

@@ -148,7 +148,6 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         .threads = plan->request.threads,
         .exchange = plan->request.exchange,
         .beside = plan->request.nonblocking,
-        .moves_buffers = plan->request.caller_work,
         .directions = plan->request.directions,
     };
     return pf_remap_make(&request, &plan->layout.end[end].remap);

@@ -33,7 +33,7 @@ static int allocate(struct pf_parts *parts, int p)
     parts->list.start = calloc(n, sizeof *parts->list.start);
     parts->part = calloc(n, sizeof *parts->part);
     if (!parts->list.elements || !parts->list.start || !parts->part)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", p);
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for %d messages or pieces", p);
     return PENCILFFT_OK;
 }
 
@@ -79,7 +79,22 @@ int pf_parts_make(const struct pf_transpose *t, bool sent, int nearest, struct p
     return status;
 }
 
-/* Copy between message i and its box, out of the box or back. */
+int pf_exchange_parts(const struct pf_exchange *exchange, const struct pf_transpose *t, bool sent, int nearest, int pieces,
+                      struct pf_parts *parts)
+{
+    const pencilfft_box *mine = sent ? &t->from[t->me] : &t->to[t->me];
+    if (!exchange->takes_boxes)
+        return pf_parts_make(t, sent, nearest, parts);
+    int status = allocate(parts, pieces);
+    if (status)
+        return status;
+    parts->whole = true;
+    parts->part[0] = *mine;
+    parts->list.total = pf_box_elements(mine) * t->fields;
+    return status;
+}
+
+/* Copy between message i and its box, out of the box or back; a whole box with all its fields is dense on both sides. */
 static void copy_message(const struct pf_transpose *t, const pencilfft_box *box, const struct pf_parts *parts, int i,
                          bool out, const void *from, void *to)
 {
@@ -87,6 +102,11 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
     struct pf_copy copy = out ? pf_copy_between(part, box, part) : pf_copy_between(part, part, box);
     *(out ? &copy.to_start : &copy.from_start) += parts->list.start[i];
     copy.fields = t->fields;
+    if (parts->whole)
+        copy = (struct pf_copy){.extent = {1, 1, parts->list.total},
+                                .from_stride = {1, 1, 1},
+                                .to_stride = {1, 1, 1},
+                                .fields = 1};
     copy.threads = t->threads;
     size_t array_bytes = t->array_bytes ? t->array_bytes : t->element_bytes;
     pf_copy_changed(&copy, out ? array_bytes : t->element_bytes, out ? t->element_bytes : array_bytes, from, to);
@@ -94,14 +114,14 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
 
 void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int without, const void *box, void *messages)
 {
-    for (int j = 0; j < t->p; j++)
+    for (int j = 0; j < sent->list.p; j++)
         if (j != without)
             copy_message(t, &t->from[t->me], sent, j, true, box, messages);
 }
 
 void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int without, const void *messages, void *box)
 {
-    for (int j = 0; j < t->p; j++)
+    for (int j = 0; j < received->list.p; j++)
         if (j != without)
             copy_message(t, &t->to[t->me], received, j, false, messages, box);
 }

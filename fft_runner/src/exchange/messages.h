@@ -3,10 +3,11 @@
 
 #include "exchange/exchange.h"
 
-/* Boxes of all messages in order, as dense lists, and a rank's own part. */
+/* Boxes of all messages in order, as dense lists, and a rank's own part; or the pieces of the whole box of a rank. */
 struct pf_parts {
     struct pf_messages list;
     pencilfft_box *part; /* with the strides inside its message */
+    bool whole; /* pieces of a box, because the exchange takes boxes */
 };
 
 /* Memory for messages at a whole cache line, to be freed by free(*raw). */
@@ -15,6 +16,9 @@ int pf_aligned_make(size_t bytes, void **raw, void **data);
 /* Of the sent or the received messages. `nearest` is the fastest axis in the messages, the same on all ranks; boxes are not
  * cut along this axis. */
 int pf_parts_make(const struct pf_transpose *transpose, bool sent, int nearest, struct pf_parts *parts);
+/* The same for this exchange: if it takes boxes, so many pieces, the first of which is the whole box. */
+int pf_exchange_parts(const struct pf_exchange *exchange, const struct pf_transpose *transpose, bool sent, int nearest,
+                      int pieces, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
 /* Plan a state of the exchange; *state is NULL after a failure. */

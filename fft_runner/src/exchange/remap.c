@@ -150,8 +150,8 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
         .lane = backward,
         .other_direction = remap->way[!backward].state,
     };
-    if (!(status = pf_parts_make(&way->transpose, true, Z, &way->sent)))
-        status = pf_parts_make(&way->transpose, false, Z, &way->received);
+    if (!(status = pf_exchange_parts(remap->exchange, &way->transpose, true, Z, 1, &way->sent)))
+        status = pf_exchange_parts(remap->exchange, &way->transpose, false, Z, 1, &way->received);
     return status ? status : pf_exchange_plan(remap->exchange, &way->transpose, &way->sent, &way->received, &way->state);
 }
 
@@ -198,11 +198,7 @@ static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
 
 static const struct pf_exchange *suitable(const struct pf_remap_request *r)
 {
-    const struct pf_exchange *exchange = r->exchange;
-    bool tied = exchange->tied && !exchange->memory;
-    bool goes = exchange->plan && !exchange->transposes_alone && (exchange->beside || !r->beside) &&
-                !(tied && r->moves_buffers);
-    return goes ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
+    return r->exchange->plan && !r->exchange->transposes_alone ? r->exchange : pf_table_find(&pf_exchanges, "alltoallv");
 }
 
 static int make(const struct pf_remap_request *r, struct pf_remap *remap)
@@ -281,22 +277,10 @@ static void *messages_of(const struct pf_remap *remap, int backward, bool sent)
     return memory ? memory : remap->buffer[!sent];
 }
 
-/* A dense box with all its fields, between an array and a buffer of an exchange that takes boxes. */
-static void copy_box(const struct pf_transpose *t, const pencilfft_box *box, bool out, const void *from, void *to)
+/* Whether the exchange writes straight to the array: it takes boxes, and numbers arrive in the precision of the array. */
+static bool writes_array(const struct way *way)
 {
-    struct pf_copy all = {.extent = {1, 1, pf_box_elements(box) * t->fields},
-                          .from_stride = {1, 1, 1},
-                          .to_stride = {1, 1, 1},
-                          .fields = 1,
-                          .threads = t->threads};
-    pf_copy_changed(&all, out ? t->array_bytes : t->element_bytes, out ? t->element_bytes : t->array_bytes, from, to);
-}
-
-/* Whether the exchange writes boxes to a buffer, because numbers arrive in another precision than that of the array. */
-static bool buffers_boxes(const struct pf_remap *remap, int backward)
-{
-    const struct pf_transpose *t = &remap->way[backward].transpose;
-    return remap->exchange->takes_boxes && t->array_bytes != t->element_bytes;
+    return way->received.whole && way->transpose.array_bytes == way->transpose.element_bytes;
 }
 
 int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
@@ -304,10 +288,6 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     struct way *way = &remap->way[backward];
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
-    if (remap->exchange->takes_boxes) {
-        copy_box(t, &t->from[t->me], true, from, remap->buffer[0]);
-        return status;
-    }
     if (remap->exchange->begin && (status = remap->exchange->begin(way->state, messages_of(remap, backward, false))))
         return status;
     pf_pack(t, &way->sent, remap->exchange->moves_self ? -1 : t->me, from, messages_of(remap, backward, true));
@@ -318,15 +298,9 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
 
 int pf_remap_start(struct pf_remap *remap, int backward, void *to)
 {
-    void *state = remap->way[backward].state;
-    int status = PENCILFFT_OK;
-    if (buffers_boxes(remap, backward))
-        to = remap->buffer[1];
-    if (!remap->exchange->takes_boxes)
-        return remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
-    if (remap->exchange->begin)
-        status = remap->exchange->begin(state, to);
-    return status ? status : remap->exchange->start(state, remap->buffer[0], to);
+    struct way *way = &remap->way[backward];
+    return remap->exchange->start(way->state, messages_of(remap, backward, true),
+                                  writes_array(way) ? to : messages_of(remap, backward, false));
 }
 
 int pf_remap_progress(struct pf_remap *remap, int backward, int *done)
@@ -343,10 +317,8 @@ int pf_remap_finish(struct pf_remap *remap, int backward)
 int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
 {
     struct way *way = &remap->way[backward];
-    if (!remap->exchange->takes_boxes)
+    if (!writes_array(way))
         pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
-    else if (buffers_boxes(remap, backward))
-        copy_box(&way->transpose, &way->transpose.to[way->transpose.me], false, remap->buffer[1], to);
     return remap->exchange->end ? remap->exchange->end(way->state) : PENCILFFT_OK;
 }
 

@@ -14,8 +14,7 @@ struct pf_remap_request {
     int fields;
     int threads; /* that may share copies */
     const struct pf_exchange *exchange;
-    bool beside; /* start returns at once */
-    bool moves_buffers; /* its buffers are given later: pf_remap_lay() */
+    bool beside; /* start returns at once; only for an exchange that offers this */
     int directions; /* like the member of a descriptor */
 };
 

@@ -15,7 +15,6 @@ struct pf_transfer {
     const struct pf_exchange *exchange;
     int number; /* of the exchange in the plan */
     struct pf_transpose transpose;
-    bool boxes; /* the exchange takes boxes */
     struct pf_parts sent, received; /* messages, or the lane's pieces of a box */
     void *state;
     bool in_slots; /* of the lanes: a rank's own part is copied when the exchange starts */

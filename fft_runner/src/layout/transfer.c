@@ -33,32 +33,15 @@ int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
                    plan->request.nonblocking ? "a plan without nonblocking" : "schedule sequence", those_beside(names));
 }
 
-/* The lane's pieces of an array in the boxes of an exchange. */
-static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
-                       int array, struct pf_parts *parts)
-{
-    const pencilfft_box *box = parts == &t->sent ? &t->transpose.from[t->transpose.me] : &t->transpose.to[t->transpose.me];
-    size_t n = (size_t)pf_lane_pieces(plan, lane, array);
-    *parts = (struct pf_parts){.list = {.p = (int)n, .total = pf_box_elements(box) * t->transpose.fields}};
-    parts->list.start = calloc(n, sizeof *parts->list.start);
-    parts->part = calloc(n, sizeof *parts->part);
-    if (!parts->list.start || !parts->part)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the pieces of %zu blocks", n);
-    for (int i = 0; i < parts->list.p; i++)
-        parts->part[i] = pf_lane_piece(plan, lane, array, i, &parts->list.start[i]);
-    return PENCILFFT_OK;
-}
-
 int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
 {
     struct pf_lane *of = &plan->layout.lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
     const struct pf_route *route = &plan->layout.route[of->route];
-    int status = PENCILFFT_OK, e = route->exchange[at], nearest = route->nearest[at];
+    int status = PENCILFFT_OK, e = route->exchange[at];
     const struct pf_exchange *exchange = plan->chosen.exchange[e];
     t->exchange = exchange;
     t->number = e;
-    t->boxes = exchange->takes_boxes;
     t->in_slots = plan->chosen.beside;
     t->transpose = (struct pf_transpose){
         .group = plan->layout.group[e],
@@ -77,8 +60,10 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
     };
     for (int sent = 1; sent >= 0 && !status; sent--) {
         struct pf_parts *parts = sent ? &t->sent : &t->received;
-        status = t->boxes ? list_pieces(plan, of, t, pf_exchanged_array(at, sent ? backward : !backward), parts)
-                          : pf_parts_make(&t->transpose, sent, nearest, parts);
+        int array = pf_exchanged_array(at, sent ? backward : !backward), pieces = pf_lane_pieces(plan, of, array);
+        status = pf_exchange_parts(exchange, &t->transpose, sent, route->nearest[at], pieces, parts);
+        for (int i = 0; i < pieces && parts->whole && !status; i++)
+            parts->part[i] = pf_lane_piece(plan, of, array, i, &parts->list.start[i]);
     }
     return status ? status : pf_exchange_plan(exchange, &t->transpose, &t->sent, &t->received, &t->state);
 }
@@ -118,7 +103,7 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                              .first = lane->field,
                              .fields = fields,
                              .start = lane->slot + parts->list.start[i],
-                             .field = t->boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
+                             .field = parts->whole ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
 }
 
 static void release(struct pf_transfer *t)

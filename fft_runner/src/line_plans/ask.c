@@ -17,6 +17,24 @@ static int check_question(const struct pf_handle *plan, int array, int rank, con
     return PENCILFFT_OK;
 }
 
+/* The index of point i of a rank, which has that position on its line. */
+static int tell_label(const struct pf_line_layout *layout, int position, int rank, int64_t i, const char *along,
+                      const char *function, int64_t *index)
+{
+    int64_t points = pf_line_points(layout, position);
+    if (i < 0 || i >= points)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: point %lld; rank %d holds %lld%s", function, (long long)i, rank,
+                       (long long)points, along);
+    *index = pf_line_label(layout, position, i);
+    return PENCILFFT_OK;
+}
+
+static void tell_labels(const struct pf_line_layout *layout, int position, int64_t *indices)
+{
+    for (int64_t i = 0; i < pf_line_points(layout, position); i++)
+        indices[i] = pf_line_label(layout, position, i);
+}
+
 /* The questions that both kinds answer from the same members. */
 #define ASKED(name, type)                                                                          \
     PF_TELLS(name##_exchanges, type, int, plan->exchanges)                                         \
@@ -54,27 +72,15 @@ int pencilfft_line_points(pencilfft_line_plan plan, int array, int rank, int64_t
 int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t i, int64_t *index)
 {
     int status = check_question(plan ? &plan->handle : NULL, array, rank, index, "pencilfft_line_index");
-    if (status)
-        return status;
-    const struct pf_line_layout *layout = layout_of(plan, array);
-    int64_t points = pf_line_points(layout, rank);
-    if (i < 0 || i >= points)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_index: point %lld; rank %d holds %lld", (long long)i, rank,
-                       (long long)points);
-    *index = pf_line_label(layout, rank, i);
-    return PENCILFFT_OK;
+    return status ? status : tell_label(layout_of(plan, array), rank, rank, i, "", "pencilfft_line_index", index);
 }
 
 int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices)
 {
     int status = check_question(plan ? &plan->handle : NULL, array, rank, indices, "pencilfft_line_indices");
-    if (status)
-        return status;
-    const struct pf_line_layout *layout = layout_of(plan, array);
-    int64_t points = pf_line_points(layout, rank);
-    for (int64_t i = 0; i < points; i++)
-        indices[i] = pf_line_label(layout, rank, i);
-    return PENCILFFT_OK;
+    if (!status)
+        tell_labels(layout_of(plan, array), rank, indices);
+    return status;
 }
 
 PF_TELLS(pencilfft_line_elements, pencilfft_line_plan, int64_t,
@@ -138,41 +144,30 @@ int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank
     return status;
 }
 
-static int check_axis(int axis, const char *function)
+static int check_axis_question(const struct pencilfft_brick_lines_s *plan, int array, int rank, int axis, const void *result,
+                               const char *function)
 {
-    if (axis < 0 || axis > 2)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: axis %d; axes are 0..2", function, axis);
-    return PENCILFFT_OK;
+    int status = check_question(plan ? &plan->handle : NULL, array, rank, result, function);
+    if (!status && (axis < 0 || axis > 2))
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: axis %d; axes are 0..2", function, axis);
+    return status;
 }
 
 int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index)
 {
-    int status = check_question(plan ? &plan->handle : NULL, array, rank, index, "pencilfft_brick_lines_index");
-    if (!status)
-        status = check_axis(axis, "pencilfft_brick_lines_index");
-    if (status)
-        return status;
-    int position = position_of(plan, axis, rank), after = array == PENCILFFT_OUTPUT;
-    int64_t points = pf_brick_points(plan, axis, after, position);
-    if (i < 0 || i >= points)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_index: point %lld; rank %d holds %lld along %c",
-                       (long long)i, rank, (long long)points, "xyz"[axis]);
-    *index = pf_line_label(&plan->axis[axis].ends[after], position, i);
-    return PENCILFFT_OK;
+    static const char *const along[] = {" along x", " along y", " along z"};
+    int status = check_axis_question(plan, array, rank, axis, index, "pencilfft_brick_lines_index");
+    return status ? status
+                  : tell_label(&plan->axis[axis].ends[array == PENCILFFT_OUTPUT], position_of(plan, axis, rank), rank, i,
+                               along[axis], "pencilfft_brick_lines_index", index);
 }
 
 int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t *indices)
 {
-    int status = check_question(plan ? &plan->handle : NULL, array, rank, indices, "pencilfft_brick_lines_indices");
+    int status = check_axis_question(plan, array, rank, axis, indices, "pencilfft_brick_lines_indices");
     if (!status)
-        status = check_axis(axis, "pencilfft_brick_lines_indices");
-    if (status)
-        return status;
-    int position = position_of(plan, axis, rank), after = array == PENCILFFT_OUTPUT;
-    int64_t points = pf_brick_points(plan, axis, after, position);
-    for (int64_t i = 0; i < points; i++)
-        indices[i] = pf_line_label(&plan->axis[axis].ends[after], position, i);
-    return PENCILFFT_OK;
+        tell_labels(&plan->axis[axis].ends[array == PENCILFFT_OUTPUT], position_of(plan, axis, rank), indices);
+    return status;
 }
 
 PF_TELLS(pencilfft_brick_lines_elements, pencilfft_brick_lines, int64_t, plan->elements)

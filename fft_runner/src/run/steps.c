@@ -42,7 +42,8 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
     struct pf_lane *lane = &m->plan->layout.lane[l];
     struct pf_transfer *t = &lane->transfer[m->backward][joint->exchange];
     const struct pf_exchange *exchange = t->exchange;
-    bool whole = m->alone && t->boxes && !m->plan->chosen.beside && !pf_rounds(m->plan) && !m->plan->request.interleaved;
+    bool whole = m->alone && t->sent.whole && !m->plan->chosen.beside && !pf_rounds(m->plan) &&
+                 !m->plan->request.interleaved;
     bool copied = m->plan->chosen.beside || joint->kept != PF_KEPT_THERE;
     bool own = copied && !exchange->moves_self;
     if ((kind == PF_SYNC && !m->plan->request.sync->wait) || (kind == PF_BEGIN && !exchange->begin) ||
