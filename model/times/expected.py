@@ -48,6 +48,15 @@ class Expected(NamedTuple):
     reason: str = ""
 
 
+def no_range(what: str) -> dict[str, str | None]:
+    """Return the range of a kind of exchange that nobody measured, as JSON values.
+
+    >>> no_range("halos")
+    {'time_range_s': None, 'unmeasured': 'halos not measured'}
+    """
+    return {"time_range_s": None, "unmeasured": f"{what} not measured"}
+
+
 def class_of(network: str, nodes: int, fitted_nodes: int | None = None) -> str:
     """Return the class of an exchange on a network, one of `CLASSES`.
 

@@ -177,7 +177,7 @@ class Value:
         return size_of(self.message_bytes)
 
     def group(self, by_fit: bool) -> tuple[str, int] | None:
-        """The classes that share a range: of `pencilmap.model.times.expected.class_of`, and of the size; None without one."""
+        """The classes that share a range: of `expected.class_of`, and of the size; None without a range."""
         kind, fit = TORUS if self.network == TORUS else SWITCHES, self.fitted_nodes if by_fit else None
         if unmeasured(kind, self.nodes, self.message_bytes, fit, self.fitted_message):
             return None
@@ -306,8 +306,8 @@ def in_class(judged: Iterable[Judged], by_fit: bool, name: str, size: int) -> li
 def error_range(judged: Sequence[Judged], by_fit: bool) -> tuple[float, float] | None:
     """Return the range that holds `OTHERS` of the ratios, each machine with the same weight; None for one machine.
 
-    With fitted figures it is the middle, with public figures it begins at `LEAST_RATIO`. The share is above `LIKELY`, because
-    a machine left out differs more from the others than these among each other.
+    With fitted figures it is the middle, with public figures it begins at `LEAST_RATIO`. The share is above `LIKELY`,
+    because a machine left out differs more from the others than these among each other.
     """
     ratios = [(each.value.machine, each.ratio) for each in judged if each.ratio < FAULT]
     if len({machine for machine, _ in ratios}) < 2:

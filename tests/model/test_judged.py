@@ -88,7 +88,7 @@ def test_a_range_knows_nothing_of_its_own_machine():
 
 
 def test_a_range_holds_a_share_of_the_other_machines_each_with_the_same_weight():
-    """By hand: 20 values of each machine weigh 1/40, so that 95 % end at the second largest, and the middle at the largest."""
+    """By hand: 20 values of each machine weigh 1/40, so that 95 % end at the third largest, and the middle at the next."""
     ratios = {name: [start + 0.01 * k for k in range(20)] for name, start in (("a", 1.0), ("b", 2.0))}
     judged = [Judged(value(name), ratio) for name, some in ratios.items() for ratio in some]
     assert error_range(judged, by_fit=False) == pytest.approx((1.0, 2.17))
@@ -151,8 +151,8 @@ def test_ranges_of_other_machines_hold_85_to_95_percent(predict, by_fit):
     judged = predict(published_values())
     classes = [name for name in CLASSES if any(in_class(judged, by_fit, name, size) for size in SIZES)]
     groups = {(name, size): in_class(judged, by_fit, name, size) for name in classes for size in SIZES}
-    groups |= {name: sum((groups[name, size] for size in SIZES), []) for name in classes}
-    groups |= {size: sum((groups[name, size] for name in classes), []) for size in SIZES}
+    groups |= {part: [each for group, some in groups.items() if part in group for each in some]
+               for part in (*classes, *SIZES)}
     shares = {group: held_share(some) for group, some in {**groups, "all": judged}.items()}
     assert all(85 <= round(100 * share) <= 95 for share in shares.values()), shares
     faults = [each for each in judged if each.ratio >= FAULT]

@@ -73,7 +73,8 @@ def published_values() -> list[Value]:
     machine = load_machine("bluegene-l")
     samples = [each for each in published_samples(machine.name, machine.torus) if isinstance(each.work, ExchangeWork)]
     fitted = split(samples, "every-second")[0]
-    nodes, least = machine.torus.n_nodes, min(each.work.message_bytes for each in fitted)
+    nodes = machine.torus.n_nodes
+    least = min(each.work.message_bytes for each in fitted if isinstance(each.work, ExchangeWork))
     return [*exchange_values(), *(Value("Blue Gene/L", "torus", "alltoallv", nodes, each, each in fitted, nodes, least)
                                   for each in samples)]
 
@@ -114,8 +115,8 @@ def _print(found: dict[str, list[Judged]], wide: bool) -> None:
                     *_rows(some, _nodes), *_rows(some, lambda each: each.value.sample.exchange)]
         print_table(f"measured over predicted, {TITLES[way]}", ["exchanges", *COLUMNS], rows)
         low, high = expected_gain(TORUS, 1, SIZES[-1], 1 if by_fit else None).range or (1.0, 1.0)
-        print_table("the ranges that predictions print; in range: of machines left out", RANGE_COLUMNS, _range_rows(some, by_fit), [
-            f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"])
+        print_table("ranges that predictions print; in range: of machines left out", RANGE_COLUMNS,
+                    _range_rows(some, by_fit), [f"range of a gain: {low:.3g} to {high:.3g} times the predicted gain"])
 
 
 def _range_rows(judged: Sequence[Judged], by_fit: bool) -> Iterator[list[str]]:
