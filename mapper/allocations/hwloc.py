@@ -16,13 +16,14 @@ import numpy as np
 
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.base.node import Node, ranges
-from pencilmap.mapper.formats.lines import Document, read_document, xml_root
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import (
     allowed,
     allowed_memory,
     closest,
     looks_like as looks_like,
     processors,
+    root_of,
     tree_of,
     unit_of_tasks,
 )
@@ -50,7 +51,7 @@ def read_node(name: str | PathLike[str], tasks: int) -> Node:
     """
     document = this_node() if name == THIS and not Path(THIS).exists() else read_document(name)
     with reading(document.label, MapfileError, len(document.text)):
-        root = xml_root(document)
+        root = root_of(document)
         units = tuple(_units(root, document))
         if not units:
             raise document.refuse(NO_CORES)
@@ -81,7 +82,7 @@ def this_node() -> Document:
 
 def find(document: Document) -> Found:
     """Return cores of a node."""
-    root = xml_root(document)
+    root = root_of(document)
     cores = tuple(core for core, _ in _units(root, document))
     if not cores:
         raise document.refuse(NO_CORES)

@@ -253,6 +253,7 @@ REFUSED = {
     "missing": ({"--node": "no.xml"}, "no.xml"),
     "broken": ({"--node": "broken.xml"}, "broken.xml line 3 column 3: is not XML"),
     "no cores": ({"--node": "empty.xml"}, "has no object of type Core or PU"),
+    "no set": ({"--node": "set.xml"}, "set.xml line 2: cpuset: '0x1,zz' is no set of processors such as 0x0000000f"),
     "no processors": ({"--node": "bare.xml", "-f": "hydra", "-t": "1"}, "bare.xml has no numbers of processors"),
 }
 
@@ -264,6 +265,7 @@ def test_impossible_nodes_are_refused(pencilmap, node_file, tmp_path, monkeypatc
     (tmp_path / "broken.xml").write_text("<topology>\n<object>\n</topology>\n")
     (tmp_path / "empty.xml").write_text("<topology><object type='Machine'/></topology>")
     (tmp_path / "bare.xml").write_text("<topology><object type='Machine'><object type='Core'/></object></topology>")
+    (tmp_path / "set.xml").write_text("<topology>\n<object type='Core' cpuset='0x1,zz'/></topology>")
     changed, said = REFUSED[name]
     asked = {"--network": "2", "--node": "node.xml", "-t": "8", "--grid": "1x2", "-f": "openmpi5", "-o": "ranks"} | changed
     status, _, err = pencilmap("map", "--idle", *chain(*asked.items()))
