@@ -13,7 +13,7 @@ from pencilmap.mapper.formats.format import NODE
 from pencilmap.mapper.inside import Inside, Messages, place_inside
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.base.errors import MapfileError
-from pencilmap.model.base.units import amount
+from pencilmap.model.base.units import amount, capitalised
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.placement.grid import decomposition_of, grid_in_words, is_in_words, parse_grid
 from pencilmap.scripts.command_line.pages import FILES
@@ -95,15 +95,19 @@ def sentences(between: Sequence[str], gain: str, file: str, inside: Inside | Non
     """
     if inside is None:
         return list(between)
-    if is_alone(inside):
-        gained = f"{file} gains {inside.gain:.2f}x inside the node (predicted)."
-        return [gained if has_gain(inside) else f"No file is needed: {_nothing(inside)}.", *_amounts(inside)]
     if not has_gain(inside):
-        return [*between, f"Inside the nodes {_nothing(inside)}.", *_amounts(inside)]
+        nothing = f"{_nothing(inside)}."
+        return [capitalised(nothing), *_amounts(inside)] if is_alone(inside) else \
+            [*_between(between), f"Inside the nodes {nothing}", *_amounts(inside)]
+    if is_alone(inside):
+        return [f"{file} gains {inside.gain:.2f}x inside the node (predicted).", *_amounts(inside)]
     said = f"{file} gains {inside.gain:.2f}x inside the nodes, {gain.removesuffix(' faster') or 'nothing'} between them " \
            "(predicted)."
-    rest = [s.replace("No file is needed", "Between the nodes no file is needed", 1) for s in between]
-    return [said, *rest, *_amounts(inside)]
+    return [said, *_between(between), *_amounts(inside)]
+
+
+def _between(said: Sequence[str]) -> list[str]:
+    return [sentence.replace("No file is needed", "Between the nodes no file is needed", 1) for sentence in said]
 
 
 def of_file(between: Sequence[str], file: str, inside: Inside | None) -> list[str]:
@@ -118,10 +122,9 @@ def of_file(between: Sequence[str], file: str, inside: Inside | None) -> list[st
 
 
 def _nothing(inside: Inside) -> str:
-    if inside.gain < 1 - SAME:
-        return f"{inside.order} has {1 / inside.gain:.2f}x fewer bytes times hops"
-    return f"nothing has {1 + SAME:.2f}x fewer bytes times hops than {inside.order}" if inside.found.hop_bytes else \
-        "no rank sends to another"
+    if not inside.first.hop_bytes:
+        return "no rank sends to another"
+    return f"no file is needed if the launcher binds {inside.order}: nothing has {1 + SAME:.2f}x fewer bytes times hops"
 
 
 def _amounts(inside: Inside) -> list[str]:

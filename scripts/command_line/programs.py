@@ -184,7 +184,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
     for sentence in inside.sentences(between, factor(least, most) if has_gain else "", output, inner):
         say(sentence)
     echo()
-    show_launch(launch, form, output, has_gain or inside.has_gain(inner))
+    show_launch(launch, form, output, has_gain or inner is not None)
     echo()
     if is_one and inside.is_alone(inner):
         return

@@ -16,7 +16,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.inside import messages_of, messages_of_program, place_inside
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.graph import graph_text, read_map, run, scotch_is_there
-from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.errors import MachineError
 from pencilmap.model.placement.grid import ProcessGrid, parse_transform
 from pencilmap.model.traffic.program import joined, one_phase, pairs_of
 from tests.mapper.test_program_traffic import halo, random_traffic
@@ -161,7 +161,7 @@ def test_tasks_are_spread_over_the_node(node_file):
         numa = np.bincount(read_node(path, tasks).numa, minlength=8)
         assert sorted(numa.tolist(), reverse=True) == sorted(per_numa, reverse=True)
     assert read_node(path, 2).cores == (tuple(range(32)), tuple(range(32, 64)))
-    with pytest.raises(MapfileError, match="65 tasks per node, but the node has 64 cores"):
+    with pytest.raises(MachineError, match="65 tasks per node, but the node has 64 cores"):
         read_node(path, 65)
 
 
@@ -244,11 +244,14 @@ def test_map_places_a_transform_inside_its_nodes(pencilmap, pencilmap_json, node
     out = pencilmap("map", *asked, "-p", tmp_path / "hosts", "-f", "slurm", "-o", ranks)[1]
     assert re.match(rf"{ranks} gains [0-9.]+x inside the nodes, nothing between them", out)
     out = pencilmap("map", *asked, "-p", "default", "-f", "slurm", "-o", ranks)[1]
-    assert "No file is needed" in out and "Inside the nodes nothing has 1.01x fewer bytes times hops" in out
+    assert "Between the nodes no file is needed" in out
+    assert "Inside the nodes no file is needed if the launcher binds ranks in the order of the cores: nothing has " in out
 
 
 REFUSED = {
     "format": ({"-f": "flux"}, "format flux binds no ranks to cores; with --node write one of "),
+    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of nodes as "
+               "--nodes"),
     "cores": ({"-t": "17"}, "17 tasks per node, but the node has 16 cores"),
     "missing": ({"--node": "no.xml"}, "no.xml"),
     "broken": ({"--node": "broken.xml"}, "broken.xml line 3 column 3: is not XML"),

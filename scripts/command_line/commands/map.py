@@ -152,10 +152,12 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     gained = predictions.factor(*(predictions.gains(best, launch.first) or (None,))) if said.is_faster else ""
     say(*inside.sentences(between, gained, output, inner))
     echo()
-    options.show_launch(how, form, output, (said.has_gain and not inside.is_alone(inner)) or inside.has_gain(inner))
+    options.show_launch(how, form, output, said.has_gain or inner is not None)
     say_lines([*(job_lines(here) if where.among and not here.among else ()), *idle_lines(here, mapping)])
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")
+    if inside.is_alone(inner):
+        return
     echo()
     rows = [predictions.Row(p, launch.first, name) for name, p in ((output, best), *launch.orders)]
     predictions.prediction_table(rows, predictions.title(here), wide)
