@@ -182,8 +182,8 @@ def _axes(shape: Sequence[int], names: Sequence[str], collectives: Sequence[str]
         else list(collectives or ())
     for found, what, other in ((names, "name", ""), (works, "collective", f", or {ANY!r} alone")):
         if len(found) != len(shape):
-            raise GridError(f"a mesh of {'x'.join(map(str, shape))} needs {counted(len(shape), what)}, not {len(found)}; give "
-                            f"one for each axis{other}")
+            raise GridError(f"a mesh of {'x'.join(map(str, shape))} needs {counted(len(shape), what)}, not {len(found)}; "
+                            f"give one for each axis{other}")
     return checked_axes([axis_of(name, size, work) for name, size, work in zip(names, shape, works)])
 
 
