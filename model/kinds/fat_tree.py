@@ -75,8 +75,8 @@ class FatTree(SwitchedNetwork):
 
 
 def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence[Ints], switches: Sequence[int],
-             bandwidth: Rates | Sequence[float] | None = None, *, names: Sequence[Sequence[str]] | None = None,
-             classes: Sequence[str] | None = None, levels: Sequence[str] | None = None) -> FatTree:
+             bandwidth: Rates | Sequence[float] | None = None, *,
+             names: Sequence[Sequence[str]] | None = None) -> FatTree:
     """Build a fat tree from its levels.
 
     Parameters
@@ -95,17 +95,15 @@ def fat_tree(name: str, hosts: Hosts, above: Sequence[Ints], cables_up: Sequence
         See `pencilmap.model.kinds.reading.bandwidths`.
     names : sequence of sequence of str, optional
         For each level, and the top, the names of all switches.
-    classes, levels : sequence of str, optional
-        Names of the classes of cables upwards, and of the levels.
 
     Raises
     ------
     NetworkError
         If the switches of a unit cannot share its cables evenly.
     """
-    classes = classes or ("up", "core", *(f"core{i}" for i in range(2, len(above))))
+    classes = ("up", "core", *(f"core{i}" for i in range(2, len(above))))
     rails = hosts.links > 1 and bool((hosts.switch_of_link[:hosts.links] != hosts.switch_of_link[0]).any())
-    levels = levels or ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
+    levels = ("unit" if rails else "leaf", "pod", *(f"level{i}" for i in range(3, len(above) + 1)))
     above, cables_up = tuple(map(np.asarray, above)), tuple(map(np.asarray, cables_up))
     units = [len(cables) for cables in cables_up] + [1]
     check_size(name, sum(n * each for n, each in zip(units, switches)), sum(int(cables.sum()) for cables in cables_up))

@@ -156,9 +156,9 @@ def best_2d(n: int, ranks: int, factors: Factors = ()) -> Time:
     return min((predicted(n, ranks, grid, factors=factors) for grid in grids), key=lambda item: item.total_s)
 
 
-def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
+def both_decompositions() -> Found:
     """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
-    rows: list[list[Any]] = []
+    n, tasks, rows = 8, 4, list[list[Any]]()
     for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
         result = steps_of(grid, n)
         box = str(result[0][-1])
