@@ -131,10 +131,10 @@ def place_program(where: Question, traffic: Traffic, placements: tuple[str, ...]
     rule = routing_named(name, where.network)
     grid, bound = ProcessGrid(traffic.n_ranks, 1), kind_of(where.network).program_bound(where.site, traffic)
     own, within = _own(where, traffic, name), search_of(effort, seed)
-    mappings = [own]
+    mappings, least = [own], predict_program(own, traffic, name).link_bytes
     for text in placements:
         mapping = _placed(where, traffic, grid, text, rule, within)
-        if text == BEST and not _better(mapping, own, traffic, name):
+        if text == BEST and predict_program(mapping, traffic, name).link_bytes >= least:
             mapping = Mapping(own.network, grid, own.tasks_per_node, own.node_of_rank, own.slot_of_rank, BEST)
         if text != own.name:
             mappings.append(mapping)
@@ -248,10 +248,6 @@ def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:
     others = [default(order, site, grid) for order in site.launch.orders[1:]]
     placements = [launched(site, grid), *others]
     return min(placements, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else placements[0]
-
-
-def _better(mapping: Mapping, own: Mapping, traffic: Traffic, routing: str) -> bool:
-    return predict_program(mapping, traffic, routing).link_bytes < predict_program(own, traffic, routing).link_bytes
 
 
 def _placed(where: Question, traffic: Traffic, grid: ProcessGrid, text: str, rule: Rule, within: Search) -> Mapping:

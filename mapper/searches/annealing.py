@@ -460,7 +460,8 @@ def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats
             lane_norm=zeros(*lanes, kind=float), lane_top=zeros(*lanes, kind=float), norm=zeros(Q * M, kind=float),
             top=zeros(Q * M, kind=float), seen=zeros(*lanes), together=zeros(changes[1], kind=float)),
         before=routed_swaps.Kept(zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float)),
-        random=_random_state(seed), gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf),
+        random=np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64),  # odd, so never 0
+        gain=np.full(1, GAIN), doublings=np.full(1, DOUBLINGS), best=np.full(2, np.inf),
         best_slot=zeros(P))
 
 
@@ -526,7 +527,3 @@ def _units(torus: Any, n_tasks: int, half: Floats) -> Floats:
     """Return half a unit on the m scale, longer for slower dimensions: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
     return half[:, None] * torus.n_nodes / n_tasks * (rates.max() / rates / np.array(torus.cables))
-
-
-def _random_state(seed: int) -> Any:
-    return np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)  # odd, so never 0

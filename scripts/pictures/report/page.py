@@ -25,7 +25,6 @@ from pencilmap.model.base.units import amount, capitalised, could, expected_mill
 from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.placement.grid import Transform
 from pencilmap.model.predict import Prediction
-from pencilmap.model.predict.question import ExchangePrediction
 from pencilmap.model.schedules.schedule import SEQUENCE
 from pencilmap.scripts.pictures import canvas, runs
 from pencilmap.scripts.pictures.canvas import Target
@@ -126,15 +125,11 @@ def _with_nominal(entries: Sequence[Any], cells: Any) -> Iterator[tuple[Any, Any
     for entry in entries:
         for comparison in entry.comparisons:
             if comparison.t_ratio and comparison.stage in entry.prediction.grid.decomposition.names:
-                exchange = entry.prediction.stage(comparison.stage)
-                yield comparison, _slowest_link(entry.prediction.network, exchange), entry.series
+                load, rates = entry.prediction.stage(comparison.stage).load, entry.prediction.network.bandwidth
+                busiest = max(range(len(rates)), key=lambda i: float(load[i]) / rates[i])
+                yield comparison, rates[busiest], entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
     yield from ((cell, rate, label_of(cell)) for cell in cells)
-
-
-def _slowest_link(network: Any, exchange: ExchangePrediction) -> float:
-    """Return the bandwidth in the dimension of the busiest link."""
-    return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
 def _bandwidth_picture(points: Sequence[runs.Point], rate: float, long: bool, stage: str, both_lengths: bool,
