@@ -90,7 +90,7 @@ def with_launcher(question: Question, launcher: str | None, environ: Variables[s
 
 
 def job_of(question: Question, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
-           hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
+           node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
     """Return what the launcher knows besides a placement.
 
     Parameters
@@ -101,19 +101,29 @@ def job_of(question: Question, hosts: str | PathLike[str] | None = None, cores_p
         ``node{node+1}``; names of the list of nodes by default.
     cores_per_task : int
         Slot t is bound to this number of consecutive processors, from t * cores_per_task on.
-    hwloc : path, optional
-        ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
+    node : path, optional
+        ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`; ``this`` for this machine.
     program : str
         The program in the launch line.
     """
-    from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
+    from pencilmap.mapper.allocations.hwloc import read_node
 
     names, _ = _hosts(hosts, question)
     if not (names.is_default or question.site.idle):
         names.names(question.site.allocation.nodes)
     per_host = tasks_of_host(question.tasks_per_node, names)
-    cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
-    return Job(question.site, names, cores * names.per_node, program)
+    cores = () if node else _cores(cores_per_task, per_host) * names.per_node
+    inside = read_node(node, per_host) if node else None
+    if inside and names.is_default and question.network.n_nodes == 1:  # a single node needs no name of its own
+        names = Hosts(question.network, table={0: inside.host or "localhost"})
+    return Job(question.site, names, cores, program, node=inside)
+
+
+def node_cores(node: str | PathLike[str]) -> int:
+    """Return the number of cores of a node, as `job_of` takes it."""
+    from pencilmap.mapper.allocations.hwloc import read_node
+
+    return read_node(node, 1).n_cores
 
 
 def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
@@ -218,22 +228,23 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     described, shape = _network(machine, network, bandwidth, hosts)
     if not 0 <= neighbours <= 1:
         raise MachineError(f"`neighbours` {neighbours} is no part of your traffic; give a number from 0 to 1")
-    if neighbours and (listed_by.count is None or shape.has_coordinates):
-        raise MachineError("`neighbours` counts in the choice of nodes on switches; give their number with `nodes`, or "
-                           "leave it out")
-    if among is not None and (listed_by.count is None or shape.has_coordinates):
-        raise MachineError("`among` lists nodes of a network of switches of which some are chosen; give their number with "
-                           "`nodes`" if listed_by.count is None else f"`among` is for networks of switches; list the usable "
-                           f"nodes of {shape.title} with `nodes`")
-    boxes = torus_boxes(shape, listed_by.count) if listed_by.count and described is None else []
+    if neighbours and (listed_by.count is None or not shape.levels):
+        raise MachineError("`neighbours` counts in the choice of nodes; give their number with `nodes`, or leave it out"
+                           if listed_by.count is None else f"`neighbours` counts on cables that the hosts of a leaf, a "
+                           f"switch or a group share, and {shape.title} has no such units; leave it out")
+    if among is not None and listed_by.count is None:
+        raise MachineError("`among` lists nodes of which some are chosen; give their number with `nodes`")
+    has_holes = among is not None or failed is not None
+    boxes = torus_boxes(shape, listed_by.count) if listed_by.count and described is None and not has_holes else []
     shape = boxes[0] if boxes else shape
-    first = not shape.has_coordinates and 0 < (listed_by.count or 0) < shape.n_nodes + (among is not None)
+    first = (has_holes or not shape.has_coordinates) and 0 < (listed_by.count or 0) < shape.n_nodes + (among is not None)
     if listed_by.count not in (None, shape.n_nodes) and not first:
         if (listed_by.count or 0) > shape.n_nodes:
             raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, fewer than the {listed_by.count} of `nodes`; "
                                  "leave `nodes` out to use them all")
-        raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
-                             "usable nodes in a file, one in each line, and give its name")
+        raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the free "
+                             "nodes in a file, one in each line, and give its name with `among`, or the nodes to take with "
+                             "`nodes`")
     given = {"shape": network, "twists": network, "network": network, "partition": not (network and is_plain(network)),
              "tasks_per_node": tasks_per_node, "link_bandwidth": bandwidth}
     listed = read_table(listed_by.path, shape) if listed_by.path else None
@@ -252,7 +263,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
             job, notes = list(named.values()), (_named_by_job(network, named),)
         if listed and (guess := listed.guess(network)):
             notes = (*notes, guess)
-        free = _free(among, network, failed) if among else _allocation(network, listed, failed, job)
+        free, names_of_free = _free(among, network, failed) if among else (_allocation(network, listed, failed, job), None)
         if count and count > free.n_nodes:
             raise PartitionError(f"{among or network.title} has {free.n_nodes} free nodes, fewer than the {count} of "
                                  "`nodes`")
@@ -260,7 +271,7 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         found = Question(site=site, among=free if count else None, neighbours=Fraction(neighbours),
                         transform=transform, machine=machine, costs=_costs(described, bandwidth),
                         notes=(*_notes(network, described, used, count), *notes, *_tasks_of_job(tasks_of_job)),
-                        hosts=listed.hosts if listed and len(listed.names) == len(listed.nodes) else named or None,
+                        hosts=_all_names(listed) or names_of_free or named or None,
                         decomposition=one, decompositions=CHOSEN if decomposition is None else (one,),
                         robust=robust, halo=planes)
         return with_launcher(found, launcher, environ, names, described)
@@ -420,18 +431,27 @@ def _allocation(network: Network, listed: NodeTable | None, failed: str | None, 
     return allocation.without(_failed(failed, network, listed)) if failed else allocation
 
 
-def _free(among: str | PathLike[str], network: Network, failed: str | None) -> Allocation:
-    """Return the free nodes that a file or a list names, without failed ones; hosts outside of the network are left out."""
-    document, known = hosts_document(among), Hosts(network)
+def _free(among: str | PathLike[str], network: Network, failed: str | None) -> tuple[Allocation, dict[str, int] | None]:
+    """Return the free nodes that a file or a list names, without failed ones, and the names of all if it has them.
+
+    Hosts outside of the network are left out.
+    """
+    document, known, names = hosts_document(among), Hosts(network), None
     hosts = free_hosts(document)
     if hosts is None:
-        nodes = read_table(among, network).nodes
+        listed = read_table(among, network)
+        nodes, names = listed.nodes, _all_names(listed)
     else:
         nodes = np.array([node for name in hosts if (node := known.node(name)) is not None], dtype=np.int64)
         if not len(nodes):
             raise document.refuse(known.why_not(hosts[0]))
     found = Allocation(network, np.unique(nodes))
-    return found.without(np.intersect1d(_failed(failed, network, None), nodes)) if failed else found
+    return found.without(np.intersect1d(_failed(failed, network, None), nodes)) if failed else found, names
+
+
+def _all_names(listed: NodeTable | None) -> dict[str, int] | None:
+    """Return the node of each host if all nodes of a list have names."""
+    return listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
 
 
 def _failed(given: str, network: Network, listed: NodeTable | None) -> ArrayLike:

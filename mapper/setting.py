@@ -154,12 +154,12 @@ class Setting(Question):
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
-            hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
+            node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
         """Return what the launcher knows besides a placement.
 
         Parameters
         ----------
-        hosts, cores_per_task, hwloc, program
+        hosts, cores_per_task, node, program
             As for `pencilmap.mapper.ask.job_of`.
 
         Returns
@@ -171,7 +171,7 @@ class Setting(Question):
         >>> setting(network="4x4", tasks_per_node=2).job(cores_per_task=4).cores
         ('0-3', '4-7')
         """
-        return job_of(self, hosts, cores_per_task, hwloc, program)
+        return job_of(self, hosts, cores_per_task, node, program)
 
 
 def _with_methods(question_of: Callable[P, Question]) -> Callable[P, Setting]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from pencilmap.model.base.arrays import Ints, factorisations
 from pencilmap.model.base.errors import PartitionError
 from pencilmap.model.base.units import counted, plural
 from pencilmap.model.machines.machine import Machine, machine_partitions
-from pencilmap.model.network.network import Network
+from pencilmap.model.network.graph import nested
 from pencilmap.model.network.partition import Partitions, subbox
-from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus, by_x
 from pencilmap.model.network.twisted_torus import logical
 from pencilmap.model.placement.allocation import Allocation
 
 MAX_SHAPES = 20_000
+MOST_BOXES = 2000  # extents of boxes that are tried
 MOST_CHOICES = 24  # numbers of units over which nodes may be spread, all levels together
 FEWEST_CHOICES = 6  # of them for many nodes
 NODES_OF_CHOICES = 3072  # in all numbers together: Frontier's 512 nodes take 2 s of CPU under 6, and 8 s under 24
@@ -109,6 +111,74 @@ def torus_boxes(torus: Any, n_nodes: int) -> list[Torus]:
     return list({alike(box): box for box in [subbox(torus, each.shape) for each in found][::-1]}.values())[::-1]
 
 
+def nested_boxes(torus: Any) -> list[Ints]:
+    """Return the box of each node, for boxes of 2, 4, 8, ... nodes in each dimension that are smaller than the torus.
+
+    >>> [box.tolist() for box in nested_boxes(Torus((2, 4)))]
+    [[0, 0, 0, 0, 1, 1, 1, 1]]
+    """
+    at, found, size = torus.coordinates(np.arange(torus.n_nodes)), list[Ints](), 2
+    while size < max(torus.shape):
+        found.append(np.unique(at // size, axis=0, return_inverse=True)[1].ravel())
+        size *= 2
+    return found
+
+
+def box_choices(free: Allocation, n_nodes: int) -> list[Ints]:
+    """Return choices of some of the free nodes of a torus: of each small box in which there are so many, the first ones.
+
+    A box has up to twice the nodes of the smallest one. Of boxes with the same extents the fullest counts, and none around
+    another one.
+    Cost: sums along all lines for each extents, of which `MOST_BOXES` are tried.
+
+    Parameters
+    ----------
+    free : Allocation
+        Of a network with coordinates.
+    n_nodes : int
+
+    Returns
+    -------
+    list of int array, shape (n_nodes,)
+
+    Examples
+    --------
+    >>> torus = Torus((4, 4))
+    >>> [nodes.tolist() for nodes in box_choices(Allocation(torus, [0, 4, 5, 8, 9, 12]), 4)]
+    [[4, 5, 8, 9], [0, 4, 8, 12]]
+    """
+    torus: Any = free.network
+    nodes, is_free, found = np.sort(free.nodes), np.zeros(torus.n_nodes, dtype=np.int64), dict[tuple[int, ...], Ints]()
+    is_free[nodes] = 1
+    at, boxes = torus.coordinates(nodes), [box for box in product(*(range(1, n + 1) for n in torus.shape))
+                                           if prod(box) >= n_nodes]
+    boxes.sort(key=lambda box: (prod(box), sum(prod(box) / n for n in box)))
+    for box in boxes[:MOST_BOXES]:
+        smallest = next(iter(found), box)
+        if len(found) == MOST_CHOICES or prod(box) > 2 * prod(smallest):
+            break
+        if any(all(a <= b for a, b in zip(small, box)) for small in found):
+            continue
+        inside = is_free.reshape(torus.shape[::-1])
+        for axis, (n, is_ring) in enumerate(zip(box[::-1], torus.wrap[::-1])):  # free nodes of the box that begins at each
+            inside = _runs(inside, axis, n, is_ring)
+        first = int(inside.argmax())
+        if inside.flat[first] >= n_nodes:
+            found[box] = nodes[((at - torus.coordinates(np.array(first))) % torus.shape < box).all(axis=1)][:n_nodes]
+    return list(found.values())
+
+
+def _runs(values: Ints, axis: int, n: int, is_ring: bool) -> Ints:
+    """Return the sums of the n values along an axis that begin at each; 0 for those that leave a line."""
+    values = np.moveaxis(values, axis, 0)
+    more = values[:n - 1] if is_ring else np.zeros_like(values[:n - 1])
+    sums = np.cumsum(np.concatenate([np.zeros_like(values[:1]), values, more]), axis=0)
+    found = sums[n:] - sums[:-n]
+    if not is_ring:
+        found[len(values) - n + 1:] = 0
+    return np.moveaxis(found, 0, axis)
+
+
 def alike(torus: Torus) -> tuple[Any, ...]:
     """Return the properties that decide a time: extents, rings, bandwidths, cables, in any order."""
     rates = torus.bandwidth or (None,) * torus.n_dimensions
@@ -179,7 +249,7 @@ def _within(levels: Sequence[Ints], nodes: Ints, count: int, limits: Sequence[in
     return np.concatenate(chosen)
 
 
-def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
+def slurm_tree(free: Allocation, n_nodes: int, number: Ints | None = None) -> Ints:
     """Return the nodes that Slurm's topology/tree takes, for nodes of one weight.
 
     Leaf after leaf: the first takes the job if it can and has the fewest free nodes, else the leaf in the fullest unit; then
@@ -192,6 +262,8 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
     free : Allocation
         Of a network with levels, whose top switch joins all nodes.
     n_nodes : int
+    number : int array, shape (N,), optional
+        Slurm's number of each node; by default that in the network.
 
     Examples
     --------
@@ -199,8 +271,9 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
     >>> slurm_tree(Allocation(parse("leaves=3,hosts=3,up=1"), [0, 2, 3, 4, 5, 6]), 5).tolist()
     [0, 2, 3, 4, 5]
     """
-    nodes = np.sort(free.nodes)
-    levels = [level.unit[nodes] for level in free.network.levels] + [np.zeros_like(nodes)]
+    nodes = _by_number(free, number)
+    inner = nested(free.network.levels, free.network.n_nodes)
+    levels = [level.unit[nodes] for level in inner] + [np.zeros_like(nodes)]
     above = {int(u): [int(unit[np.argmax(levels[0] == u)]) for unit in levels] for u in np.unique(levels[0])}  # of each leaf
     counts = [np.bincount(unit) for unit in levels]
     far, left, chosen = dict.fromkeys(above, 0), n_nodes, list[Ints]()
@@ -236,7 +309,7 @@ def slurm_tree(free: Allocation, n_nodes: int) -> Ints:
     return np.sort(np.concatenate(chosen))
 
 
-def slurm_dragonfly(free: Allocation, n_nodes: int) -> Ints:
+def slurm_dragonfly(free: Allocation, n_nodes: int, number: Ints | None = None) -> Ints:
     """Return the nodes that Slurm's topology/tree takes with TopologyParam=dragonfly.
 
     They are of the leaf with most free nodes if the job fits there, else of all leaves in turn.
@@ -247,7 +320,7 @@ def slurm_dragonfly(free: Allocation, n_nodes: int) -> Ints:
     >>> slurm_dragonfly(free, 2).tolist(), slurm_dragonfly(free, 5).tolist()
     ([3, 4], [0, 2, 3, 4, 6])
     """
-    nodes = np.sort(free.nodes)
+    nodes = _by_number(free, number)
     leaf = free.network.levels[0].unit[nodes]
     fullest = int(np.bincount(leaf).argmax())
     if np.count_nonzero(leaf == fullest) >= n_nodes:
@@ -258,7 +331,7 @@ def slurm_dragonfly(free: Allocation, n_nodes: int) -> Ints:
     return np.sort(nodes[order][np.argsort(turn, kind="stable")][:n_nodes])
 
 
-def slurm_flat(free: Allocation, n_nodes: int) -> Ints:
+def slurm_flat(free: Allocation, n_nodes: int, number: Ints | None = None) -> Ints:
     """Return the nodes that Slurm takes without a topology: the first of the shortest run of numbers with room for all.
 
     If no run has room, the longest one is taken whole, and so on.
@@ -269,8 +342,9 @@ def slurm_flat(free: Allocation, n_nodes: int) -> Ints:
     >>> slurm_flat(free, 2).tolist(), slurm_flat(free, 4).tolist()
     ([6, 7], [0, 2, 3, 4])
     """
-    nodes = np.sort(free.nodes)
-    runs, chosen = np.split(nodes, np.flatnonzero(np.diff(nodes) > 1) + 1), list[Ints]()
+    nodes = _by_number(free, number)
+    gaps = np.diff(nodes if number is None else number[nodes]) > 1
+    runs, chosen = np.split(nodes, np.flatnonzero(gaps) + 1), list[Ints]()
     while n_nodes:
         best = min(runs, key=lambda run: len(run) if len(run) >= n_nodes else len(nodes) - len(run) + len(nodes))
         chosen.append(best[:n_nodes])
@@ -279,14 +353,24 @@ def slurm_flat(free: Allocation, n_nodes: int) -> Ints:
     return np.sort(np.concatenate(chosen))
 
 
-def in_words(network: Network, nodes: Ints) -> str:
+def _by_number(free: Allocation, number: Ints | None) -> Ints:
+    """Return the free nodes in the order of their numbers, by default those in the network."""
+    return np.sort(free.nodes) if number is None else free.nodes[np.argsort(number[free.nodes])]
+
+
+def in_words(network: Any, nodes: Ints) -> str:
     """Return a choice of nodes in words: how many of how many units.
 
     >>> from pencilmap.model.kinds.fat_tree import parse
     >>> tree = parse("leaves=4,hosts=4,up=2")
     >>> in_words(tree, np.array([0, 1, 4, 5])), in_words(tree, np.arange(3)), in_words(tree, np.arange(6))
     ('2 nodes of each of 2 leaves', '3 nodes of one leaf', '2 to 4 nodes of each of 2 leaves')
+    >>> in_words(Torus((4, 4)), np.array([0, 3, 4]))
+    '3 nodes of box 2x2 at 3-0'
     """
+    if network.has_products:
+        first, spans = zip(*(_span(*line) for line in zip(network.coordinates(nodes).T, network.shape, network.wrap)))
+        return f"{counted(len(nodes), 'node')} of box {by_x(spans)} at {'-'.join(map(str, first))}"
     words = ""
     for level in network.levels:
         unit = level.unit[nodes]
@@ -299,3 +383,11 @@ def in_words(network: Network, nodes: Ints) -> str:
         elif level.count > 1 and len(level.name) > 1:  # lines of HyperX have the names of its dimensions
             words += f", in {counted(len(used), level.name)}"
     return words or counted(len(nodes), "node")
+
+
+def _span(at: Ints, n: int, is_ring: bool) -> tuple[int, int]:
+    """Return the beginning and length of the shortest run of a line or ring of n nodes in which some positions are."""
+    used = np.unique(at)
+    gaps = np.diff(used, prepend=used[-1] - n)
+    first = int(gaps.argmax()) if is_ring else 0
+    return int(used[first]), int(n + 1 - gaps[first]) if is_ring else int(used[-1] - used[0] + 1)

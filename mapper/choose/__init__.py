@@ -7,7 +7,7 @@ Cost: milliseconds for each grid, then a budget of evaluations; the budget alone
 on any machine. A time limit only cuts the search short.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,6 +38,7 @@ LONGEST_RING = 256   # nodes: longer rings have too many digit patterns, so such
 TOP = {"quick": 3, "normal": 10, "long": 30}  # shapes
 BEFORE_SEARCH = 0.4  # share of the progress of a plan with searches
 EXCHANGED = 2        # grids with other exchanges
+SAME = 1e-9
 MANY_NODES = 512  # from which each routing rule of several is reported
 
 
@@ -185,8 +186,8 @@ def plan(where: Question, *, by: str = TRANSFORM, effort: str = "normal",
             found = wanted.searched(found, within)
     own = _on_own_nodes(wanted, where, found, within)
     ranking = wanted.without_file(wanted.or_launched([*found, *own.values()], top or TOP[effort]))
-    if where.neighbours:
-        ranking.sort(key=lambda choice: beside(choice.where, choice.placed, where.neighbours) or choice.prediction.cost)
+    if own:
+        ranking = _kindest(where, ranking, {choice.kind for choice in own.values()})
     by_kind = {choice.kind: choice for choice in reversed(ranking)}
     return Plan(where, tuple(ranking), by, effort, within.cut_short, left_out,
                 {name: by_kind[choice.kind] for name, choice in own.items()})
@@ -269,6 +270,22 @@ def _on_own_nodes(wanted: Wanted, where: Question, found: list[Choice], within: 
         if same:
             own[name] = wanted.ranked(same)[0]
     return own
+
+
+def _kindest(where: Question, ranking: list[Choice], own: Container[object]) -> list[Choice]:
+    """Return the choices of nodes by their cost beside the neighbours.
+
+    Of equally good ones the first is the one that busy neighbours slow least, then the scheduler's own.
+    """
+    def cost(choice: Choice, share: Fraction = where.neighbours) -> Any:
+        return (share and beside(choice.where, choice.placed, share)) or choice.worth
+
+    if where.neighbours:
+        ranking.sort(key=cost)
+    best = ranking[0]
+    same = [choice for choice in ranking if choice.key[2:] == best.key[2:] and cost(choice) <= cost(best) * (1 + SAME)]
+    first = min(same, key=lambda choice: (round(float(cost(choice, Fraction(1))), 6), choice.kind not in own))
+    return [first, *(choice for choice in ranking if choice is not first)]
 
 
 def _on_shape(question: Question, shape: Question) -> Question:

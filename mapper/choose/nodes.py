@@ -1,4 +1,4 @@
-"""Which of the free nodes: the sites that a plan tries on hosts on switches, the scheduler's own, and a bound over all."""
+"""Which of the free nodes: the sites that a plan tries, the scheduler's own, and a bound over all."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -7,17 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose.choices import Choice
+from pencilmap.mapper.formats.hostlist import sorted_by_slurm
 from pencilmap.mapper.place import place
 from pencilmap.mapper.programs import place_program
 from pencilmap.mapper.seeds.graph import halves
-from pencilmap.mapper.shapes import by_port, node_choices, slurm_dragonfly, slurm_flat, slurm_tree
+from pencilmap.mapper.shapes import (
+    box_choices,
+    by_port,
+    in_words,
+    nested_boxes,
+    node_choices,
+    slurm_dragonfly,
+    slurm_flat,
+    slurm_tree,
+)
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.bounds.cuts import Crossing
-from pencilmap.model.kinds import kind_of
-from pencilmap.model.placement.allocation import Allocation, Placement
+from pencilmap.model.kinds import default_routing, kind_of, routing
+from pencilmap.model.kinds.graph import of_torus
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import Allocation, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid
 from pencilmap.model.predict import answer
+from pencilmap.model.predict.certificates import lower_bound
 from pencilmap.model.predict.question import Question
 from pencilmap.model.predict.ranking import worth
 from pencilmap.model.traffic.exchange import exchanges
@@ -39,9 +53,20 @@ def own_choices(question: Question) -> dict[str, Question]:
         rules["topology/tree"] = slurm_tree
     if any(level.name == "group" for level in question.network.levels):
         rules["topology/tree with TopologyParam=dragonfly"] = slurm_dragonfly
-    taken = {name: rule(free, question.site.allocation.n_nodes) for name, rule in rules.items()}
+    number = _numbers_of_slurm(question)
+    taken = {name: rule(free, question.site.allocation.n_nodes, number) for name, rule in rules.items()}
     same = {nodes.tobytes(): [name for name in taken if np.array_equal(taken[name], nodes)] for nodes in taken.values()}
     return {" or ".join(names): question.on(taken[names[0]]) for names in same.values()}
+
+
+def _numbers_of_slurm(question: Question) -> Ints | None:
+    """Return the number of each node in Slurm's table, which has the order of the names; None if they are not all known."""
+    names = Hosts(question.network, hosts=question.hosts)
+    if names.are_made_up or len(names.table or ()) < question.network.n_nodes:
+        return None
+    known = names.names(np.arange(question.network.n_nodes))
+    place = {name: i for i, name in enumerate(sorted_by_slurm(known))}
+    return np.array([place[name] for name in known])
 
 
 def sites(question: Question, grid: ProcessGrid) -> list[Question]:
@@ -52,8 +77,9 @@ def sites(question: Question, grid: ProcessGrid) -> list[Question]:
     if question.among is None:
         return [question.alone]
     free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
-    proved = [] if grid.n_tasks < question.n_slots else [
-        kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours)[1]]
+    proved = [] if grid.n_tasks < question.n_slots or _torus_of(question.network)[0].has_products else [
+        kind_of(question.network).of_choices(free, n_nodes, _sizes(grid)[0], question.neighbours,
+                                             parts_of(question.network))[1]]
     return _best_sites(question, lambda here: _of_launch_order(here, grid), proved)
 
 
@@ -67,15 +93,45 @@ def sites_of_program(question: Question, traffic: Traffic) -> list[Question]:
 
 def _best_sites(question: Question, cost: Callable[[Question], Any], more: Iterable[Ints]) -> list[Question]:
     """Return the question on the scheduler's own choices, on choices of the least cost, and on some more nodes."""
-    own, free, network = own_choices(question), question.among, question.network
+    own, free, network, n_nodes = own_choices(question), question.among, question.network, question.site.allocation.n_nodes
     assert free is not None
-    levels = [level.unit[:network.n_nodes] for level in network.levels] or halves(network)
+    levels = [part[:network.n_nodes] for part in parts_of(network)]
     port = next((found[1] for rule in kind_of(network).rules if (found := rule.make("").ports(network))), None)
-    tried = [question.on(nodes) for nodes in node_choices(free, question.site.allocation.n_nodes, levels, port)]
+    tried = [question.on(nodes) for nodes in _in_boxes(free, n_nodes) or node_choices(free, n_nodes, levels, port)]
     tried.sort(key=cost)
-    most = max(1, min(MOST_SITES, NODES_OF_SITES // question.site.allocation.n_nodes))
+    most = max(1, min(MOST_SITES, NODES_OF_SITES // n_nodes))
     tried[most:] = [question.on(_ports_apart(free, port, nodes) if network.levels else nodes) for nodes in more]
-    return list({_counts(here, levels): here for here in (*tried[::-1], *own.values())}.values())[::-1]
+    different = dict[Any, Question]()
+    for here in (*own.values(), *tried):
+        different.setdefault((_counts(here, levels), cost(here)), here)
+    return list(different.values())
+
+
+def parts_of(network: Network) -> Sequence[Ints]:
+    """Return nested parts of the vertices of a network, the smallest first: its units, boxes of a torus, else halves."""
+    if network.levels:
+        return [level.unit for level in network.levels]
+    there, node = _torus_of(network)
+    return [box[node] for box in nested_boxes(there)] if there.has_coordinates else halves(network)
+
+
+def _torus_of(network: Network) -> tuple[Network, Ints]:
+    """Return the torus that a network was recognised as, or the network itself, and there the node of each host."""
+    site = of_torus(Site(network))
+    return site.network, site.allocation.nodes
+
+
+def _in_boxes(free: Allocation, n_nodes: int) -> list[Ints]:
+    """Return choices of free nodes in small boxes of a torus, which use few links of others; [] on another network."""
+    there, node = _torus_of(free.network)
+    boxes = box_choices(Allocation(there, node[free.nodes]), n_nodes) if there.has_products else []
+    return [np.sort(np.argsort(node)[nodes]) for nodes in boxes]
+
+
+def words_of_choice(network: Network, nodes: Ints) -> str:
+    """Return a choice of nodes in words: how many of how many units, or of a box of a torus."""
+    there, node = _torus_of(network)
+    return in_words(there, node[nodes])
 
 
 def _of_launch_order(here: Question, grid: ProcessGrid) -> float | Fraction:
@@ -94,7 +150,8 @@ def beside(here: Question, placed: Placement, share: Fraction) -> Fraction | Non
 
     None if that is not known on this network.
     """
-    return kind_of(here.network).beside(placed.mapping(), exchanges(placed.grid, here.transform), share)
+    rule = routing(here.routing or default_routing(here.network), here.network)
+    return kind_of(here.network).beside(placed.mapping(), exchanges(placed.grid, here.transform), share, rule)
 
 
 def break_even(first: Choice, second: Choice) -> Fraction | None:
@@ -133,8 +190,11 @@ def bound_of_choices(question: Question, grid: ProcessGrid) -> Fraction:
         return Fraction(0)
     free, n_nodes = replace(question.site, allocation=question.among), question.site.allocation.n_nodes
     smallest = Crossing(grid, question.transform).smallest
-    share = question.neighbours
-    return max(kind_of(question.network).of_choices(free, n_nodes, sizes, share)[0] for sizes in _sizes(grid)) * smallest
+    kind, share, parts = kind_of(question.network), question.neighbours, parts_of(question.network)
+    of_parts = max(kind.of_choices(free, n_nodes, sizes, share, parts)[0] for sizes in _sizes(grid)) * smallest
+    if question.network.levels:
+        return of_parts
+    return max(of_parts, lower_bound(replace(free, idle=True), grid, question.transform, brief=True).value)
 
 
 def _sizes(grid: ProcessGrid) -> list[tuple[int, int]]:

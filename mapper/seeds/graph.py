@@ -22,7 +22,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from math import inf
@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
-from pencilmap.mapper.seeds import Seeds, Twin
+from pencilmap.mapper.seeds import Seeds, Twin, twin_on
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
+from pencilmap.model.kinds.graph import of_torus
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -231,7 +231,7 @@ class Divider(NamedTuple):
 
 @lru_cache(maxsize=32)
 def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
-    """Return the part of each host after each division, from the smallest parts to the largest; the parts are nested.
+    """Return the part of each vertex after each division, from the smallest parts to the largest; the parts are nested.
 
     Examples
     --------
@@ -251,9 +251,9 @@ def halves(network: Any, divider: str = "networkx") -> tuple[Ints, ...]:
     parts, found = [np.arange(V)], []
     while max(np.count_nonzero(part < N) for part in parts) > 2:
         parts = [half for part in parts for half in _divided(part, cables, N, places)]
-        unit = np.empty(N, dtype=np.int64)
+        unit = np.empty(V, dtype=np.int64)
         for number, part in enumerate(parts):
-            unit[part[part < N]] = number
+            unit[part] = number
         found.append(unit)
     return tuple(found[::-1])
 
@@ -338,7 +338,7 @@ DIVIDERS = (
 
 class _TorusGraphSeeds(Seeds):
     def twin(self, site: Site) -> Twin:
-        return Twin(of_torus(site), in_order(site), partial(on_graph, graph=site.network))  # type: ignore[arg-type]
+        return twin_on(site, of_torus(site))
 
 
 SEEDS = _TorusGraphSeeds()

@@ -21,15 +21,26 @@ MOST_LENGTHS = 1000  # of the rows that are tried; between two of them the bound
 MOST_STEPS = 20_000_000  # of an exact frontier, of which each number of hosts has its own
 SAME = 1e-12
 
-Levels = Sequence[tuple[Ints, list[Fraction]]]
+
+class Cables(NamedTuple):
+    """The units of a level, with the cables that leave them."""
+
+    unit: Ints                #: int array, shape (N,); unit of each node
+    capacity: list[Fraction]  #: of each unit
+    shared: list[Fraction]    #: the part of it that only hosts of the unit load, which the other hosts share
 
 
 class Group(NamedTuple):
     """Units of a level that are alike: with the same cables, around units that are alike."""
 
     capacity: Fraction
+    shared: Fraction
     hosts: int               #: if others share the cables, hosts of a unit, free or not
     inside: tuple[int, ...]  #: group of each unit of the level below
+
+    def across(self, n: int, share: Fraction) -> Fraction:
+        """Return the cables that n hosts of the job have."""
+        return self.capacity - self.shared * (1 - own_share(n, self.hosts, share))
 
 
 def own_share(n: int, hosts: int, share: Fraction) -> Fraction:
@@ -48,8 +59,8 @@ class Supply:
     ----------
     site : Site
         Its usable nodes are the free ones.
-    levels : sequence of (int array, list of Fraction)
-        For each level, the hosts first, the unit of each node, and the cables that leave each unit.
+    levels : sequence of Cables
+        The hosts first.
     n_nodes : int
         Nodes of the job.
     sizes : (int, int)
@@ -58,26 +69,26 @@ class Supply:
         What each other host of a unit sends, as a part of what a host of the job sends.
     """
 
-    def __init__(self, site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int], share: Fraction) -> None:
+    def __init__(self, site: Site, levels: Sequence[Cables], n_nodes: int, sizes: tuple[int, int], share: Fraction) -> None:
         self.site, self.n_nodes = site, n_nodes
         self.units = list[Ints]()             #: for each level the unit of each free host
         self.groups = list[list[Group]]()     #: for each level the different groups
         self.group_of = list[list[int]]()     #: for each level the group of each unit
-        for of_node, capacity in levels:
+        for of_node, capacity, shared in levels:
             used, unit = np.unique(of_node[site.allocation.nodes], return_inverse=True)
             inside = self._inside(unit, len(used))
             if inside is not None:
                 hosts = np.bincount(of_node) if share and self.units else np.zeros(int(used.max()) + 1, dtype=np.int64)
-                every = [Group(capacity[u], int(hosts[u]), tuple(self.group_of[-1][i] for i in some) if self.units else ())
+                inner = self.group_of[-1] if self.units else []
+                every = [Group(capacity[u], shared[u], int(hosts[u]), tuple(sorted(inner[i] for i in some)))
                          for u, some in zip(used.tolist(), inside)]
-                every = [group._replace(inside=tuple(sorted(group.inside))) for group in every]
                 self.groups.append(list(dict.fromkeys(every)))
                 self.group_of.append([self.groups[-1].index(group) for group in every])
                 self.units.append(unit)
         T, N, sizes = site.tasks_per_node, site.network.n_nodes, (min(sizes), max(sizes))
         most = [min(n_nodes, int(np.bincount(unit).max())) for unit in self.units]
         #: for each level and group, the frontier of each number of hosts, from 1 on
-        self.curves = [[[lengths_across(sizes, n * T, group.capacity * own_share(n, group.hosts, share), N, MOST_STEPS)
+        self.curves = [[[lengths_across(sizes, n * T, group.across(n, share), N, MOST_STEPS)
                          for n in range(1, n_most + 1)]
                         for group in groups if group.capacity] for groups, n_most in zip(self.groups, most)]
 
@@ -154,7 +165,7 @@ class Supply:
         return counts
 
 
-def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int, int],
+def least_of_choices(site: Site, levels: Sequence[Cables], n_nodes: int, sizes: tuple[int, int],
                      share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
     """Return a bound on the sum of both lengths of any placement on any nodes, and nodes that may reach it.
 
@@ -162,8 +173,8 @@ def least_of_choices(site: Site, levels: Levels, n_nodes: int, sizes: tuple[int,
     ----------
     site : Site
         Its usable nodes are those that may be chosen.
-    levels : sequence of (int array, list of Fraction)
-        See `Supply`.
+    levels : sequence of Cables
+        The hosts first.
     n_nodes : int
         Nodes of the job, all of whose slots have a task of an even grid.
     sizes : (int, int)

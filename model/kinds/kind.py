@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.bounds.choices import Cables, least_of_choices
 from pencilmap.model.bounds.cuts import MOST_STEPS, Crossing, Cut, Room, across_cuts, cuts_of_graph
 from pencilmap.model.bounds.graph_cuts import all_to_all_cuts, cables_of, exchange_bound, program_bound, whole_bound
 from pencilmap.model.network.graph import GraphNetwork
@@ -32,6 +33,7 @@ from pencilmap.model.traffic.program import Traffic
 
 MOST_NODES = 2048  # above this number distances between all nodes are not summed
 BRIEF_STEPS = 20_000_000  # of an exact frontier of a brief bound
+FINEST = 1 << 20  # parts of a cable of which a capacity is a whole number
 
 Bound = tuple[Fraction, str]  # value, argument
 Rows = tuple[tuple[int, ...], ...]
@@ -201,8 +203,8 @@ class Kind:
         yield from across_cuts(site.network.n_nodes, self.cuts(site, grid), sizes, rows, columns,
                                BRIEF_STEPS if brief else MOST_STEPS)
 
-    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int],
-                   share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int], share: Fraction = Fraction(0),
+                   parts: Sequence[Ints] = ()) -> tuple[Fraction, Ints]:
         """Return a bound on the sum of both lengths on any choice of usable nodes, for even blocks on all slots.
 
         Parameters
@@ -214,18 +216,27 @@ class Kind:
             Tasks of a row and of a column.
         share : Fraction
             What each other host of a unit sends, as a part of what a host of the job sends.
+        parts : sequence of int array, shape (V,)
+            On networks without units, nested parts of the vertices to cut, the smallest first: the part of each vertex.
 
         Returns
         -------
         (Fraction, int array, shape (n_nodes,))
-            The bound, 0 if none is known, and nodes that may reach it.
+            The bound, and nodes that may reach it.
         """
-        return Fraction(0), site.allocation.nodes[:n_nodes]
+        arcs, levels = site.network.arcs(), list[Cables]()
+        for unit in (np.arange(arcs.n_vertices), *parts):
+            n, leaves = int(unit.max()) + 1, unit[arcs.source] != unit[arcs.target]
+            cables = np.minimum(*(np.bincount(unit[ends[leaves]], arcs.capacity[leaves], n)
+                                  for ends in (arcs.source, arcs.target)))
+            capacity = [Fraction(each).limit_denominator(FINEST) for each in cables.tolist()]
+            levels.append(Cables(unit[:site.network.n_nodes], capacity, [Fraction(0)] * n))
+        return least_of_choices(site, levels, n_nodes, sizes)
 
-    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction) -> Fraction | None:
+    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction, rule: Rule) -> Fraction | None:
         """Return the sum of the longest lengths if each other host of a unit sends a share of what a host of the job sends.
 
-        The cables of a unit are shared by all that its hosts send. None if that is not known.
+        The cables of a unit are shared by all that its hosts send. None if the network has no units.
         """
         return None
 

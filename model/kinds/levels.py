@@ -10,10 +10,10 @@ import numpy as np
 
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.bounds import cuts
-from pencilmap.model.bounds.choices import least_of_choices, own_share
+from pencilmap.model.bounds.choices import Cables, least_of_choices
 from pencilmap.model.bounds.cuts import ABOUT, Room, across_cuts, least_columns, lengths_across, rounded_down
 from pencilmap.model.kinds.kind import Bound, Kind
-from pencilmap.model.network.graph import HOST, SwitchedNetwork
+from pencilmap.model.network.graph import HOST, SwitchedNetwork, nested
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -21,7 +21,7 @@ from pencilmap.model.routing.routes import MOST_ENTRIES, Legs, Routes, joined, r
 from pencilmap.model.routing.rule import Rule
 from pencilmap.model.routing.shortest_path import EACH_HOP, SHORTEST_PATH, ShortestPath
 from pencilmap.model.traffic.exchange import Exchange, Traffic, summed, together, traffic_within
-from pencilmap.model.traffic.loads import LinkLoads, kept, m_scale, without_rounding
+from pencilmap.model.traffic.loads import LinkLoads, kept, known_loads, m_scale, without_rounding
 
 # Traffic between units of hosts by counting the members of each group in each unit, without a list of messages.
 #
@@ -320,28 +320,28 @@ class LevelKind(Kind):
         bounds = [(room.load(some), f"all-to-all across {name}") for (some, name), load in zip(cuts, about) if load >= near]
         return [max([(Fraction(0), "none: no traffic crosses a unit"), *bounds])]
 
-    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int],
-                   share: Fraction = Fraction(0)) -> tuple[Fraction, Ints]:
+    def of_choices(self, site: Site, n_nodes: int, sizes: tuple[int, int], share: Fraction = Fraction(0),
+                   parts: Sequence[Ints] = ()) -> tuple[Fraction, Ints]:
         """Return the bound by the units of all levels together."""
-        levels = [(of_node, capacity) for _, of_node, capacity in levels_of(site.network)]
+        shared = shared_cables(site.network) if share else None
+        levels = [Cables(of_node, capacity, shared[i] if shared else [Fraction(0)] * len(capacity))
+                  for i, (_, of_node, capacity) in enumerate(levels_of(site.network))]
         return least_of_choices(site, levels, n_nodes, sizes, share)
 
-    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction) -> Fraction | None:
-        """Return the lengths on the cables of all units, which are all cables if loads follow from counts."""
-        network, node = mapping.network, mapping.node_of_rank
-        if not self.counts_suffice or network.ends_per_node > 1:
-            return None
-        found, used = Fraction(0), np.unique(node)
+    def beside(self, mapping: Mapping, exchanges: Sequence[Exchange], share: Fraction, rule: Rule) -> Fraction | None:
+        """Return the lengths on all links: those of a level have the share of a unit at one of their ends."""
+        network, arcs = mapping.network, mapping.network.arcs()
+        level, used, found = level_of_link(network), np.unique(mapping.node_of_rank), Fraction(0)
+        part = np.ones(len(level))
+        for number, units in enumerate(network.levels, 1):
+            some, n = level == number, int(units.unit.max()) + 1
+            own, hosts = (np.bincount(units.unit[nodes], minlength=n) for nodes in (used, np.arange(network.n_nodes)))
+            of_unit = np.append(np.where(own > 0, own / np.maximum(own + float(share) * (hosts - own), 1e-9), 1), 1.0)
+            part[some] = np.minimum(*(of_unit[units.unit[ends[some]]] for ends in (arcs.source, arcs.target)))
         for exchange in exchanges:
-            longest = Fraction(0)
-            for name, of_node, capacity in levels_of(network):
-                n = len(capacity)
-                sent = np.maximum(*crossing(exchange, node, of_node, n))[:, 0]
-                own, hosts = np.bincount(of_node[used], minlength=n), np.bincount(of_node, minlength=n)
-                for i in np.flatnonzero(sent).tolist():
-                    part = Fraction(1) if name == HOST_CUT else own_share(int(own[i]), int(hosts[i]), share)
-                    longest = max(longest, int(sent[i]) / (capacity[i] * part))
-            found += m_scale(longest, network, exchange.total_bytes)
+            loads = known_loads(network, exchange, mapping.ends, rule)
+            lengths = loads.bytes().reshape(-1)[arcs.index] / (arcs.capacity * part)
+            found += m_scale(float(lengths.max(initial=0.0)), network, exchange.total_bytes)
         return found
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
@@ -373,6 +373,32 @@ def units_of(network: SwitchedNetwork) -> tuple[Units, ...]:
             matrix = flat.astype(float).reshape(n, n)
         found.append(Units(level.name, level.unit[:N], leaving, matrix))
     return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def level_of_link(network: SwitchedNetwork) -> Ints:
+    """Return the number of the highest level between whose units each link is, from 1 on; 0 for links of hosts.
+
+    If units have no whole units of the level below, as lines of switches that cross, the lowest level alone counts.
+    """
+    arcs, N = network.arcs(), network.n_nodes
+    found, between = np.zeros(len(arcs.source), dtype=np.int64), (arcs.source >= N) & (arcs.target >= N)
+    for number, level in enumerate(nested(network.levels, N), 1):
+        found[between & (level.unit[arcs.source] != level.unit[arcs.target])] = number
+    return found
+
+
+def shared_cables(network: Any) -> list[list[Fraction]]:
+    """Return for each level, the hosts first, the capacity of the links of this level that leave each unit."""
+    arcs, kind, weights = network.arcs(), network.class_of_link, link_weights(network)
+    found = [[Fraction(0)] * network.n_nodes]
+    for number, level in enumerate(network.levels, 1):
+        unit = level.unit[arcs.source]
+        some = (level_of_link(network) == number) & (unit >= 0)
+        count = np.zeros((int(level.unit.max()) + 1, len(weights)), dtype=np.int64)
+        np.add.at(count, (unit[some], kind[some]), 1)
+        found.append([sum((n / weight for n, weight in zip(row, weights) if n), Fraction(0)) for row in count.tolist()])
+    return found
 
 
 def _by_cables(network: SwitchedNetwork, leaving: Ints) -> Iterator[tuple[int, Fraction, Ints]]:

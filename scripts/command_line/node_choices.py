@@ -6,16 +6,25 @@ from fractions import Fraction
 from os.path import exists
 from typing import Any
 
+import click
 import numpy as np
 
+from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import Plan
 from pencilmap.mapper.choose.choices import Choice, site_key
-from pencilmap.mapper.choose.nodes import beside, bound_of_choices, break_even, own_choices, sites_of_program, with_tasks
-from pencilmap.mapper.formats.hostlist import folded_hosts
+from pencilmap.mapper.choose.nodes import (
+    beside,
+    bound_of_choices,
+    break_even,
+    own_choices,
+    sites_of_program,
+    with_tasks,
+    words_of_choice,
+)
+from pencilmap.mapper.formats.hostlist import folded_hosts, sorted_by_slurm
 from pencilmap.mapper.placements import BEST
 from pencilmap.mapper.programs import place_program, traffic_of
-from pencilmap.mapper.shapes import in_words
 from pencilmap.model.base.units import counted
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.certificates import certificate
@@ -29,14 +38,23 @@ SLURM, QUIET = "Slurm", "if other jobs are quiet"
 
 def words_of_nodes(where: Question) -> str:
     """Return the usable nodes in words: how many of how many leaves, and which if the network has no leaves."""
-    words, hosts = in_words(where.network, where.site.allocation.nodes), host_list(where)
+    words, hosts = words_of_choice(where.network, where.site.allocation.nodes), host_list(where)
     short = hosts if len(hosts) <= MOST_LETTERS else f"{hosts[:MOST_LETTERS]}..."
-    return words if where.network.levels else f"{words} {short}"
+    return words if where.network.levels or " box " in words else f"{words} {short}"
 
 
 def host_list(where: Question) -> str:
-    """Return the names of the usable nodes as a list of hosts."""
-    return folded_hosts(_names(where))
+    """Return the names of the usable nodes as a list of hosts, in Slurm's order."""
+    return folded_hosts(sorted_by_slurm(_names(where)))
+
+
+def map_words(where: Question) -> list[str]:
+    """Return the words with which `map` takes the usable nodes: those of a torus by coordinates, names from `--among`."""
+    among = click.get_current_context().params.get("among")
+    if among is None or not where.hosts:
+        return ["--nodes", shell.word(folded_hosts(_names(where)))]
+    return ["--nodes", shell.word(folded_hosts(Hosts(where.network).names(where.site.allocation.nodes))),
+            "--hosts", shell.word(among)]
 
 
 def choice_sentences(found: Plan) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import random
 from fractions import Fraction
-from itertools import product as cartesian
+from itertools import combinations, permutations, product as cartesian
 
 import numpy as np
 import pytest
@@ -17,8 +17,9 @@ from pencilmap.mapper.place import place
 from pencilmap.mapper.shapes import node_choices, slurm_tree, torus_boxes
 from pencilmap.model.base.errors import MachineError, MapfileError, PartitionError
 from pencilmap.model.kinds import kind_of, network_named
-from pencilmap.model.placement.allocation import Allocation, Site
-from pencilmap.scripts.command_line.node_choices import words_of_nodes
+from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.predict import answer
+from pencilmap.scripts.command_line.node_choices import SCHEDULERS, words_of_nodes
 
 TREES = ((4, 4, (2, 4)), (5, 4, (3, 3)), (6, 4, (2, 4)), (5, 3, (2, 3)))  # leaves, hosts, grid
 CABLES = (4, 2, 1)
@@ -281,3 +282,77 @@ def test_a_row_that_is_cut_is_named():
     text = b"PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nall* up inf 3 idle n[1-3]\nall* up inf 3 idle\n"
     with pytest.raises(MapfileError, match="line 3: has 5 words under the 6 of its head"):
         free_hosts(Document(text, "free"))
+
+
+@pytest.mark.parametrize("text, costs", [("dragonfly:a=4,p=4,groups=2,cables=4", (3, 4)), ("hyperx:4,hosts=4", (3, 4)),
+                                         ("hyperx:2x2,hosts=4", (3, 8))])
+def test_neighbours_share_the_cables_of_a_switch(text, costs):
+    """A node of each of four switches: 3/4 of its data on its link, 1/4 on a cable, or 1/2 in 2x2 switches by two ways.
+
+    If the other three nodes of each switch send alike, a cable carries four times as much.
+    """
+    question = ask(network=text, nodes=4)
+    here = question.on(np.arange(4) * 4)
+    placed = place(here, "default", named_grid(question, "1x4"))
+    for share, cost in zip((0, 1), costs):
+        assert float(beside(here, placed, Fraction(share))) == pytest.approx(cost * question.network.n_nodes / 4), share
+
+
+@pytest.mark.parametrize("text", ["fat-tree:leaves=4,hosts=4,up=2,pods=2,core=2", "dragonfly:a=4,p=4,groups=4,cables=4",
+                                  "hyperx:4x4,hosts=4", "dragonfly-plus:leaves=4,spines=2,hosts=4,groups=3"])
+def test_no_choice_beside_neighbours_costs_less_than_the_bound(text):
+    draw, question = random.Random(text), ask(network=text, nodes=16)
+    N, grid = question.network.n_nodes, named_grid(question, "4x4")
+    for share in (Fraction(0), Fraction(3, 10), Fraction(1)):
+        bound = kind_of(question.network).of_choices(Site(question.network), 16, (4, 4), share)[0]
+        for some in [draw.sample(range(N), 16) for _ in range(10)] + [range(i, i + 16) for i in range(0, N - 15, 5)]:
+            here = question.on(sorted(some))
+            placed = place(here, "default", grid)
+            found = beside(here, placed, share)
+            assert found >= bound * (1 - 1e-9)
+            assert share or float(found) == pytest.approx(float(answer(here, placed, "default").cost))
+
+
+def test_neighbours_need_units_that_share_cables(tmp_path):
+    (tmp_path / "ring.edges").write_text("a b\nb c\nc d\nd a\n")
+    for network in ("4x4", f"{tmp_path}/ring.edges,graph"):
+        with pytest.raises(MachineError, match="has no such units"):
+            ask(network=network, nodes=2, neighbours=0.5)
+
+
+@pytest.mark.parametrize("shape, text", [((2, 2), None), ((2, 2), "6"), ((2, 2), "3x3:mesh"), ((1, 4), "3x3:mesh")])
+def test_bounds_over_choices_of_a_graph_hold_for_all_of_them(shape, text, tmp_path):
+    if text is None:  # a ring of five and one of three with a common host
+        edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (4, 5), (5, 6), (6, 4)]
+        (tmp_path / "net.edges").write_text("".join(f"h{x} h{y}\n" for x, y in edges))
+        text, N = f"{tmp_path}/net.edges,graph", 7
+    else:
+        N = network_named(text).n_nodes
+    free = [node for node in range(N) if node != 2]
+    question = ask(network=text, nodes=4, failed=Hosts(ask(network=text).network).names([2])[0].removeprefix("node-"))
+    assert sorted(question.among.nodes.tolist()) == free
+    bound = bound_of_choices(question, named_grid(question, f"{shape[0]}x{shape[1]}"))
+    grid = named_grid(question, f"{shape[0]}x{shape[1]}")
+    costs = []
+    for nodes in combinations(free, 4):
+        here = question.on(list(nodes))
+        costs += [answer(here, Mapping(question.network, grid, 1, np.array([nodes[0], *order]), np.zeros(4, int)), "m").cost
+                  for order in permutations(nodes[1:])]
+    assert 0 < bound <= min(costs) * (1 + 1e-9)
+    found = plan(question, grids=[grid])
+    is_ring = text == "6"  # where nodes far from each other cost less, but use links of other jobs
+    assert float(found.best.prediction.cost) == pytest.approx(7.5 if is_ring else float(min(costs)))
+
+
+@pytest.mark.parametrize("text", ["6x6", "6x6:mesh"])
+def test_nodes_of_a_torus_with_holes_are_of_small_boxes(text, tmp_path):
+    """The free nodes are a box of 3x4 across the seam of y, and some nodes far from each other."""
+    box = {(x, y % 6) for x in (1, 2, 3) for y in (4, 5, 6, 7)}
+    (tmp_path / "free").write_text("".join(f"c{x}{y} {x} {y}\n" for x, y in sorted(box | {(5, 1), (0, 3), (5, 3), (5, 5)})))
+    question = ask(network=text, nodes=12, among=tmp_path / "free")
+    found = plan(question, grids=[named_grid(question, "3x4")])
+    if text == "6x6":
+        assert words_of_nodes(found.best.where) == "12 nodes of box 3x4 at 1-4"
+        assert SCHEDULERS["slurm"](found.best.where)
+    assert all(own.worth >= found.best.worth for own in found.own.values())
+    assert bound_of_choices(question, found.best.grid) <= found.best.prediction.cost

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from pencilmap.mapper.ask import named_grid
-from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.progress import parts
 from pencilmap.mapper.base.search import EFFORTS
 from pencilmap.mapper.choose import ALL_ROUTINGS, Plan, faster_choice, plan
@@ -30,8 +29,8 @@ from pencilmap.scripts.command_line.comparisons import between_bricks, decided_i
 from pencilmap.scripts.command_line.node_choices import (
     SCHEDULERS,
     choice_sentences,
-    host_list,
     job_lines,
+    map_words,
     nodes_as_dict,
     program_on_nodes,
     words_of_nodes,
@@ -88,7 +87,7 @@ def command(where: Question, scheduler: str, grid: str | None, placement: tuple[
                 where, own_nodes = program_on_nodes(where, traffic[0])
         ranked = rank_program(where, traffic, code, next(iter(placement or ()), None), effort, seed)
         plan_program(where, ranked, top=top, all_notes=all_notes, as_json=as_json,
-                     nodes=host_list(where) if own_nodes else "")
+                     nodes=map_words(where) if own_nodes else [])
         if own_nodes and not as_json:
             say_lines([*job_lines(where, scheduler), ("other", own_nodes)])
         return
@@ -291,7 +290,7 @@ def _cell(p: Prediction, by: str, has_range: bool) -> str:
 def _command(found: Plan) -> str:
     """The command that writes the file of the best choice."""
     best = found.best
-    shape = ["--nodes", shell.word(host_list(best.where))] if found.own else \
+    shape = map_words(best.where) if found.own else \
         ["--network", _shape(best)] if _has_shapes(found) else []
     count = ["-t", str(best.where.tasks_per_node)] if _has_counts(found) else []
     kind = [] if best.decomposition == PENCIL else ["--decomposition", best.decomposition.name]
