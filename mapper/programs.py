@@ -184,7 +184,7 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
         quick = {name: placed(name, "quick") for name in others}
         others = sorted(quick, key=lambda name: quick[name].best.link_bytes)
         options = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
-                 *(quick[name] for name in others[MOST_SEARCHED - 1:])]
+                   *(quick[name] for name in others[MOST_SEARCHED - 1:])]
     else:
         options = [placed(name, effort) for name in traffics]
     least, names = min(option.best.link_bytes for option in options), list(traffics)
@@ -368,7 +368,7 @@ def _program(line: str, where: Any) -> Any:
                          for run in record["runs"])
         bound = kind_of(network).program_bound(Site(network), traffic)
         placed_program = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
-                                                       for m in mappings))
+                                                                for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
         return ProgramRuns(str(record["program"]), placed_program, runs,

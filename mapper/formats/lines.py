@@ -113,7 +113,7 @@ class Document:
 
     def _without(self, lines: list[str], comment: str) -> list[tuple[int, str]]:
         kept = [(number, line) for number, text in enumerate(lines, 1)
-                 if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
+                if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
         if len(kept) > MAX_PLACES:
             raise self._too_many(kept[MAX_PLACES][0])
         return kept

@@ -185,12 +185,12 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
     return PlacementError(f"{label} line {line}: {message}")
 
 
-def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
+def lay(result: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
     """Lay the groups along a dimension of the grid on images, in order.
 
     Parameters
     ----------
-    found : sequence of Image
+    result : sequence of Image
     label : str
         Name of the file in errors.
     site : Site
@@ -205,17 +205,17 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
     """
     dimension, size = grid.decomposition.dimensions[i], grid.shape[i]
     groups, plural = grid.n_tasks // size, f"{dimension.name}s"
-    for image in found:
+    for image in result:
         if image.size % size:
             raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
                           f"{len(image.slots)} slots), which {plural} of {size} tasks do not fill; it needs a multiple of "
                           f"{size}")
-    n_tasks = sum(image.size for image in found) // size
+    n_tasks = sum(image.size for image in result) // size
     if n_tasks != groups:
         raise PlacementError(f"{label} has images for {n_tasks} {plural}, but grid {grid} has {groups} {plural} of {size} "
                              f"tasks; give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
-    places = np.concatenate([image.places() for image in found])
-    _check_once(found, places, label, site)
+    places = np.concatenate([image.places() for image in result])
+    _check_once(result, places, label, site)
     places = dealt(places, grid, dimension.letter)
     name = f"images:{label}" + (f",{plural}" if i else "")
     return Mapping(site.network, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)

@@ -87,7 +87,7 @@ class _Cut(Exception):
     """The time limit of the search is over."""
 
 
-def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: Objective | None = None,
+def search(site: Site, grid: ProcessGrid, within: Search | None = None, objective: Objective | None = None,
            rules: Sequence[DimensionOrder] = USUAL, transform: Transform | None = None,
            known: Sequence[Mapping] = (), report: Callable[..., None] | None = None) -> Found:
     """Search for a placement with a small objective.
@@ -101,7 +101,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
         Any torus, with any usable nodes and idle slots.
     grid : ProcessGrid
     within : Search, optional
-    wanted : Objective, optional
+    objective : Objective, optional
         Objective to minimise; by default exchanges in sequence.
     rules : sequence of DimensionOrder
         Rules of routing; if there are several, the worst cost counts.
@@ -132,13 +132,13 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     (True, 2000)
     """
     site.check_grid(grid)
-    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    objective = objective or in_sequence(len(grid.decomposition.exchanges))
     within, began = within or Search(), monotonic()
     uneven = transform if transform is not None and not transform.divides_evenly(grid) else None
     silent = report or (lambda line, share=None: None)
-    run = _Run(site, grid, within, silent, wanted, rules, uneven, known)
+    run = _Run(site, grid, within, silent, objective, rules, uneven, known)
     key = (search, as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, within.key,
-           run.short if _alike(grid, wanted, uneven) and not known else grid, tuple(rules), wanted, uneven,
+           run.short if _alike(grid, objective, uneven) and not known else grid, tuple(rules), objective, uneven,
            tuple((mapping.node_of_rank.tobytes(), mapping.slot_of_rank.tobytes()) for mapping in known))
     if key in within.results:
         return within.results[key].of(grid, began).found(None)

@@ -172,7 +172,7 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
     _check(all_to_alls, ports)
     repeated = all_to_alls if radix is None else 1
     result = [exchange_times(mapping, exchange, costs, ports, routing_name, points)[0]
-             for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
+              for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
     return LineTimes(repeated * sum(times.messages for times in result), repeated * sum((t.starts_s for t in result), 0.0),
                      repeated * sum((t.point_s for t in result), 0.0))
 
@@ -499,7 +499,7 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
                                         points)
         times, link_point_s = known[key]
         forecasts.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
-                                   times.time_s(stage.points)))
+                                       times.time_s(stage.points)))
     return tuple(forecasts)
 
 

@@ -223,12 +223,12 @@ def aspect() -> Found:
                            f"Best here: {best.grid}; the picture's points are not in the text.")])
 
 
-def aspect_verdict(found: list[Time], tasks: int) -> list[str]:
+def aspect_verdict(times: list[Time], tasks: int) -> list[str]:
     """Return in words where the time rises with the length of the rows, beside the statement of the text."""
-    inside = [f for f in found if f.grid.shape[0] <= tasks]
-    first = next(f for f in found if f.grid.shape[0] > tasks)
+    inside = [f for f in times if f.grid.shape[0] <= tasks]
+    first = next(f for f in times if f.grid.shape[0] > tasks)
     within, across = inside[-1].total_s / inside[0].total_s - 1, first.total_s / inside[-1].total_s - 1
-    best, square = min(found, key=lambda f: f.total_s), found[-1]
+    best, square = min(times, key=lambda f: f.total_s), times[-1]
     agrees = "as published" if across > within and best is not square else "NOT as published"
     return [f"published: {PICTURE}; the text: the time rises as M1 crosses the {tasks} tasks of a node, and the square grid "
             "is not the best",

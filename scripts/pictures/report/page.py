@@ -159,9 +159,9 @@ def _bar(entry: Entry) -> runs.Bar:
     return runs.Bar(entry.label, seconds | ({runs.WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
-def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
+def torus_pictures(entries: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
     """Return images and link loads of every placement, for files."""
-    first = {view: one for one, view in reversed(list(zip(placed, of_placed))) if one and view is not None}
+    first = {view: one for one, view in reversed(list(zip(entries, of_placed))) if one and view is not None}
     return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
 
@@ -240,9 +240,9 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
     placement = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
-              *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
+                 *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
                             program.name if len(programs) > 1 else "")
-                for program, m, p in traced)]
+                   for program, m, p in traced)]
     views_, of_all = views(placement)
     bars = [*map(bar_of_entry, entries),
             *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
