@@ -8,7 +8,7 @@ import pytest
 
 from pencilmap.mapper.seeds.products import best_product
 from pencilmap.mapper.shapes import partition_shapes, torus_shapes
-from pencilmap.mapper.studies.node_counts import efficiency, rank_shapes, scale, weak_transform
+from pencilmap.mapper.studies.node_counts import rank_shapes, scale, weak_transform
 from pencilmap.model.base.errors import GridError
 from pencilmap.model.machines.machine import load_machine, machine_names, machine_partitions
 from pencilmap.model.network.graph import GraphNetwork
@@ -108,18 +108,6 @@ def test_weak_scaling_keeps_the_elements_of_a_node(ratio):
 def test_a_transform_that_cannot_shrink_is_refused():
     with pytest.raises(GridError, match="cannot shrink by 3"):
         weak_transform(Transform(512, 512, 512), Fraction(4, 3))
-
-
-def test_efficiency_of_a_torus_that_keeps_its_longest_ring_is_ideal():
-    def doubled(n):
-        return [Torus((8, 8, n // 64), bandwidth=(150e6,) * 3)]
-
-    strong = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "strong")
-    assert [p.worst_bound_s for p in strong] == pytest.approx([4 * s / 4 for s in [1 * strong[0].worst_bound_s] * 1]
-                                                              + [strong[0].worst_bound_s / k for k in (2, 4)])
-    weak = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "weak")
-    assert efficiency(weak, "weak") == pytest.approx([weak[0].best.known_s / p.best.known_s for p in weak])
-    assert all(0 < e <= 1 + 1e-12 for e in (*efficiency(strong, "strong"), *efficiency(weak, "weak")))
 
 
 # the command
