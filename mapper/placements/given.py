@@ -101,9 +101,9 @@ def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
         reader.line = line
         reader.read(text.split())
     reader.close()
-    if not reader.found:
+    if not reader.images:
         raise PlacementError(f"{label} describes no image; write one for each row, e.g. image {reader.example}")
-    return reader.found
+    return reader.images
 
 
 class _Reader:
@@ -111,7 +111,7 @@ class _Reader:
 
     def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
-        self.found: list[Image] = []
+        self.images: list[Image] = []
         self.nodes: list[int] | None = None  # of the current image; None between images
         self.example = "-".join(["0"] * site.network.n_dimensions)
 
@@ -139,7 +139,7 @@ class _Reader:
         if self.nodes is not None:
             if not self.nodes:
                 raise self.refuse(f"an image without nodes; list them, e.g. image {self.example}", self.began)
-            self.found.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
+            self.images.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
         self.nodes = None
 
     def read_nodes(self, word: str) -> list[int]:
@@ -163,13 +163,13 @@ class _Reader:
         if len(words) != 3 or not re.fullmatch(r"[1-9]\d{0,11}", words[1]):
             raise self.refuse(f"{' '.join(words)[:60]!r} is not understood; write repeat TIMES SHIFT, e.g. repeat 4 "
                               f"{self.example}")
-        times, places = int(words[1]), sum(image.size for image in self.found)
+        times, places = int(words[1]), sum(image.size for image in self.images)
         if not 0 < times * places <= self.site.n_slots:
             raise self.refuse(f"repeat {times} makes images of {times * places} places, but {self.site} has "
                               f"{self.site.n_slots} slots; repeat no more than fit, and after the first image")
         shift = self.site.network.coordinates(self.read_nodes(words[2])[0])
-        self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift))
-                      for k in range(times) for image in self.found]
+        self.images = [replace(image, nodes=self.shifted(image.nodes, k * shift))
+                      for k in range(times) for image in self.images]
 
     def shifted(self, nodes: Ints, shift: Ints) -> Ints:
         torus = as_torus(self.site.network)

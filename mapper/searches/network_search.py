@@ -172,7 +172,7 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, objectiv
     within = within or Search()
     ground = Ground(site, grid, variety=MANY if within.budget else FEW)
     objective = objective or in_sequence(len(grid.decomposition.exchanges))
-    return _Search(ground, objective, within, rules, transform, launch).found()
+    return _Search(ground, objective, within, rules, transform, launch).result()
 
 
 def best_mapping(site: Site, grid: ProcessGrid, within: Search, objective: Objective | None = None,
@@ -210,7 +210,7 @@ class _Search:
     def __init__(self, ground: Ground, objective: Objective, within: Search, rules: Sequence[str] = (),
                  transform: Transform | None = None, launch: str = LAUNCHED[0]) -> None:
         self.transform, self.launch = transform, launch
-        self.ground, self.wanted, self.within = ground, objective, within.part(1)
+        self.ground, self.objective, self.within = ground, objective, within.part(1)
         self.report = now_and_then(lambda line: say(f"search of grid {ground.grid}: {line}",
                                                     min(1.0, within.spent / max(1, within.budget))))
         self.rules = {name: routing(name, ground.network) for name in rules or judged_routings(ground.network)}
@@ -220,10 +220,10 @@ class _Search:
     @cached_property
     def enough(self) -> float:
         """Cost at which a search is done."""
-        bound = objective_bound(self.ground.site, self.ground.grid, self.wanted)
+        bound = objective_bound(self.ground.site, self.ground.grid, self.objective)
         return float(bound * Crossing(self.ground.grid, self.transform).smallest) * (1 + 1e-9)
 
-    def found(self) -> Found:
+    def result(self) -> Found:
         """Return the best candidate."""
         if not self.within.budget:
             return self._of(self._spread(self._first()))
@@ -317,7 +317,7 @@ class _Search:
 
         Infinity if the traffic across the units of a level alone reaches the limit.
         """
-        places, worst, pairs = [slots[part.members] for part in self.parts], np.zeros(len(self.wanted.terms)), []
+        places, worst, pairs = [slots[part.members] for part in self.parts], np.zeros(len(self.objective.terms)), []
         for unit, leaving, between in levels[::-1]:
             units = [unit[place] for place in places]
             counts = [_counts(some, len(leaving)).astype(float) for some in units] if len(between) else None
@@ -336,10 +336,10 @@ class _Search:
         """Return the largest load for each term of the objective, given the loads of each exchange."""
         scaled = [load / (len(part.members) * part.size**2) for part, load in zip(self.parts, loads)]
         return np.array([np.max(sum(float(share) * load for share, load in zip(term.shares, scaled)), initial=0.0)
-                         for term in self.wanted.terms])
+                         for term in self.objective.terms])
 
     def _total(self, largest: Floats) -> float:
-        return sum(float(term.count) * load for term, load in zip(self.wanted.terms, largest.tolist()))
+        return sum(float(term.count) * load for term, load in zip(self.objective.terms, largest.tolist()))
 
     def _spread(self, candidates: dict[str, Ints]) -> dict[str, Ints]:
         """Return all candidates, under rules whose receivers decide also with the hosts of each leaf in a Latin order."""
@@ -375,7 +375,7 @@ class _Search:
 
     def _annealed(self, board: View, fraction: float) -> dict[str, Ints]:
         """Return the two launch orders, and the best seeds before and after swaps: dict from name to slots of ranks."""
-        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.objective, self.within.seed, self.transform)
         kept, costs = dict[str, Ints](), dict[str, float]()
         for name, slots, _ in self._seeds(FILLED):
             self.report(f"start {name}")
@@ -402,7 +402,7 @@ class _Search:
 
         left : boards that share what is left of the budget
         """
-        swaps = swaps_of(self.ground, board, self.wanted, self.within.seed, self.transform)
+        swaps = swaps_of(self.ground, board, self.objective, self.within.seed, self.transform)
         judged = {name: [float(cost) for cost in self._judged(slots).values()] for name, slots in candidates.items()}
         default = min(candidates, key=lambda name: (judged[name][0], sum(judged[name])))
         placements = dict(candidates)
@@ -456,7 +456,7 @@ class _Search:
             mapping = self._mapping(slots)
             try:
                 loads = routed_joint(mapping.network, self.parts, mapping.ends, self.rules[name])
-                costs[name] = self.wanted.of_loads(loads)
+                costs[name] = self.objective.of_loads(loads)
             except RoutingError:  # such as static routes on a tree with different numbers of cables
                 costs[name] = None
         return costs[name]
