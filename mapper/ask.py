@@ -191,6 +191,10 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     neighbours : float
         In a choice of nodes, what each other node of a leaf sends, as a part of what a node of the job sends, 0 to 1.
 
+    Returns
+    -------
+    Question
+
     Raises
     ------
     MachineError
@@ -199,6 +203,12 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         When the machine has no such partition.
     GridError
         When the halo is impossible, or there is no transform around which to put it.
+
+    Examples
+    --------
+    >>> question = ask("bluegene-l", "8x8x8", fft="64")
+    >>> str(question.network), question.n_slots, question.transform.nx
+    ('8x8x8', 512, 64)
     """
     if isinstance(tasks_per_node, Sequence):
         return _several({**locals()}, sorted(set(tasks_per_node)))

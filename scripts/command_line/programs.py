@@ -35,6 +35,7 @@ from pencilmap.model.kinds import all_variants
 from pencilmap.model.placement.allocation import Mapping
 from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
+from pencilmap.model.times.expected import no_range
 from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line import inside
@@ -263,8 +264,7 @@ def _show_all_routings(where: Question, path: str, found: PlacedProgram, mapping
         with suppress(RoutingError):  # the rule cannot handle the network
             pairs.append([predict_program(m, found.traffic, rule) for m in (mapping, own)])
     if as_json:
-        predictions = [{**p.as_dict(), "gain": p.gain(first)} for p, first in pairs]
-        print_json({**more, **_as_dict(path, found), "predictions": predictions})
+        print_json({**more, **_as_dict(path, found), "predictions": [_with_gain(*pair) for pair in pairs]})
         return
     least, *_, most = sorted((p for p, _ in pairs), key=lambda p: p.link_bytes) * 2
     low, high = _load(least), _load(most)
@@ -375,7 +375,11 @@ def _bound(p: ProgramPrediction) -> str:
 def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
     first = found.predictions[0]
     return {"traffic": path, "ranks": found.traffic.n_ranks, "advice": found.advice,
-            "predictions": [{**p.as_dict(), "gain": p.gain(first)} for p in found.predictions]}
+            "predictions": [_with_gain(p, first) for p in found.predictions]}
+
+
+def _with_gain(p: ProgramPrediction, first: ProgramPrediction) -> dict[str, Any]:
+    return {**p.as_dict(), **no_range("programs"), "gain": p.gain(first)}
 
 
 def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, more: dict[str, Any],
