@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from os.path import exists
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +86,7 @@ def rank_program(where: Question, named: Sequence[str], code: str | None, placem
     click.UsageError
         If two options have the same name, or one has none.
     """
-    pairs = [(text, text) if exists(text) else (text.partition("=")[0], text.partition("=")[2] or text)
-             for text in named]
+    pairs = [inside.name_and_file(text) for text in named]
     if unnamed := next((file for name, file in pairs if not name.strip()), None):
         raise click.UsageError(f"no name is in front of {unnamed}; name the option with --traffic NAME=FILE",
                                click.get_current_context())
@@ -187,7 +185,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search,
     for sentence in inside.sentences(between, factor(least, most) if has_gain else "", output, inner):
         say(sentence)
     echo()
-    show_launch(launch, form, output, has_gain or inside.has_gain(inner))
+    show_launch(launch, form, output, has_gain or inner is not None)
     echo()
     if is_one and inside.is_alone(inner):
         return
@@ -395,11 +393,13 @@ def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, 
         return
     p, first = found.predictions[-1], found.predictions[0]
     name = _launch_name(where, first)
-    say(f"{more['file']} is valid and {_compared(p, first, name)}.")
-    say(f"{_bound(p).capitalize()}. {capitalised(found.advice)}.")
-    say(*inside.of_file(inner))
+    between = [f"{more['file']} is valid and {_compared(p, first, name)}.",
+               f"{_bound(p).capitalize()}. {capitalised(found.advice)}."]
+    for sentence in inside.of_file(between, more["file"], inner):
+        say(sentence)
     echo()
-    show_program(where, found)
-    _show_static(where, found, mapping, p)
+    if not inside.is_alone(inner):
+        show_program(where, found)
+        _show_static(where, found, mapping, p)
     say_lines(verdicts)
     show_notes([*_notes(where, found), f"the file has {counted(found.traffic.n_ranks, 'rank')}"], all_notes)
