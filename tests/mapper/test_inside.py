@@ -250,8 +250,8 @@ def test_map_places_a_transform_inside_its_nodes(pencilmap, pencilmap_json, node
 
 REFUSED = {
     "format": ({"-f": "flux"}, "format flux binds no ranks to cores; with --node write one of "),
-    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of nodes as "
-               "--nodes"),
+    "number": ({"--node": "4"}, "--node 4 is no file of a node; give the output of lstopo --of xml, and a number of nodes "
+               "as --nodes"),
     "cores": ({"-t": "17"}, "17 tasks per node, but the node has 16 cores"),
     "missing": ({"--node": "no.xml"}, "no.xml"),
     "broken": ({"--node": "broken.xml"}, "broken.xml line 3 column 3: is not XML"),
