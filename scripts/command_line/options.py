@@ -467,6 +467,3 @@ def _refuse_transform() -> None:
     for name in OF_TRANSFORM:
         if name in asked:
             raise click.UsageError(f"--{name} describes a transform, and --traffic another program; give one of both", ctx)
-    if ctx.params.get("time_limit"):
-        raise click.UsageError("--time-limit cuts the search for a transform; with --traffic, --effort says how long to "
-                               "search", ctx)

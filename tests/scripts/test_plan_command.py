@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from math import prod
 
 import pytest
 
@@ -153,7 +154,7 @@ def test_a_plan_names_the_nodes_that_it_chose(pencilmap_json):
     again = pencilmap_json("predict", *tree, "--nodes", first["nodes"]["hosts"], "--grid", "4x4", "-p", first["way"])[0]
     assert [stage["m"] for stage in again["stages"]] == [stage["m"] for stage in first["stages"]]
     packed = pencilmap_json("plan", *tree, "--nodes", 16, "--grid", "4x4", "--neighbours", 1, *QUICK)[0]
-    assert packed["nodes"]["of_scheduler"] == ["topology/flat or topology/tree"]
+    assert packed["nodes"]["of_scheduler"] == ["topology/flat, topology/tree or topology/block"]
 
 
 def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, pencilmap_json, tmp_path, monkeypatch):
@@ -172,8 +173,8 @@ def test_the_free_nodes_of_a_cluster_become_a_line_of_the_job_script(pencilmap, 
         out = pencilmap(*words, *QUICK, "--scheduler", name)[1]
         assert all(part in out for part in parts), out
         if name == "slurm-block":
-            others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0]) if "--exclude" in out else []
-            assert bool(others) != ("--segment=" in out) and not set(others) & set(hosts)
+            others = expand_hosts(re.findall(r"--exclude=(\S+)", out)[0])
+            assert "--segment=" in out and sorted([*others, *hosts]) == [f"n{i:02d}" for i in range(16)]
 
 
 def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_path, monkeypatch):
@@ -191,6 +192,20 @@ def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_pa
     status, out, _ = pencilmap("map", *words, "--nodes", 8, "--format", "slurm", "-o", "ranks")
     assert status == 0 and f"--nodelist={listed}" in out
     assert {*(tmp_path / "ranks").read_text().split()} == {*expand_hosts(listed)}
+    of_program = "--traffic", "all", "-p", "default"
+    for some in (of_program, ("--fft", 64, "-g", "2x4")):
+        asked = (*words[:2], *some, *QUICK, "--nodes", 8)
+        named = [pencilmap_json(*command, *asked)[0]["nodes"] for command in (
+            ("plan",), ("map", "--format", "slurm", "-o", tmp_path / "ranks"))]
+        fields = ("hosts", "words", "job", "of_scheduler")
+        assert [named[0][field] for field in fields] == [named[1][field] for field in fields], some
+        assert some != of_program or named[0]["hosts"] == listed
+
+
+def test_a_plan_on_fugaku_asks_for_its_shape(pencilmap):
+    out = pencilmap("plan", "-m", "fugaku", "--nodes", 384, "-t", 1, "--fft", 256, "--grid", "16x24", *QUICK)[1]
+    [shape] = re.findall('^#PJM -L "node=([0-9x]+):torus"$', out, re.MULTILINE)
+    assert prod(map(int, shape.split("x"))) == 384 and f"Use {shape}" in out
 
 
 def test_map_chooses_only_nodes_that_have_names(pencilmap_json, tmp_path):
