@@ -37,6 +37,7 @@ from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
+from pencilmap.scripts.command_line.node_choices import idle_lines
 from pencilmap.scripts.command_line.options import CUT, asked_grid, given_options, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.pages import FILES, completed, with_options
 from pencilmap.scripts.command_line.predictions import SAME, factor, new_notes, show_notes
@@ -184,6 +185,7 @@ def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, fo
         say(sentence)
     echo()
     show_launch(launch, form, output, has_gain)
+    say_lines(idle_lines(where, mapping))
     echo()
     if is_one:
         show_program(where, found, {best.placement: output})

@@ -237,6 +237,13 @@ def test_too_few_free_nodes_are_refused(tmp_path):
         ask(network=network, nodes=4, among=tmp_path / "free")
 
 
+@pytest.mark.parametrize("text", ["dragonfly:a=4,p=4,groups=4,cables=4", "fat-tree:leaves=4,hosts=8,up=2"])
+def test_a_job_with_more_nodes_leaves_those_idle_that_a_choice_leaves_out(text):
+    question, chosen = ask(network=text, idle=True), ask(network=text, nodes=16)
+    idle, few = (plan(where, grids=[named_grid(where, "4x4")]).best for where in (question, chosen))
+    assert idle.prediction.cost <= few.prediction.cost
+
+
 @pytest.mark.parametrize("options, shape", [({"tasks_per_node": (2, 4)}, None), ({"idle": True}, "2x3")], ids=str)
 def test_nodes_are_chosen_for_several_tasks_on_a_node_as_with_idle_slots(options, shape):
     question = ask(network="fat-tree:leaves=4,hosts=4,up=1", nodes=8, **options)

@@ -7,6 +7,7 @@ from math import prod
 
 import pytest
 
+from pencilmap.mapper.ask import ask
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.choose import plan
 from pencilmap.mapper.formats.hostlist import expand_hosts
@@ -16,6 +17,7 @@ from pencilmap.scripts.pictures.report.entries import read_entries
 from tests.documents import ROOT, run_by
 from tests.mapper.run_records import record
 from tests.mapper.test_node_choices import FREE, SINFO, TOPOLOGY
+from tests.modules import needs_simgrid
 
 pytestmark = pytest.mark.usefixtures("brief_searches")
 
@@ -200,6 +202,34 @@ def test_a_plan_chooses_the_nodes_of_a_program(pencilmap, pencilmap_json, tmp_pa
         fields = ("hosts", "words", "job", "of_scheduler")
         assert [named[0][field] for field in fields] == [named[1][field] for field in fields], some
         assert some != of_program or named[0]["hosts"] == listed
+
+
+SIMULATED = [  # free choice on a tree or dragonfly, hosts of each unit that are taken, lengths of both exchanges by hand
+    ("fat-tree:leaves=8,hosts=16,up=4", "static", [(leaf, range(16)) for leaf in range(2)], "4x8", 11.0),   # packed
+    ("fat-tree:leaves=8,hosts=16,up=4", "static", [(leaf, range(4)) for leaf in range(8)], "4x8", 6.5),     # spread
+    ("fat-tree:leaves=8,hosts=16,up=8", "static", [(leaf, range(8)) for leaf in range(8)], "8x8", 7.0),     # all residues
+    ("fat-tree:leaves=8,hosts=16,up=8", "static", [(leaf, range(0, 16, 2)) for leaf in range(8)], "8x8", 10.5),  # half
+    ("dragonfly:a=8,p=8,groups=4,cables=8", "minimal", [(switch, range(1)) for switch in range(32)], "4x8", 6.5)]  # groups
+
+
+@needs_simgrid
+@pytest.mark.parametrize("network, routing, taken, grid, length", SIMULATED)
+def test_choices_of_nodes_are_simulated_as_predicted(pencilmap_json, network, routing, taken, grid, length):
+    per_unit = int(re.findall("(?:hosts|,p)=([0-9]+)", network)[0])
+    where = ask(network=network)
+    nodes = ",".join(Hosts(where.network).names([unit * per_unit + host for unit, hosts in taken for host in hosts]))
+    runs = pencilmap_json("simulate", "--network", network, "--bandwidth", "1 GB/s", "--nodes", nodes, "--grid", grid,
+                          "--fft", 64, "-p", "default", "--routing", routing)
+    n_nodes = len(nodes.split(","))
+    predicted_s = length / 4 * 16 * 64**3 / n_nodes / 1e9
+    assert sum(row["time_s"] for row in runs) == pytest.approx(predicted_s)
+    assert sum(row["measured_s"] for row in runs) == pytest.approx(predicted_s, rel=0.005)
+
+
+def test_a_long_list_of_nodes_is_no_name_of_a_file(pencilmap_json):
+    nodes = ",".join(f"node-{x}-{y}-{z}" for z in range(4) for y in range(4) for x in range(4))
+    assert len(nodes) > 255
+    assert pencilmap_json.one("predict", "--network", "8x8x8", "--nodes", nodes, "--grid", "8x8", "-p", "default")["t_s"] is None
 
 
 def test_a_plan_on_fugaku_asks_for_its_shape(pencilmap):
