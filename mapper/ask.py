@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike, fspath
 from os.path import exists
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,7 @@ def with_launcher(question: Question, launcher: str | None, environ: Variables[s
 
 
 def job_of(question: Question, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
-           hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
+           node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
     """Return what the launcher knows besides a placement.
 
     Parameters
@@ -102,19 +101,29 @@ def job_of(question: Question, hosts: str | PathLike[str] | None = None, cores_p
         ``node{node+1}``; names of the list of nodes by default.
     cores_per_task : int
         Slot t is bound to this number of consecutive processors, from t * cores_per_task on.
-    hwloc : path, optional
-        ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
+    node : path, optional
+        ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`; ``this`` for this machine.
     program : str
         The program in the launch line.
     """
-    from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
+    from pencilmap.mapper.allocations.hwloc import read_node
 
     names, _ = _hosts(hosts, question)
     if not (names.is_default or question.site.idle):
         names.names(question.site.allocation.nodes)
     per_host = tasks_of_host(question.tasks_per_node, names)
-    cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
-    return Job(question.site, names, cores * names.per_node, program)
+    cores = () if node else _cores(cores_per_task, per_host) * names.per_node
+    inside = read_node(node, per_host) if node else None
+    if inside and names.is_default and question.network.n_nodes == 1:  # a single node needs no name of its own
+        names = Hosts(question.network, table={0: inside.host or "localhost"})
+    return Job(question.site, names, cores, program, node=inside)
+
+
+def node_cores(node: str | PathLike[str]) -> int:
+    """Return the number of cores of a node, as `job_of` takes it."""
+    from pencilmap.mapper.allocations.hwloc import read_node
+
+    return read_node(node, 1).n_cores
 
 
 def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
@@ -182,6 +191,10 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
     neighbours : float
         In a choice of nodes, what each other node of a leaf sends, as a part of what a node of the job sends, 0 to 1.
 
+    Returns
+    -------
+    Question
+
     Raises
     ------
     MachineError
@@ -190,6 +203,12 @@ def ask(machine: str | None = None, network: str | PathLike[str] | None = None,
         When the machine has no such partition.
     GridError
         When the halo is impossible, or there is no transform around which to put it.
+
+    Examples
+    --------
+    >>> question = ask("bluegene-l", "8x8x8", fft="64")
+    >>> str(question.network), question.n_slots, question.transform.nx
+    ('8x8x8', 512, 64)
     """
     if isinstance(tasks_per_node, Sequence):
         return _several({**locals()}, sorted(set(tasks_per_node)))

@@ -67,10 +67,10 @@ def _chosen(site: Site, machine: Machine | None, launcher: str | None,
     set_here = job_setting(environ, launcher)
     if set_here:
         return set_here, _on(site, set_here)
-    for found in _known(machine, launcher, environ):
-        fitting = _on(site, found)
+    for order in _known(machine, launcher, environ):
+        fitting = _on(site, order)
         if fitting.orders:
-            return found, fitting
+            return order, fitting
     return USUAL, USUAL
 
 
@@ -130,12 +130,12 @@ def _on(site: Site, order: LaunchOrder) -> LaunchOrder:
     of the axis is that of the numbers of the nodes.
     """
     letters = logical(site.network).axes
-    here = order.on(letters, site.digits).of_nodes(site.allocation.listed or len(letters) == 1)
-    if site.tasks_per_node > 1 or not here.orders:
-        return here
-    different = {re.sub("t[0-9]*", "", each): each for each in reversed(here.orders)}
-    return replace(here, orders=tuple(reversed(different.values())),
-                   certain=here.certain or len(different) == 1 < len(here.orders))
+    question = order.on(letters, site.digits).of_nodes(site.allocation.listed or len(letters) == 1)
+    if site.tasks_per_node > 1 or not question.orders:
+        return question
+    different = {re.sub("t[0-9]*", "", letters_): letters_ for letters_ in reversed(question.orders)}
+    return replace(question, orders=tuple(reversed(different.values())),
+                   certain=question.certain or len(different) == 1 < len(question.orders))
 
 
 def _known(machine: Machine | None, launcher: str | None, environ: Mapping[str, str]) -> Iterator[LaunchOrder]:
@@ -164,8 +164,8 @@ def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
     """The order that the environment of a job tells: its settings, or else its batch system. None without either. The nodes
     are in the order of the job's list.
     """
-    found = job_setting(environ) or next(_of_batch_system(environ), None)
-    return found and found.of_nodes(listed=True)
+    setting = job_setting(environ) or next(_of_batch_system(environ), None)
+    return setting and setting.of_nodes(listed=True)
 
 
 def job_setting(environ: Mapping[str, str], launcher: str | None = None) -> LaunchOrder | None:
@@ -202,10 +202,10 @@ def _cray_default(environ: Mapping[str, str]) -> LaunchOrder | None:
 
 def _slurm(environ: Mapping[str, str]) -> Any:
     """Return the order of SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
-    given = environ.get("SLURM_DISTRIBUTION", "")
-    if not given:
+    distribution = environ.get("SLURM_DISTRIBUTION", "")
+    if not distribution:
         return None
-    first = given.lower().split(",")[0].split(":")[0]
+    first = distribution.lower().split(",")[0].split(":")[0]
     kind, _, size = ("block" if first in ("*", "pack", "nopack") else first).partition("=")
     plane = size or environ.get("SLURM_DIST_PLANESIZE", "")
     size_first = f"t{int(plane)}" if re.fullmatch("[0-9]{1,6}", plane) else None
@@ -219,8 +219,8 @@ def _openmpi_4(environ: Mapping[str, str]) -> None:
     """A policy of modifiers alone, as :OVERSUBSCRIBE, leaves the order as it is."""
     switched = {variable: policy if environ.get(variable, "") in ("1", "true") else ""
                 for variable, policy in OPENMPI_SWITCHES.items()}
-    given = {variable: environ.get(variable, "") for variable in OPENMPI_4} | switched
-    return _openmpi(4, {variable: "" if policy.startswith(":") else policy for variable, policy in given.items()}, environ)
+    options = {variable: environ.get(variable, "") for variable in OPENMPI_4} | switched
+    return _openmpi(4, {variable: "" if policy.startswith(":") else policy for variable, policy in options.items()}, environ)
 
 
 def _openmpi_5(environ: Mapping[str, str]) -> None:
@@ -228,12 +228,12 @@ def _openmpi_5(environ: Mapping[str, str]) -> None:
     return _openmpi(5, {variable: environ.get(variable, "") for variable in OPENMPI_5}, environ)
 
 
-def _openmpi(version: int, given: Mapping[str, str], environ: Mapping[str, str]) -> Any:
+def _openmpi(version: int, options: Mapping[str, str], environ: Mapping[str, str]) -> Any:
     """given : policies by variable, the deciding variable first"""
-    variable = next((variable for variable, policy in given.items() if policy), None)
+    variable = next((variable for variable, policy in options.items() if policy), None)
     if variable is None:
         return None
-    policy, *modifiers = given[variable].lower().split(":")
+    policy, *modifiers = options[variable].lower().split(":")
     orders = ROUND if policy == "node" else FILLS if policy in OPENMPI_FILLS and "span" not in modifiers else ()
     return _set(environ, variable, f"Open MPI {version}'s order by {policy[:20]}", orders,
                 "mpirun(1), --map-by and --rank-by")
@@ -249,17 +249,17 @@ def _intel(environ: Mapping[str, str]) -> Any:
 
 def _runjob(environ: Mapping[str, str]) -> Any:
     """Return the order of Blue Gene/Q: letters, the rightmost fastest, or a file."""
-    given = environ.get("RUNJOB_MAPPING", "")
-    orders = (given[::-1].lower(),) if re.fullmatch("[A-ET]{6}", given) else ()
-    return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if given else None
+    mapping = environ.get("RUNJOB_MAPPING", "")
+    orders = (mapping[::-1].lower(),) if re.fullmatch("[A-ET]{6}", mapping) else ()
+    return _set(environ, "RUNJOB_MAPPING", "runjob's order", orders, "runjob --mapping") if mapping else None
 
 
 def _mpirun(environ: Mapping[str, str]) -> Any:
     """Return the order of Blue Gene/L and /P: letters, the leftmost fastest, or a file."""
     for variable in ("BG_MAPPING", "BGLMPI_MAPPING"):
-        given = environ.get(variable, "")
-        if given:
-            orders = (given.lower(),) if re.fullmatch("[XYZT]{4}", given) else ()
+        mapping = environ.get(variable, "")
+        if mapping:
+            orders = (mapping.lower(),) if re.fullmatch("[XYZT]{4}", mapping) else ()
             return _set(environ, variable, "mpirun's order", orders, "mpirun -mapfile of Blue Gene")
     return None
 
@@ -316,11 +316,11 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     MapfileError
         If nothing gives a format; the message names two of them, or tells why the files of the job cannot be read.
     """
-    found = expected(machine, environ)
+    expected_ = expected(machine, environ)
     if given is not None:
-        return Choice(given, "", caveats=found.caveats if found and given in found.names else ())
-    if found:
-        return found
+        return Choice(given, "", caveats=expected_.caveats if expected_ and given in expected_.names else ())
+    if expected_:
+        return expected_
     look_around(environ)  # tells what is wrong with the files of the job
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
     job = ("the launcher of this job is not recognised" if job_format(environ) else

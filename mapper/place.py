@@ -43,15 +43,15 @@ def place(question: Question, text: str, grid: ProcessGrid) -> Placement:
     if not takes_objective(text):
         return place_at(text, question.site, grid)
     name, _, argument = text.partition(":")
-    found: list[Placement] = []
+    placements: list[Placement] = []
     within = search_of_text(argument, question.site, grid, question.robust) if name == "search" else Search()
-    for wanted in objectives(question.schedule, grid, question.direction):
+    for objective in objectives(question.schedule, grid, question.direction):
         if name == "search":
-            found += [searched(question.site, grid, within.part(1), wanted, question.robust, uneven)
-                      for uneven in _uneven(question, grid)]
+            placements += [searched(question.site, grid, within.part(1), objective, question.robust, uneven)
+                           for uneven in _uneven(question, grid)]
         else:
-            found.append(place_at(text, question.site, grid, wanted))
-    return min(found, key=lambda placed: answer(question, placed).order)
+            placements.append(place_at(text, question.site, grid, objective))
+    return min(placements, key=lambda placement: answer(question, placement).order)
 
 
 def best_placement(question: Question, grid: ProcessGrid, within: Search | None = None, brief: bool = False,
@@ -71,28 +71,28 @@ def best_placement(question: Question, grid: ProcessGrid, within: Search | None 
     """
     within = within or Search()
     site, rules = question.site, () if question.routing is None else (question.routing,)
-    found: list[Placement] = []
+    placements: list[Placement] = []
     is_whole = _is_whole(question, grid)
     if question.schedule == SEQUENCE and question.transform and is_whole:
-        found = [best_product_of(as_torus(site.network), grid, site.tasks_per_node, uneven)
+        placements = [best_product_of(as_torus(site.network), grid, site.tasks_per_node, uneven)
                  for uneven in _uneven(question, grid)]
     several = objectives("overlap" if brief and question.schedule == BEST else question.schedule, grid, question.direction)
     several = several if not brief or is_whole else several[:1]
     steps = parts(len(several) * (1 + (question.halo is not None)))
-    for i, wanted in enumerate(several):
+    for i, objective in enumerate(several):
         is_first = i == 0 and (brief or question.schedule != BEST)  # the objective of the schedule gets most
         own = within.part(1 if is_first else 0 if brief else 1 / len(several))  # without a search products may be better
         with next(steps):
-            found += [placed for uneven in _uneven(question, grid)
-                      for placed in candidates(site, grid, wanted, own.part(1), rules, uneven, question.robust)
-                      if not (placed.is_product and placed in found)]
+            placements += [placement for uneven in _uneven(question, grid)
+                      for placement in candidates(site, grid, objective, own.part(1), rules, uneven, question.robust)
+                      if not (placement.is_product and placement in placements)]
         if question.halo and question.transform:
             from pencilmap.mapper.searches.traffic_search import search_transform  # few questions have halos
 
             with next(steps):  # a brief search would spend more on its starts than on its swaps
-                found += search_transform(site, grid, question.transform, wanted, question.halo,
-                                          own.part(0 if brief or i else 1), [placed.mapping(BEST) for placed in found])
-    best = min(((placed, answer(question, placed, BEST)) for placed in found), key=lambda each: each[1].order)
+                placements += search_transform(site, grid, question.transform, objective, question.halo,
+                                          own.part(0 if brief or i else 1), [first.mapping(BEST) for first in placements])
+    best = min(((placement, answer(question, placement, BEST)) for placement in placements), key=lambda pair: pair[1].order)
     return best if alone else or_launch(question, *best)
 
 
@@ -102,7 +102,7 @@ def or_launch(question: Question, placed: Placement, prediction: Prediction) -> 
     if not placed.is_product and placed.mapping().is_at(launch):
         return placed, prediction
     both = (placed, prediction), (launch, answer(question, launch, prediction.placement))
-    return min(both, key=lambda each: tuple(worth(each[1], by) for by in BY))
+    return min(both, key=lambda pair: tuple(worth(pair[1], by) for by in BY))
 
 
 def _uneven(question: Question, grid: ProcessGrid) -> tuple[Transform | None, ...]:
@@ -136,12 +136,12 @@ def placed_lines(question: Question, problem: "LineProblem", text: str) -> Mappi
     """
     from pencilmap.model.lines.line_plan import line_time  # few questions are about lines
 
-    found, missing = [], []
+    lines, missing = [], []
     for grid in problem.grids(question.n_slots):
         try:
-            found.append(place(question, text, grid).mapping(text))
+            lines.append(place(question, text, grid).mapping(text))
         except PlacementError as error:
             missing.append(error)
-    if not found:
+    if not lines:
         raise missing[0]
-    return min(found, key=lambda mapping: line_time(problem.forecast(mapping, question.costs)))
+    return min(lines, key=lambda mapping: line_time(problem.forecast(mapping, question.costs)))

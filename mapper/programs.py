@@ -188,18 +188,18 @@ def rank_options(where: Question, traffics: dict[str, Traffic], placement: str =
     if len(others) >= MOST_SEARCHED:
         quick = {name: placed(name, "quick") for name in others}
         others = sorted(quick, key=lambda name: quick[name].best.link_bytes)
-        found = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
+        options = [*(placed(name, effort) for name in (first, *others[:MOST_SEARCHED - 1])),
                  *(quick[name] for name in others[MOST_SEARCHED - 1:])]
     else:
-        found = [placed(name, effort) for name in traffics]
-    least, names = min(option.best.link_bytes for option in found), list(traffics)
+        options = [placed(name, effort) for name in traffics]
+    least, names = min(option.best.link_bytes for option in options), list(traffics)
 
     def order(option: Option) -> tuple[float, bool, int]:
         n_bytes = option.best.link_bytes
         is_tie = n_bytes <= TIE * least
         return 0.0 if is_tie else n_bytes, is_tie and option.needs_file, names.index(option.name)
 
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(options, key=order))
 
 
 def with_other_grids(traffics: dict[str, Traffic], code: str) -> dict[str, Traffic]:
@@ -251,8 +251,8 @@ def _own(where: Question, traffic: Traffic, routing: str) -> Mapping:
     """The fastest possible order of the launcher, so that no gain is overstated; of equal orders the most likely."""
     site, grid = where.site, ProcessGrid(traffic.n_ranks, 1)
     others = [default(order, site, grid) for order in site.launch.orders[1:]]
-    found = [launched(site, grid), *others]
-    return min(found, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else found[0]
+    placements = [launched(site, grid), *others]
+    return min(placements, key=lambda m: predict_program(m, traffic, routing).link_bytes) if others else placements[0]
 
 
 def _better(mapping: Mapping, own: Mapping, traffic: Traffic, routing: str) -> bool:
@@ -264,10 +264,10 @@ def _placed(where: Question, traffic: Traffic, grid: ProcessGrid, text: str, rul
     if head == BEST:
         from pencilmap.mapper.searches.traffic_search import search_traffic  # numba is loaded only for a search
 
-        found = search_traffic(where.site, traffic, rule, within)
+        search = search_traffic(where.site, traffic, rule, within)
         T = where.tasks_per_node
-        return Mapping(where.network, grid, T, where.site.allocation.nodes[found.places // T], found.places % T, BEST,
-                       (f"found from {found.name}",))
+        return Mapping(where.network, grid, T, where.site.allocation.nodes[search.places // T], search.places % T, BEST,
+                       (f"found from {search.name}",))
     if head == "default":
         return default(argument, where.site, grid)
     if head == "file":
@@ -376,11 +376,11 @@ def _program(line: str, where: Any) -> Any:
         mappings = tuple(Mapping(network, grid, 1, np.array(run["node_of_rank"]), nodes, str(run["placement"]))
                          for run in record["runs"])
         bound = kind_of(network).program_bound(Site(network), traffic)
-        found = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
+        placed_program = PlacedProgram(traffic, mappings, tuple(predict_program(m, traffic, record["routing"], bound)
                                                        for m in mappings))
         runs = tuple(Measured(float(run["seconds"]), (float(min(run["carried"])), float(max(run["carried"]))))
                      for run in record["runs"])
-        return ProgramRuns(str(record["program"]), found, runs,
+        return ProgramRuns(str(record["program"]), placed_program, runs,
                            {m.name: placement_name(m.name, Site(network)) for m in mappings})
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, PencilmapError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error

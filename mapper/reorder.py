@@ -98,22 +98,22 @@ def reorder(comm: Any, network: str | Network, grid: str | ProcessGrid, placemen
     ReorderError
         On all ranks, with the message of the lowest rank that failed.
     """
-    given, wanted = _together(comm, lambda: _parse(network, grid, comm.Get_size()))
-    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(given, tasks_per_node, where, hosts))
-    _check_alike(comm, network=given, grid=wanted, tasks_per_node=tasks_per_node, where=where)
-    node, slot = _find_seats(comm, given, where, hosts, tasks_per_node)
-    site = _together(comm, lambda: _site(given, node, slot, tasks_per_node))
-    places = comm.bcast(_together(comm, lambda: _places(placement, site, wanted) if comm.Get_rank() == 0 else None), root=0)
+    shape, grid_ = _together(comm, lambda: _parse(network, grid, comm.Get_size()))
+    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(shape, tasks_per_node, where, hosts))
+    _check_alike(comm, network=shape, grid=grid_, tasks_per_node=tasks_per_node, where=where)
+    node, slot = _find_seats(comm, shape, where, hosts, tasks_per_node)
+    site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
+    places = comm.bcast(_together(comm, lambda: _places(placement, site, grid_) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
     rank = _together(comm, lambda: _rank_at(places, seats[comm.Get_rank()], site))
-    placed = comm.Split(0, rank)
+    new_comm = comm.Split(0, rank)
     try:
-        _together(comm, lambda: _check_rank(placed, rank))
-        _together(comm, lambda heard=_greet(placed, wanted, int(seats[comm.Get_rank()])): _check_neighbours(heard, places))
+        _together(comm, lambda: _check_rank(new_comm, rank))
+        _together(comm, lambda met=_greet(new_comm, grid_, int(seats[comm.Get_rank()])): _check_neighbours(met, places))
     except ReorderError:
-        placed.Free()
+        new_comm.Free()
         raise
-    return placed
+    return new_comm
 
 
 def _together(comm: Any, work: Callable[..., Any]) -> Any:
@@ -162,11 +162,11 @@ def _check_kinds(network: Any, tasks_per_node: int | None, where: str | Callable
 
 def _check_alike(comm: Any, **arguments: Any) -> None:
     mine = {name: "a function" if callable(value) else str(value) for name, value in arguments.items()}
-    given = comm.allgather(mine)
-    for rank, other in enumerate(given):
+    every = comm.allgather(mine)
+    for rank, other in enumerate(every):
         for name, text in other.items():
-            if text != given[0][name]:
-                raise ReorderError(f"the arguments differ between ranks: {name} is {given[0][name]} on rank 0 and {text} on "
+            if text != every[0][name]:
+                raise ReorderError(f"the arguments differ between ranks: {name} is {every[0][name]} on rank 0 and {text} on "
                                    f"rank {rank}; give the same on all")
 
 
@@ -198,18 +198,18 @@ def _site(network: Any, node: Ints, slot: Ints, tasks_per_node: int | None) -> S
 
 def _places(placement: str | Mapping | Placement, site: Any, grid: Any) -> Ints:
     """Return the place of each rank: int array, shape (P,)."""
-    placed = place(placement, site, grid) if isinstance(placement, str) else placement
-    mapping = placed.mapping("placement")
+    placement_ = place(placement, site, grid) if isinstance(placement, str) else placement
+    mapping = placement_.mapping("placement")
     return mapping.node_of_rank * site.tasks_per_node + mapping.slot_of_rank
 
 
 def _rank_at(places: Ints, seat: int, site: Any) -> int:
-    found = np.flatnonzero(places == seat)
-    if found.size == 0:
+    ranks = np.flatnonzero(places == seat)
+    if ranks.size == 0:
         node = site.network.node_name(int(seat // site.tasks_per_node))
         raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no "
                            "rank; use a placement for the nodes of this job")
-    return int(found[0])
+    return int(ranks[0])
 
 
 # ---- the place of each process -------------------------------------------------------------------------------------------
@@ -262,12 +262,12 @@ def _locate(where: str | Callable[[], Sequence[int]], comm: Any, network: Any, h
 def _assumed(comm: Any, network: Any, order: Any, tasks_per_node: int | None) -> Any:
     site = Site(network, tasks_per_node or -(-comm.Get_size() // network.n_nodes), idle=True)
     try:
-        placed = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
+        placement = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
     except PlacementError as error:
         raise ReorderError(f"launch order {order!r} must have each letter of {network.axes}t once, the fastest first, or be "
                            "tn or nt (nodes in the order of their numbers, slots first or last). A number behind a letter "
                            "takes so many of its steps, and the rest follows later: t2nt") from error
-    return int(placed.node_of_rank[comm.Get_rank()]), -1
+    return int(placement.node_of_rank[comm.Get_rank()]), -1
 
 
 def _from_environment(hosts: Hosts | None) -> Any:
@@ -311,26 +311,26 @@ KNOWN = "auto, environment, blue-gene, hostname, table:PATH, assumed[:ORDER]"  #
 # ---- the check -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rank(placed: Any, wanted: Any) -> None:
-    if placed.Get_rank() != wanted:
-        raise ReorderError(f"self-check failed: rank {wanted} was asked for, rank {placed.Get_rank()} was got; two "
+def _check_rank(comm: Any, grid: Any) -> None:
+    if comm.Get_rank() != grid:
+        raise ReorderError(f"self-check failed: rank {grid} was asked for, rank {comm.Get_rank()} was got; two "
                            "processes have one place")
 
 
-def _greet(placed: Any, grid: Any, seat: int) -> list[tuple[int, tuple[int, int]]]:
+def _greet(comm: Any, grid: Any, seat: int) -> list[tuple[int, tuple[int, int]]]:
     """Tell the next rank in every group the place of this rank; return a list of (sender, received place)."""
-    rank, heard = placed.Get_rank(), []
+    rank, greetings = comm.Get_rank(), []
     for letter in grid.decomposition.letters:
         group = next(ranks for ranks in grid.groups(letter).tolist() if rank in ranks)
         me = group.index(rank)
         target, source = group[(me + 1) % len(group)], group[me - 1]
-        found = placed.sendrecv((rank, seat), dest=target, sendtag=CHECK_TAG, source=source, recvtag=CHECK_TAG)
-        heard.append((source, found))
-    return heard
+        greeting = comm.sendrecv((rank, seat), dest=target, sendtag=CHECK_TAG, source=source, recvtag=CHECK_TAG)
+        greetings.append((source, greeting))
+    return greetings
 
 
-def _check_neighbours(heard: list[tuple[int, tuple[int, int]]], places: Ints) -> None:
-    for source, (rank, seat) in heard:
+def _check_neighbours(greetings: list[tuple[int, tuple[int, int]]], places: Ints) -> None:
+    for source, (rank, seat) in greetings:
         if rank != source or seat != places[source]:
             raise ReorderError(f"self-check failed: rank {source} should be at place {int(places[source])}, and says it is "
                                f"rank {rank} at place {seat}")

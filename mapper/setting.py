@@ -36,25 +36,89 @@ class Setting(Question):
     """
 
     def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
-        """Return the process grid of a text, see `pencilmap.mapper.ask.named_grid`, or the best one, that of `plan`."""
+        """Return the process grid of a text, or the best one.
+
+        Parameters
+        ----------
+        text : str
+            As for `pencilmap.mapper.ask.named_grid`; ``best`` takes the first choice of `plan`.
+        schedule : str
+            The schedule for which the grid should be best.
+
+        Returns
+        -------
+        ProcessGrid
+        """
         return best_grid(replace(self, schedule=schedule)) if text == BEST else named_grid(self, text)
 
     def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Placement:
-        """Return the placement of a text; see `pencilmap.mapper.place.place`."""
+        """Return the placement of a text; see `pencilmap.mapper.place.place`.
+
+        Parameters
+        ----------
+        text : str
+            A placement of `PLACEMENTS`, for example ``box:2x2x2``, or ``best``.
+        grid : ProcessGrid
+        schedule : str
+            The schedule for which a search should place the ranks.
+
+        Returns
+        -------
+        Product or Mapping
+
+        Examples
+        --------
+        >>> where = setting(network="4x4x4")
+        >>> str(where.place("box:2x2x2", where.grid("8x8")).network)
+        '4x4x4'
+        """
         return place(replace(self, schedule=schedule), text, grid)
 
     def predict(self, placed: Placement, routing: str | None = None, name: str | None = None,
                 exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
         """Return the prediction of a placement, with the notes of this setting.
 
-        The parameters are those of `pencilmap.model.predict.predict`.
+        Parameters
+        ----------
+        placed : Placement
+        routing, name, exchange, schedule, direction
+            As for `pencilmap.model.predict.predict`.
+
+        Returns
+        -------
+        Prediction
+
+        Examples
+        --------
+        >>> where = setting(network="4x4x4", bandwidth="1 GB/s", fft="64")
+        >>> prediction = where.predict(where.place("box:2x2x2", where.grid("8x8")), schedule="two-way")
+        >>> prediction.schedule.name
+        'two-way'
         """
         return answer(replace(self.towards(direction), routing=routing, exchange=exchange, schedule=schedule), placed, name)
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
                     exchange: str | None = None, schedule: str = SEQUENCE,
                     direction: str = FORWARD) -> list[Prediction]:
-        """Return the predictions of all placements; see `pencilmap.mapper.choose.predictions`."""
+        """Return the predictions of all placements.
+
+        Parameters
+        ----------
+        grid : str
+            A process grid, or ``best`` for all grids, ranked.
+        placements : iterable of str
+        routing, exchange, schedule, direction
+            As for `pencilmap.mapper.choose.predictions`.
+
+        Returns
+        -------
+        list of Prediction
+
+        Examples
+        --------
+        >>> [p.placement for p in setting(network="4x4x4").predictions("8x8", ["default", "box:2x2x2"])]
+        ['default', 'box:2x2x2']
+        """
         question = replace(self.towards(direction), routing=routing, schedule=schedule,
                            exchange=exchange or DEFAULT_ALGORITHM)
         check_names(placements := tuple(placements))  # before an error about the grid, which is not at fault then
@@ -64,17 +128,50 @@ class Setting(Question):
                 effort: str = "normal", seed: int = 1) -> "PlacedProgram":
         """Return placements of any program from a file of its traffic, the launcher's order first.
 
-        The file may have any format of `pencilmap.mapper.traffic_files.TRAFFIC_FILES`. The other parameters, and the errors,
-        are those of `pencilmap.mapper.programs.place_program`.
+        Parameters
+        ----------
+        traffic : path or str
+            A file of any format of `pencilmap.mapper.traffic_files.TRAFFIC_FILES`.
+        placements, routing, effort, seed
+            As for `pencilmap.mapper.programs.place_program`, as are the errors.
+
+        Returns
+        -------
+        PlacedProgram
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile("w") as file:
+        ...     _ = file.write("0 3 8000\\n1 2 8000\\n")
+        ...     file.flush()
+        ...     program = setting(network="4:mesh").program(file.name, ["default"])
+        >>> [p.link_bytes for p in program.predictions]
+        [16000.0]
         """
         from pencilmap.mapper.programs import place_program, traffic_of  # slow to import
 
         return place_program(self, traffic_of(self, traffic), tuple(placements), routing, effort, seed)
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
-            hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
-        """Return what the launcher knows besides a placement; see `pencilmap.mapper.ask.job_of`."""
-        return job_of(self, hosts, cores_per_task, hwloc, program)
+            node: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
+        """Return what the launcher knows besides a placement.
+
+        Parameters
+        ----------
+        hosts, cores_per_task, node, program
+            As for `pencilmap.mapper.ask.job_of`.
+
+        Returns
+        -------
+        Job
+
+        Examples
+        --------
+        >>> setting(network="4x4", tasks_per_node=2).job(cores_per_task=4).cores
+        ('0-3', '4-7')
+        """
+        return job_of(self, hosts, cores_per_task, node, program)
 
 
 def _with_methods(question_of: Callable[P, Question]) -> Callable[P, Setting]:

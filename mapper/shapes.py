@@ -65,6 +65,16 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
 def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
     """Return the partitions of a machine, one for each set of extents in any order.
 
+    Parameters
+    ----------
+    machine : Machine
+    n_nodes : int
+        Nodes of each partition.
+
+    Returns
+    -------
+    list of Torus
+
     Raises
     ------
     MachineError

@@ -172,16 +172,16 @@ def phases(torus: Torus, coordinates: Ints, group: Ints, mine: int,
     known = {} if known is None else known
     if (box.extent, loads) not in known:
         known[box.extent, loads] = _offsets_of_phases(box.extent, loads)
-    return [np.array([box.moved(offset) for offset in some]) for some in known[box.extent, loads]]
+    return [np.array([box.moved(offset) for offset in offsets]) for offsets in known[box.extent, loads]]
 
 
 def _box(at: Ints) -> _Box | None:
     """Return the box that the members fill, or None."""
     index, extent = [], []
     for column in at.T:
-        found, number = np.unique(column, return_inverse=True)
+        values, number = np.unique(column, return_inverse=True)
         index.append(number)
-        extent.append(len(found))
+        extent.append(len(values))
     n_nodes = 1
     for n in extent:
         n_nodes *= n
@@ -211,20 +211,20 @@ def _shift_load(users: list[Ints], shift: int, n: int, ring: bool) -> tuple[int,
     up, down = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for positions in users:
         slots = np.count_nonzero(positions == positions[0])
-        for here, there in zip(positions, np.roll(positions, -shift * slots)):
-            above = (there - here) % n if ring else there - here
+        for source, target in zip(positions, np.roll(positions, -shift * slots)):
+            above = (target - source) % n if ring else target - source
             below = n - above if ring else -above
             weight = 1 if above == below else 2
             if above and (above <= below if ring else above > 0):
-                up[(here + np.arange(above)) % n] += weight
+                up[(source + np.arange(above)) % n] += weight
             if above and (below <= above if ring else below > 0):
-                down[(here - np.arange(below)) % n] += weight
+                down[(source - np.arange(below)) % n] += weight
     return int(up.max()), int(down.max())
 
 
 def _offsets_of_phases(extent: tuple[int, ...], loads: tuple[tuple[tuple[int, int], ...], ...]) -> list[list[int]]:
     offsets, load = _offsets(extent, loads)
-    left, found = load.sum(axis=0), []
+    left, result = load.sum(axis=0), []
     while offsets:
         everything = left.max(initial=0)
         chosen, carried = list(offsets.pop(0)), load[0]
@@ -239,25 +239,25 @@ def _offsets_of_phases(extent: tuple[int, ...], loads: tuple[tuple[tuple[int, in
             carried = tried[best]
             load = np.delete(load, best, axis=0)
         left = left - carried
-        found.append(chosen)
-    return found
+        result.append(chosen)
+    return result
 
 
 def _offsets(extent: tuple[int, ...], loads: tuple[tuple[tuple[int, int], ...], ...]) -> tuple[list[tuple[int, ...]], Ints]:
     """Return each offset with its opposite, and the loads of both: the largest first."""
-    found, loads_of = [], []
+    offsets, loads_of = [], []
     for v in range(1, int(np.prod(extent))):
         index = np.unravel_index(v, extent, order="F")
         opposite = int(np.ravel_multi_index([-i % n for i, n in zip(index, extent)], extent, order="F"))
         if opposite < v:
             continue
         both = (v,) if opposite == v else (v, opposite)
-        found.append(both)
+        offsets.append(both)
         loads_of.append(sum(np.array([loads[i][s] for i, s in enumerate(np.unravel_index(o, extent, order="F")[1:])]).ravel()
                             for o in both))
-    load = np.array(loads_of, dtype=np.int64).reshape(len(found), 2 * len(loads))
+    load = np.array(loads_of, dtype=np.int64).reshape(len(offsets), 2 * len(loads))
     order = np.argsort(-load.max(axis=1, initial=0), kind="stable")
-    return [found[k] for k in order], load[order]
+    return [offsets[k] for k in order], load[order]
 
 
 def _distances(p: int) -> Iterator[Ints]:
@@ -304,9 +304,9 @@ def _on_torus(exchange: Exchange, mapping: Mapping, torus: Torus) -> tuple[Excha
     for number, ranks in enumerate(exchange.members):
         group[ranks] = number
     known: dict[Any, list[list[int]]] = {}
-    found = [phases(torus, coordinates, group, number, known) for number in range(len(exchange.members))]
-    return tuple(_round(exchange, [(np.array([number]), some[i]) for number, some in enumerate(found) if i < len(some)])
-                 for i in range(max(map(len, found), default=0)))
+    rounds = [phases(torus, coordinates, group, number, known) for number in range(len(exchange.members))]
+    return tuple(_round(exchange, [(np.array([number]), steps[i]) for number, steps in enumerate(rounds) if i < len(steps)])
+                 for i in range(max(map(len, rounds), default=0)))
 
 
 def _round(exchange: Exchange, parts: list[tuple[Ints, Ints]]) -> Exchange:
@@ -314,10 +314,10 @@ def _round(exchange: Exchange, parts: list[tuple[Ints, Ints]]) -> Exchange:
     source, target, units = [], [], []
     for groups, targets_ in parts:
         members, sent = exchange.members[groups], exchange.group_weight[groups][:, None] * exchange.send_weight
-        for each in targets_:
+        for item in targets_:
             source.append(members.ravel())
-            target.append(members[:, each].ravel())
-            units.append((sent * exchange.receive_weight[each]).ravel())
+            target.append(members[:, item].ravel())
+            units.append((sent * exchange.receive_weight[item]).ravel())
     return single_messages(exchange, np.concatenate(source), np.concatenate(target), np.concatenate(units))
 
 
@@ -382,16 +382,16 @@ def _below(send: Ints, n: int) -> Ints:
 
 def bruck_rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     """Return a round for each digit. Groups of one have a single round without messages."""
-    p, found = exchange.size, []
+    p, rounds = exchange.size, []
     unit = 1
     for far in steps(p, radix):
-        sent = [carried(exchange.send_weight, exchange.receive_weight, radix, unit, each) for each in far]
-        units = np.concatenate([exchange.group_weight[:, None] * some for some in sent], axis=None)
+        sent = [carried(exchange.send_weight, exchange.receive_weight, radix, unit, distance) for distance in far]
+        units = np.concatenate([exchange.group_weight[:, None] * weight for weight in sent], axis=None)
         source = np.concatenate([exchange.members] * len(far), axis=None)
-        target = np.concatenate([np.roll(exchange.members, -each, axis=1) for each in far], axis=None)
-        found.append(single_messages(exchange, source, target, units))
+        target = np.concatenate([np.roll(exchange.members, -distance, axis=1) for distance in far], axis=None)
+        rounds.append(single_messages(exchange, source, target, units))
         unit *= radix
-    return tuple(found) or (exchange,)
+    return tuple(rounds) or (exchange,)
 
 
 # One message between two nodes: the ranks of a node share memory, and each carries the messages to some other nodes.
@@ -404,9 +404,9 @@ def bruck_rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exch
 
 def node_rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     """Return a single round: a message from each node of a group to each other."""
-    found = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
+    groups = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
              for ranks, weight in zip(exchange.members, exchange.group_weight)]
-    return (single_messages(exchange, *(np.concatenate(some) for some in zip(*found))),)
+    return (single_messages(exchange, *(np.concatenate(column) for column in zip(*groups))),)
 
 
 def _of_group(ranks: Ints, nodes: Ints, sent: Ints, received: Ints) -> tuple[Ints, Ints, Ints]:
@@ -417,10 +417,10 @@ def _of_group(ranks: Ints, nodes: Ints, sent: Ints, received: Ints) -> tuple[Int
     held = np.bincount(node)
     members = ranks[np.argsort(node, kind="stable")]  # by node
     start = held.cumsum() - held
-    here, there = (index.ravel() for index in np.indices((n, n)))
-    here, there = here[here != there], there[here != there]
-    units = _by_node(node, sent)[here] * _by_node(node, received)[there]
-    return members[start[here] + _turn(here, there, held)], members[start[there] + _turn(there, here, held)], units
+    source, target = (index.ravel() for index in np.indices((n, n)))
+    source, target = source[source != target], target[source != target]
+    units = _by_node(node, sent)[source] * _by_node(node, received)[target]
+    return members[start[source] + _turn(source, target, held)], members[start[target] + _turn(target, source, held)], units
 
 
 def _turn(node: Ints, other: Ints, held: Ints) -> Ints:

@@ -152,19 +152,19 @@ class Decomposition:
         >>> [division["x"] for stage, division in PENCIL.layouts]
         ['c', 'c', 'c', 'c', '']
         """
-        division, found = dict(zip(AXES, self.start)), []
+        division, result = dict(zip(AXES, self.start)), []
         for stage in self.stages:
             if isinstance(stage, ExchangeStage) and self.returns:
                 division = dict(zip(AXES, self.start))
-            found.append((stage, dict(division)))
+            result.append((stage, dict(division)))
             if isinstance(stage, ExchangeStage):
                 division |= {stage.gathered: "", stage.divided: division[stage.divided] + stage.letters}
-        return tuple(found)
+        return tuple(result)
 
     def divided_by(self, axis: str) -> str:
         """Return the letters of the dimensions that divide an axis in some stage."""
-        found = "".join(division[axis] for _, division in self.layouts)
-        return "".join(letter for letter in self.letters if letter in found)
+        letters = "".join(division[axis] for _, division in self.layouts)
+        return "".join(letter for letter in self.letters if letter in letters)
 
 
 # Pencils: a task holds lines along z, then along y, then along x, and two exchanges turn one into the other.
@@ -222,11 +222,11 @@ def _least_crossing(R: int, C: int) -> Ints:
     for length in range(R, 0, -1):
         for q in range(min(C, half // length)):
             low, high = q * length, min(half - length, q * R) + 1  # tasks in q columns
-            there = squares[q + 1, low + length:high + length]
+            after = squares[q + 1, low + length:high + length]
             gain = C * length**2 + R * (2 * q + 1) * length
-            np.maximum(there, squares[q, low:high] + gain, out=there)
-    found = 2 * P * np.arange(half + 1, dtype=np.int64) - squares.max(axis=0)
-    return np.concatenate([found, found[P - half - 1::-1]])
+            np.maximum(after, squares[q, low:high] + gain, out=after)
+    crossing = 2 * P * np.arange(half + 1, dtype=np.int64) - squares.max(axis=0)
+    return np.concatenate([crossing, crossing[P - half - 1::-1]])
 
 
 PENCIL = Decomposition(

@@ -13,3 +13,21 @@ void preloaded_check_ranks(const char *name);
 
 /* The function of that name behind the library, or an end in words if there is none. */
 void *preloaded_next(const char *name, const char *function);
+
+/* Both functions that start MPI, in a file with NEXT, `library`, `depth`, which counts calls of MPI inside each other, and
+ * begun(), which gets the status and returns it. */
+#define PRELOADED_STARTS(MPI)                                                   \
+    int MPI##_Init(int *argc, char ***argv)                                     \
+    {                                                                           \
+        preloaded_check_mpi(library);                                           \
+        NEXT(MPI##_Init);                                                       \
+        depth++;                                                                \
+        return begun(next(argc, argv));                                         \
+    }                                                                           \
+    int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
+    {                                                                           \
+        preloaded_check_mpi(library);                                           \
+        NEXT(MPI##_Init_thread);                                                \
+        depth++;                                                                \
+        return begun(next(argc, argv, required, provided));                     \
+    }

@@ -164,23 +164,8 @@ static int begun(int status)
     return status;
 }
 
-#define BEGINS(MPI)                                                             \
-    int MPI##_Init(int *argc, char ***argv)                                     \
-    {                                                                           \
-        preloaded_check_mpi(library);                                           \
-        NEXT(MPI##_Init);                                                       \
-        depth++;                                                                \
-        return begun(next(argc, argv));                                         \
-    }                                                                           \
-    int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
-    {                                                                           \
-        preloaded_check_mpi(library);                                           \
-        NEXT(MPI##_Init_thread);                                                \
-        depth++;                                                                \
-        return begun(next(argc, argv, required, provided));                     \
-    }
-BEGINS(MPI)
-BEGINS(PMPI)
+PRELOADED_STARTS(MPI)
+PRELOADED_STARTS(PMPI)
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 

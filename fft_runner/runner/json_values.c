@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -101,3 +102,23 @@ json_t *number_or_null(double value)
 ARRAY(integers, int, json_integer)
 ARRAY(long_integers, int64_t, json_integer)
 ARRAY(reals, double, json_real)
+
+bool is_label(const char *label)
+{
+    return strchr(label, '=') && *label != '=';
+}
+
+json_t *json_labels(const char *const *labels, int n)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < n; i++) {
+        size_t length = strcspn(labels[i], "=");
+        char *key = json_memory(length + 1);
+        if (!key)
+            break;
+        snprintf(key, length + 1, "%s", labels[i]);
+        json_object_set_new(object, key, text(labels[i] + length + 1));
+        free(key);
+    }
+    return object;
+}

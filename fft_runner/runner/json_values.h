@@ -21,3 +21,7 @@ json_t *number_or_null(double value); /* null if not finite */
 json_t *integers(const int *values, int n);
 json_t *long_integers(const int64_t *values, int n);
 json_t *reals(const double *values, int n);
+
+/* Whether a text is KEY=VALUE, with a key; and an object of such texts. */
+bool is_label(const char *text);
+json_t *json_labels(const char *const *labels, int n);

@@ -378,7 +378,8 @@ static json_t *about_line(const struct line_run *run)
     return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:[i], s:i, s:s, s:s, s:b, s:I, s:s, s:s, s:s, "
                      "s:s, s:i, s:i}",
                      "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
-                     "command", record_command(&run->report), "time", record_time(), "labels", record_labels(o), "size",
+                     "command", record_command(&run->report), "time", record_time(), "labels",
+                     json_labels(o->labels, o->n_labels), "size",
                      run->problem.brick ? long_integers(run->problem.n, 3) : long_integers(&d->n, 1), "decomposition",
                      o->fft.decomposition, "algorithm", d->algorithm, "order", d->order, "grid", run->problem.ranks, "ranks",
                      run->problem.ranks, "type", "c2c", "precision", d->precision, "in_place", o->in_place, "fields",

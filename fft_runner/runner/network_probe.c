@@ -67,7 +67,7 @@ static int take_count(const char *name, int least, int most, int *value)
 
 static int take_label(struct settings *s)
 {
-    if (!strchr(optarg, '=') || *optarg == '=')
+    if (!is_label(optarg))
         return pf_fail(PF_REFUSED, "--label: '%.60s' is not of the form key=value", optarg);
     if (s->n_labels == MAX_LABELS)
         return pf_fail(PF_REFUSED, "--label: more than %d labels", MAX_LABELS);
@@ -551,18 +551,6 @@ done:
 
 /* ---- output ------------------------------------------------------------------------------------------------- */
 
-static json_t *labels_of(const struct settings *s)
-{
-    json_t *object = json_object();
-    for (int i = 0; i < s->n_labels; i++) {
-        char key[128];
-        size_t length = strcspn(s->labels[i], "=");
-        snprintf(key, sizeof key, "%.*s", (int)length, s->labels[i]);
-        json_object_set_new(object, key, text(s->labels[i] + length + 1));
-    }
-    return object;
-}
-
 static int append(struct probe *p)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING + 1];
@@ -577,8 +565,8 @@ static int append(struct probe *p)
                                s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "coordinate_source",
                                s->source < 0 ? "none" : source_name(s->source), "launch_order",
                                text_or_null(seats_order(&p->s.seats, s->source)), "reps", p->s.reps, "rounds", p->s.rounds,
-                               "labels", labels_of(&p->s), "round_trips", p->trips, "bursts", p->bursts, "streams",
-                               p->streams);
+                               "labels", json_labels(p->s.labels, p->s.n_labels), "round_trips", p->trips, "bursts",
+                               p->bursts, "streams", p->streams);
     p->trips = p->bursts = p->streams = NULL;
     return json_file_append(object, p->json);
 }

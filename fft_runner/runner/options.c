@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/names.h"
+#include "json_values.h"
 #include "pencilfft_line.h"
 #include "runner.h"
 
@@ -193,8 +194,7 @@ static int take_byte_matrix(struct options *o, const struct option_row *row, cha
 
 static int take_label(struct options *o, const struct option_row *row, char *const *words)
 {
-    const char *equals = strchr(words[0], '=');
-    if (!equals || equals == words[0])
+    if (!is_label(words[0]))
         return pf_fail(PF_REFUSED, "--%s: '%.60s' is not key=value", row->name, words[0]);
     if (o->n_labels == MAX_LABELS)
         return pf_fail(PF_REFUSED, "--%s: more than %d labels", row->name, MAX_LABELS);

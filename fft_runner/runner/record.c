@@ -51,21 +51,6 @@ json_t *record_command(const struct report *r)
     return array;
 }
 
-json_t *record_labels(const struct options *o)
-{
-    json_t *object = json_object();
-    for (int i = 0; i < o->n_labels; i++) {
-        size_t length = strcspn(o->labels[i], "=");
-        char *key = json_memory(length + 1);
-        if (!key)
-            break;
-        snprintf(key, length + 1, "%s", o->labels[i]);
-        json_object_set_new(object, key, text(o->labels[i] + length + 1));
-        free(key);
-    }
-    return object;
-}
-
 json_t *record_times(const struct samples *s, int phase)
 {
     size_t at = (size_t)phase * (size_t)s->reps;
@@ -224,9 +209,9 @@ static json_t *about_run(const struct report *r)
     const pencilfft_desc *f = &o->fft;
     return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:[I, I, I], s:s, s:o, s:i, s:s, s:o, s:s, s:s, s:s, s:i, s:i}",
                      "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
-                     "command", record_command(r), "time", record_time(), "labels", record_labels(o), "size",
-                     (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz, "decomposition", f->decomposition, "grid",
-                     integers(o->grid.extent, o->grid.dims), "ranks", r->processes->seating.ranks, "direction",
+                     "command", record_command(r), "time", record_time(), "labels", json_labels(o->labels, o->n_labels),
+                     "size", (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz, "decomposition", f->decomposition,
+                     "grid", integers(o->grid.extent, o->grid.dims), "ranks", r->processes->seating.ranks, "direction",
                      direction_name(o), "exchange", text(f->exchange), "schedule", pencilfft_schedule_chosen(r->plan),
                      "sync", f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
 }

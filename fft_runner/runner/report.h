@@ -89,7 +89,6 @@ const char *self_check_of(const struct seating *seating);
 /* Parts of the record. */
 json_t *record_time(void);
 json_t *record_command(const struct report *report);
-json_t *record_labels(const struct options *options);
 json_t *record_verified(const struct verification *verification);
 json_t *record_placement(const struct report *report);
 json_t *record_mpi(void);

@@ -163,11 +163,12 @@ static void begin(void)
 }
 
 /* MPI_Init may call PMPI_Init_thread: only the outermost call begins. */
-static void begun(int status)
+static int begun(int status)
 {
     if (depth == 1 && status == MPI_SUCCESS)
         begin();
     leave();
+    return status;
 }
 
 static void end(void)
@@ -191,47 +192,30 @@ static void control(int level)
     leave();
 }
 
-#define BOUNDARIES(MPI)                                                         \
-    int MPI##_Init(int *argc, char ***argv)                                     \
-    {                                                                           \
-        preloaded_check_mpi(library);                                           \
-        NEXT(MPI##_Init);                                                       \
-        depth++;                                                                \
-        int status = next(argc, argv);                                          \
-        begun(status);                                                          \
-        return status;                                                          \
-    }                                                                           \
-    int MPI##_Init_thread(int *argc, char ***argv, int required, int *provided) \
-    {                                                                           \
-        preloaded_check_mpi(library);                                           \
-        NEXT(MPI##_Init_thread);                                                \
-        depth++;                                                                \
-        int status = next(argc, argv, required, provided);                      \
-        begun(status);                                                          \
-        return status;                                                          \
-    }                                                                           \
-    int MPI##_Finalize(void)                                                    \
-    {                                                                           \
-        NEXT(MPI##_Finalize);                                                   \
-        depth++;                                                                \
-        end();                                                                  \
-        int status = next();                                                    \
-        leave();                                                                \
-        return status;                                                          \
-    }                                                                           \
-    int MPI##_Abort(MPI_Comm comm, int code)                                    \
-    {                                                                           \
-        NEXT(MPI##_Abort);                                                      \
-        if (traffic.active && traffic_try_lock()) {                             \
-            cut_write();                                                        \
-            traffic_unlock();                                                   \
-        }                                                                       \
-        return next(comm, code);                                                \
-    }                                                                           \
-    int MPI##_Pcontrol(const int level, ...)                                    \
-    {                                                                           \
-        control(level);                                                         \
-        return MPI_SUCCESS;                                                     \
+#define BOUNDARIES(MPI)                             \
+    PRELOADED_STARTS(MPI)                           \
+    int MPI##_Finalize(void)                        \
+    {                                               \
+        NEXT(MPI##_Finalize);                       \
+        depth++;                                    \
+        end();                                      \
+        int status = next();                        \
+        leave();                                    \
+        return status;                              \
+    }                                               \
+    int MPI##_Abort(MPI_Comm comm, int code)        \
+    {                                               \
+        NEXT(MPI##_Abort);                          \
+        if (traffic.active && traffic_try_lock()) { \
+            cut_write();                            \
+            traffic_unlock();                       \
+        }                                           \
+        return next(comm, code);                    \
+    }                                               \
+    int MPI##_Pcontrol(const int level, ...)        \
+    {                                               \
+        control(level);                             \
+        return MPI_SUCCESS;                         \
     }
 BOUNDARIES(MPI)
 BOUNDARIES(PMPI)

@@ -114,19 +114,19 @@ def job_tasks(environ: Mapping[str, str]) -> int | None:
     AllocationError
         If hosts have different numbers of tasks.
     """
-    found = _job(environ)
-    if problem := uneven(found.tasks_per_node, found.most_tasks):
+    job = _job(environ)
+    if problem := uneven(job.tasks_per_node, job.most_tasks):
         raise AllocationError(problem)
-    return found.tasks_per_node
+    return job.tasks_per_node
 
 
 def _job(environ: Mapping[str, str]) -> Found:
     """Return what the first reader that knows the hosts of the job has found."""
     for reader in READERS.values():
         with suppress(PencilmapError):  # `look_around` tells errors
-            found = reader.from_environment and reader.from_environment(environ)
-            if found and found.hosts:
-                return found
+            environment = reader.from_environment and reader.from_environment(environ)
+            if environment and environment.hosts:
+                return environment
     return Found()
 
 
@@ -154,18 +154,18 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
         If a file cannot be read, or sources contradict each other.
     """
     with reading("the environment", AllocationError):
-        told = [found for reader in READERS.values() if reader.from_environment
-                if (found := reader.from_environment(environ)) is not None]
+        environments = [environment for reader in READERS.values() if reader.from_environment
+                if (environment := reader.from_environment(environ)) is not None]
     files = [*([_named(network)] if network else []), *map(read_description, paths)]
-    return combine(files, [*map(read_description, job), *told], torus)
+    return combine(files, [*map(read_description, job), *environments], torus)
 
 
 def _named(text: str) -> Found:
     """Return the network of ``FILE[,FORMAT][,taper=2]``, with other facts that the file tells."""
-    found = Found()
+    picture_ = Found()
     with suppress(PencilmapError):  # the network alone may be understood
-        found = read_description(file_and_words(text)[0])
-    return late(f"{__name__}.network_file:named")(text, found)
+        picture_ = read_description(file_and_words(text)[0])
+    return late(f"{__name__}.network_file:named")(text, picture_)
 
 
 def read_description(path: str | PathLike[str]) -> Found:

@@ -63,8 +63,8 @@ def from_environment_pbs(environ: Mapping[str, str]) -> Found | None:
 
 def looks_like_pbs(document: Document) -> bool:
     """Return whether the first line is a host, alone or with its number of tasks."""
-    found = _LINE.fullmatch(document.head(1)[0][1].strip()[:MAX_LINE])
-    return found is not None and not is_integer(found["host"]) and _is_name(found["host"])
+    match = _LINE.fullmatch(document.head(1)[0][1].strip()[:MAX_LINE])
+    return match is not None and not is_integer(match["host"]) and _is_name(match["host"])
 
 
 def find_pbs(document: Document) -> Found:
@@ -75,16 +75,16 @@ def hosts_in(document: Document) -> list[str]:
     """Return the host of each line, as often as it has tasks."""
     hosts, kinds = list[str](), set[bool]()
     for number, line in document.lines():
-        found = _LINE.fullmatch(line.strip())
-        if found is None or not _is_name(found["host"]):
+        match = _LINE.fullmatch(line.strip())
+        if match is None or not _is_name(match["host"]):
             raise document.refuse(f"{line.strip()[:40]!r} is not a host, as in the lines above; write a host in each "
                                   "line, as often as it has tasks", number)
-        slots = re.search(_SLOTS, found["rest"])
-        kinds |= {slots is not None} if "=" in found["rest"] or slots else {*kinds} or {False}
+        slots = re.search(_SLOTS, match["rest"])
+        kinds |= {slots is not None} if "=" in match["rest"] or slots else {*kinds} or {False}
         if len(kinds) > 1:
             raise document.refuse(f"{line.strip()[:40]!r}: some hosts have slots=, and others have none; give all of them "
                                   "slots=", number)
-        hosts += [found["host"]] * int(found["count"] or (slots[2] if slots else 1))
+        hosts += [match["host"]] * int(match["count"] or (slots[2] if slots else 1))
         if len(hosts) > MAX_PLACES:
             raise document.refuse(f"more than {MAX_PLACES} tasks", number)
     return hosts
@@ -145,9 +145,9 @@ def _of_tasks(hosts: Sequence[str], source: str, environ: Mapping[str, str]) -> 
     if not (slots == 1 and len({count for _, count in others}) == 1 and others[0][1] > 1
             and (letters[0] not in letters[1:] or shutil.which("jsrun", path=environ.get("PATH", "")))):
         return hosts_of_tasks(hosts, source)
-    found = hosts_of_tasks(hosts[1:], source)
+    by_host = hosts_of_tasks(hosts[1:], source)
     left_out = Fact("launch node", f"{first}, which runs no tasks of jsrun: left out", source)
-    return replace(found, facts=(*found.facts, left_out))
+    return replace(by_host, facts=(*by_host.facts, left_out))
 
 
 def looks_like_lsf(document: Document) -> bool:
@@ -157,12 +157,12 @@ def looks_like_lsf(document: Document) -> bool:
     In a table of coordinates a host given twice is a mistake.
     """
     lines = [line for _, line in document.lines(longest=None)]
-    found = [match for line in lines[:1000] if (match := _AFFINITY.fullmatch(line))]
-    if len(found) < min(len(lines), 1000):
+    matches = [match for line in lines[:1000] if (match := _AFFINITY.fullmatch(line))]
+    if len(matches) < min(len(lines), 1000):
         return False
-    twice = len({match[1] for match in found}) < len(found)
-    return (document.label.endswith(FILE_NAME) or any(re.search("[,-]", match[2]) for match in found)
-            or (twice and len({tuple(match[0].split()[3:]) for match in found}) == 1 and len(found[0][0].split()) == 4))
+    twice = len({match[1] for match in matches}) < len(matches)
+    return (document.label.endswith(FILE_NAME) or any(re.search("[,-]", match[2]) for match in matches)
+            or (twice and len({tuple(match[0].split()[3:]) for match in matches}) == 1 and len(matches[0][0].split()) == 4))
 
 
 def find_lsf(document: Document) -> Found:
@@ -174,19 +174,19 @@ def find_lsf(document: Document) -> Found:
                                   "file", number)
         hosts.append(match[1])
         cpus.add(match[2])
-    found = hosts_of_tasks(hosts, document.label)
+    tasks = hosts_of_tasks(hosts, document.label)
     fact = Fact("processors of a task", f"{', '.join(sorted(cpus)[:4])}{', ...' * (len(cpus) > 4)} (LSF affinity)",
                 document.label)
-    return Found((*found.facts, fact), hosts=found.hosts, tasks_per_node=found.tasks_per_node,
-                 most_tasks=found.most_tasks)
+    return Found((*tasks.facts, fact), hosts=tasks.hosts, tasks_per_node=tasks.tasks_per_node,
+                 most_tasks=tasks.most_tasks)
 
 
 COMMAND = ("flux", "hostlist", "local")
 
 
 def from_environment_flux(environ: Mapping[str, str]) -> Found | None:
-    told = {name: environ.get(name, "") for name in ("FLUX_JOB_NNODES", "FLUX_JOB_SIZE")}
-    counts = {name: int(text) for name, text in told.items() if text.isascii() and text.isdecimal() and 0 < len(text) < 9}
+    numbers = {name: environ.get(name, "") for name in ("FLUX_JOB_NNODES", "FLUX_JOB_SIZE")}
+    counts = {name: int(text) for name, text in numbers.items() if text.isascii() and text.isdecimal() and 0 < len(text) < 9}
     if not environ.get("FLUX_JOB_ID") and not counts:
         return None
     nodes, tasks = counts.get("FLUX_JOB_NNODES"), counts.get("FLUX_JOB_SIZE")
@@ -227,8 +227,8 @@ COUNTS = {"PJM_JOBID": "job", "PJM_NODE": "nodes", "PJM_MPI_PROC": "tasks", "PJM
 
 def from_environment_fujitsu(environ: Mapping[str, str]) -> Found | None:
     for prefix in ("PJM_MPI_SHAPE", "PJM_NODE"):
-        told = [environ.get(f"{prefix}_{axis}") for axis in "XYZ"]
-        shape = [int(n) for n in told if n and n.isdecimal() and n.isascii() and 0 < int(n[:9]) < 1 << 20]
+        extents = [environ.get(f"{prefix}_{axis}") for axis in "XYZ"]
+        shape = [int(n) for n in extents if n and n.isdecimal() and n.isascii() and 0 < int(n[:9]) < 1 << 20]
         if shape:
             return _found_fujitsu(environ, prefix, shape)
     return _without_shape(environ) if any(environ.get(name) for name in ("PJM_JOBID", "PJM_NODE", "PJM_MPI_PROC")) else None
@@ -275,13 +275,13 @@ PALS = re.compile(r"mpiexec version [0-9.]+ revision|PALS", re.MULTILINE)  # Cra
 def format_of_launcher(environ: Mapping[str, str]) -> str | None:
     """Return the placement format of the only launcher on the job's PATH; None if it is unknown, or one of several."""
     path = environ.get("PATH", "")
-    found = {name: form for name, form in OTHERS.items() if shutil.which(name, path=path)}
+    forms = {name: form for name, form in OTHERS.items() if shutil.which(name, path=path)}
     mpirun, mpiexec = (shutil.which(name, path=path) for name in ("mpirun", "mpiexec"))
     if any(name.startswith("PALS_") for name in environ) or PALS.match(_version(mpiexec)) or PALS.match(_version(mpirun)):
-        found["aprun"] = "cray"  # PALS has an aprun, too
+        forms["aprun"] = "cray"  # PALS has an aprun, too
     if mpirun and not PALS.match(_version(mpirun)):
-        found["mpirun"] = next((form for words, form in VERSIONS.items() if re.search(words, _version(mpirun))), None)
-    return next(iter(found.values())) if len(found) == 1 else None
+        forms["mpirun"] = next((form for words, form in VERSIONS.items() if re.search(words, _version(mpirun))), None)
+    return next(iter(forms.values())) if len(forms) == 1 else None
 
 
 @lru_cache
@@ -332,7 +332,7 @@ def find_tpu(document: Document) -> Found:
     devices = sorted((int(number), tuple(int(c) for c in coords.split(",") if c.strip()), int(core or 0))
                      for number, coords, core in _DEVICE.findall(document.text))
     slices = set(re.findall(r"slice_index=([0-9]+)", document.text))
-    if len(slices) > 1 or len({each[1:] for each in devices}) < len(devices):
+    if len(slices) > 1 or len({device[1:] for device in devices}) < len(devices):
         raise document.refuse("has devices of several slices, or a device twice, and no torus joins two slices; print those "
                               "of one slice, as in print([d for d in jax.devices() if d.slice_index == 0])")
     chips = list(dict.fromkeys(coords for _, coords, _ in devices))

@@ -35,11 +35,12 @@ class Fact(NamedTuple):
 
 
 class Core(NamedTuple):
-    """A core by its logical number, and the numbers of its package and NUMA node."""
+    """A core by its logical number, the numbers of its package and NUMA node, and its PUs as the system numbers them."""
 
     number: int
     package: int
     numa: int
+    processors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

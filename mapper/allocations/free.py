@@ -44,10 +44,10 @@ def free_hosts(document: Document) -> list[str] | None:
         return free_hosts(Document(f"{head}\n{document.text}".encode(), document.label))
     for looks_like, read in LISTS:
         if re.search(looks_like, document.text, re.MULTILINE):
-            found = list(dict.fromkeys(read(document)))
-            if not found:
+            hosts = list(dict.fromkeys(read(document)))
+            if not hosts:
                 raise document.refuse(f"has no free host; wait, or {LIST_THEM}")
-            return found
+            return hosts
     for number, line in enumerate(document.text.splitlines(), 1):
         if len(words := line.split()) > 1 and any(map(STATE.fullmatch, words)):
             raise document.refuse("has states of hosts, but no heading says which words they are; give the output of sinfo "
@@ -99,9 +99,9 @@ def _pbsnodes(document: Document) -> Iterator[str]:
         if line.strip() and not line[0].isspace():
             name = line.strip()
             states[name] = {}
-        elif name and (found := PBS_KEY.fullmatch(line)):
-            states[name][found[1]] = found[2].strip()
-    yield from (host for host, told in states.items() if told.get("state") == "free" and not told.get("jobs"))
+        elif name and (match := PBS_KEY.fullmatch(line)):
+            states[name][match[1]] = match[2].strip()
+    yield from (host for host, keys in states.items() if keys.get("state") == "free" and not keys.get("jobs"))
 
 
 def _bhosts(document: Document) -> Iterator[str]:

@@ -26,7 +26,8 @@ from pencilmap.model.base.units import counted
 from pencilmap.model.kinds import kind_of
 
 READ = ("simgrid", "netloc-ndat", "topograph", "ibnetdiscover", "netloc", "slurm-addresses", "metis", "dot", "graphml")
-_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree", "torus-graph": "a torus"}
+_ARTICLES = {"graph": "a graph", "fat-tree": "a fat tree", "torus-graph": "a torus",
+             "twisted-torus-graph": "a twisted torus"}
 
 
 def looks_like(document: Document) -> bool:

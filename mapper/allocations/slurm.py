@@ -53,7 +53,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     text = ",".join(filter(None, map(environ.get, variables)))
     if not text:
         return None
-    found, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), list[int]()
+    hosts, facts, tasks = of_list(text, variables[0].removesuffix("_0")), list[Fact](), list[int]()
     facts += [Fact(f"group {number}", environ.get(name, "") or "not told: left out", name)
               for number, name in enumerate(groups)]
     ends = [f"_{name.partition('NODELIST_')[2]}" for name in groups] or [""]
@@ -64,7 +64,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
             facts.append(Fact("tasks per node", environ[name], name))
     facts += _distribution(environ)
     facts += _place(environ)
-    return replace(found, facts=(*found.facts, *facts)).with_tasks(tasks)
+    return replace(hosts, facts=(*hosts.facts, *facts)).with_tasks(tasks)
 
 
 def _groups(environ: Mapping[str, str]) -> list[str]:
@@ -126,56 +126,56 @@ def find(document: Document) -> Found:
     if _LIST.fullmatch(document.text):
         return of_list(document.text.strip(), document.label)
     if not _CONF.search(document.text):
-        told = find_yaml(document)
-        return told if told.torus or not told.hosts else with_network(told, document)
+        documented = find_yaml(document)
+        return documented if documented.torus or not documented.hosts else with_network(documented, document)
     if document.text.lstrip().startswith("Configuration data as of"):
         raise document.refuse("is the output of scontrol show config, which names no hosts; give that of scontrol show "
                               "nodes or scontrol show topology")
-    found = read_configuration(document)
-    if not found.all_hosts:
+    conf = read_configuration(document)
+    if not conf.all_hosts:
         raise document.refuse("names no hosts; lines NodeName=, SwitchName=, BlockName= or RingName= with hosts are needed")
-    facts = (*_network(document, found), *_named_hosts(document, found.all_hosts), *_partitions(document, found))
-    if found.settings.get("topologyplugin", "").lower() == "topology/3d_torus":
-        return _names_with_coordinates(document, found, facts)
-    if found.places:
-        box = box_facts("hosts", found.places.values(), document.label)
-        return Found((*facts, *box), mesh_box(found.places.values()), found.all_hosts, found.places)
-    told = _of_units(found, facts)
-    return with_network(told, document) if found.units and "ringname" not in found.units else told
+    facts = (*_network(document, conf), *_named_hosts(document, conf.all_hosts), *_partitions(document, conf))
+    if conf.settings.get("topologyplugin", "").lower() == "topology/3d_torus":
+        return _names_with_coordinates(document, conf, facts)
+    if conf.places:
+        box = box_facts("hosts", conf.places.values(), document.label)
+        return Found((*facts, *box), mesh_box(conf.places.values()), conf.all_hosts, conf.places)
+    documented = _of_units(conf, facts)
+    return with_network(documented, document) if conf.units and "ringname" not in conf.units else documented
 
 
-def _of_units(found: Configuration, facts: tuple[Fact, ...]) -> Found:
+def _of_units(conf: Configuration, facts: tuple[Fact, ...]) -> Found:
     """Return the hosts of a configuration; of a single ring also their places. Several rings are no network."""
-    rings = [ring.hosts for ring in found.units.get("ringname", {}).values()]
+    rings = [ring.hosts for ring in conf.units.get("ringname", {}).values()]
     if len(rings) == 1:
         return Found(facts, str(len(rings[0])), rings[0], {host: (i,) for i, host in enumerate(rings[0])})
-    return Found(facts, found.torus, found.all_hosts)
+    return Found(facts, conf.torus, conf.all_hosts)
 
 
-def _network(document: Document, found: Configuration) -> list[Fact]:
+def _network(document: Document, conf: Configuration) -> list[Fact]:
     """Return a fact for each kind of unit, or a single fact without units."""
-    hosts = len(found.all_hosts)
+    hosts = len(conf.all_hosts)
     facts = []
-    for kind, units in found.units.items():
+    for kind, units in conf.units.items():
         levels = max(unit.level for unit in units.values()) + 1
         switches = f"{len(units)} switch{'es' * (len(units) > 1)}"
-        sizes = found.settings.get("blocksizes", "").replace(",", ", ") if kind == "blockname" else ""
+        sizes = conf.settings.get("blocksizes", "").replace(",", ", ") if kind == "blockname" else ""
         what = (f"a tree of {switches} in {levels} level{'s' * (levels > 1)} and" if kind == "switchname"
                 else f"{len(units)} {UNITS[kind]}{'s' * (len(units) > 1)}{f' of sizes {sizes}' * bool(sizes)} and")
         facts.append(Fact("network", f"{what} {counted(hosts, 'host')}", document.label))
-    if found.torus:
-        facts.append(Fact("torus", f"{found.torus}, without the places of its hosts", document.label))
+    if conf.torus:
+        facts.append(Fact("torus", f"{conf.torus}, without the places of its hosts", document.label))
     return facts or [Fact("network", f"{counted(hosts, 'host')}, no switches", document.label)]
 
 
-def _partitions(document: Document, found: Configuration) -> list[Fact]:
-    named = [f"{name[:40]}: {len(hosts)}" for name, hosts in found.partitions.items()]
+def _partitions(document: Document, conf: Configuration) -> list[Fact]:
+    named = [f"{name[:40]}: {len(hosts)}" for name, hosts in conf.partitions.items()]
     return [Fact("hosts of partitions", shortened(named), document.label)] if named else []
 
 
-def _names_with_coordinates(document: Document, found: Configuration, facts: tuple[Any, ...]) -> Found:
+def _names_with_coordinates(document: Document, conf: Configuration, facts: tuple[Any, ...]) -> Found:
     places = {}
-    for name in found.all_hosts:
+    for name in conf.all_hosts:
         last = name[-3:].upper()
         if not re.fullmatch("[0-9A-Z]{3}", last):
             raise document.refuse(f"host {name[:40]} does not end in the three characters that topology/3d_torus needs")
@@ -190,16 +190,16 @@ def find_yaml(document: Document) -> Found:
     facts, founds = [], []
     for entry, plugin in topologies(document):
         if plugin == "torus3d":
-            told = _toruses(document, entry[plugin])
+            facts_ = _toruses(document, entry[plugin])
         elif plugin == "flat":
-            told = Found()
+            facts_ = Found()
         else:
-            found = configuration_of_topology(document, entry[plugin], plugin)
-            told = _of_units(found, (*_network(document, found), *_named_hosts(document, found.all_hosts)))
+            topology = configuration_of_topology(document, entry[plugin], plugin)
+            facts_ = _of_units(topology, (*_network(document, topology), *_named_hosts(document, topology.all_hosts)))
         name = short_name(str(entry.get("topology", "unnamed")))
-        facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
-        founds.append(told)
-    best = next((told for told in founds if told.torus), founds[0])
+        facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *facts_.facts]
+        founds.append(facts_)
+    best = next((candidate for candidate in founds if candidate.torus), founds[0])
     return Found(tuple(facts), best.torus, best.hosts, best.places, missing=best.missing)
 
 
@@ -230,11 +230,12 @@ def _region(document: Document, region: Any, dims: tuple[int, ...], above: dict[
     hosts = hosts_of(document, region["nodes"], region, "nodes")
     if len(hosts) != size[0] * size[1] * size[2]:
         raise document.refuse(f"{len(hosts)} hosts for a box of {'x'.join(map(str, size))}", line)
-    found = {host: (anchor[0] + i % size[0], anchor[1] + i // size[0] % size[1], anchor[2] + i // (size[0] * size[1]))
+    places = {host: (anchor[0] + i % size[0], anchor[1] + i // size[0] % size[1], anchor[2] + i // (size[0] * size[1]))
              for i, host in enumerate(hosts)}
-    if len(found) < len(hosts) or not found.keys().isdisjoint(above) or not set(found.values()).isdisjoint(above.values()):
+    if (len(places) < len(hosts) or not places.keys().isdisjoint(above)
+            or not set(places.values()).isdisjoint(above.values())):
         raise document.refuse("a host or a place of the torus is given twice", line)
-    return found
+    return places
 
 
 def _named_hosts(document: Document, hosts: Sequence[str]) -> tuple[Fact, ...]:

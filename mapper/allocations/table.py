@@ -90,15 +90,15 @@ def parse_table(document: Document, network: Network) -> NodeTable:
         refuse_foreign(document, NODES)
         if places := named_places(document, network):
             return NodeTable(np.array(list(places.values()), dtype=np.int64), places)
-        line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
+        line_of, hosts, used, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         by_name = list[str]()
         numbers = {name: node for node, name in (network.host_names or {}).items() if is_integer(name)}  # hosts 1 to 9
         for number, line in node_lines(document):
             word = line.strip()
             node, name = (numbers[word], word) if word in numbers else _entry(document, number, line, network)
             shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
-            if name in taken:
-                raise document.refuse(f"host {name} is also in line {taken[name]}; delete one of both lines, or correct the "
+            if name in used:
+                raise document.refuse(f"host {name} is also in line {used[name]}; delete one of both lines, or correct the "
                                       "name", number)
             if node in line_of and not (shares and node in shared):
                 raise document.refuse(f"node {network.node_name(node)} is also in line {line_of[node]}; delete one of both "
@@ -107,28 +107,28 @@ def parse_table(document: Document, network: Network) -> NodeTable:
             if shares:
                 shared.add(node)
             if name:
-                hosts[name], taken[name] = node, number
+                hosts[name], used[name] = node, number
                 if not shares:
                     by_name.append(name)
         if not line_of:
             raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
-        check_even(hosts, network, taken)
+        check_even(hosts, network, used)
         return NodeTable(np.array(list(line_of), dtype=np.int64), hosts, () if network.host_names else tuple(by_name))
 
 
 def _entry(document: Document, number: int, line: str, network: Any) -> tuple[int, str | None]:
-    found, d = words(line), network.n_dimensions
-    names = [(word, column) for word, column in found if not is_integer(word)]
-    if len(found) == 1 and names:
+    row, d = words(line), network.n_dimensions
+    names = [(word, column) for word, column in row if not is_integer(word)]
+    if len(row) == 1 and names:
         return _from_name(document, number, names[0], network), names[0][0]
-    if len(names) > 1 or (names and names[0] not in (found[0], found[-1])):
+    if len(names) > 1 or (names and names[0] not in (row[0], row[-1])):
         raise document.refuse(f"{names[-1][0][:20]!r} is not an integer ({' '.join(network.axes)}, with a name before or "
                               "after)", number, names[-1][1])
-    if len(found) - len(names) != d:
-        raise document.refuse(f"{len(found) - len(names)} coordinates, but {network.title} has {d} dimensions", number)
+    if len(row) - len(names) != d:
+        raise document.refuse(f"{len(row) - len(names)} coordinates, but {network.title} has {d} dimensions", number)
     if names:
         _check_name(document, number, names[0])
-    coordinates = [int(word) for word, _ in found if is_integer(word)]
+    coordinates = [int(word) for word, _ in row if is_integer(word)]
     problem = network.outside(coordinates)
     if problem:
         raise document.refuse(problem, number)
@@ -176,9 +176,9 @@ _DECIMAL = re.compile(r"[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # the weight o
 
 def looks_like(document: Document) -> bool:
     """Return whether the first line is a node: coordinates, with or without a name, which is no number such as 1.5."""
-    found = [word for word, _ in words(document.lines(longest=None)[0][1])]
-    names = [word for word in found if not is_integer(word)]
-    return len(names) < len(found) and len(names) <= 1 and not any(map(_DECIMAL.fullmatch, names))
+    row = [word for word, _ in words(document.lines(longest=None)[0][1])]
+    names = [word for word in row if not is_integer(word)]
+    return len(names) < len(row) and len(names) <= 1 and not any(map(_DECIMAL.fullmatch, names))
 
 
 _HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
@@ -190,9 +190,9 @@ def _refuse_affinity(document: Document) -> None:
     The last two numbers are the same in all lines, and the last is above 0.
     """
     lines = document.lines()
-    found = [[word for word, _ in words(line)] for _, line in lines]
-    same = {tuple(each[2:]) for each in found}
-    if all(len(each) == 4 and not is_integer(each[0]) for each in found) and len(same) == 1 and not _HEADER.search(
+    rows = [[word for word, _ in words(line)] for _, line in lines]
+    same = {tuple(row[2:]) for row in rows}
+    if all(len(row) == 4 and not is_integer(row[0]) for row in rows) and len(same) == 1 and not _HEADER.search(
             document.text):
         _numa, policy = next(iter(same))
         if is_integer(policy) and int(policy) > 0:
@@ -216,12 +216,12 @@ def find(document: Document) -> Found:
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     line_of = dict[tuple[int, ...], tuple[int, str | None]]()
     for number, line in document.lines():
-        found = words(line)
-        where = tuple(int(word) for word, _ in found if is_integer(word))
-        if len(where) != len(found) - (len(found) > len(where)) or (coordinates and len(where) != len(coordinates[0])):
+        row = words(line)
+        where = tuple(int(word) for word, _ in row if is_integer(word))
+        if len(where) != len(row) - (len(row) > len(where)) or (coordinates and len(where) != len(coordinates[0])):
             raise document.refuse("is not a line of coordinates with a name before or after, with as many coordinates as "
                                   "the lines above", number)
-        name = next((word for word, _ in found if not is_integer(word)), None)
+        name = next((word for word, _ in row if not is_integer(word)), None)
         if min(where) < 0 or name in places:
             raise document.refuse(f"host {name} is listed twice" if name in places else "a coordinate below 0", number)
         if where in line_of and not (name and line_of[where][1]):
@@ -235,10 +235,10 @@ def find(document: Document) -> Found:
     if is_line and len(line_of) < len(coordinates):
         raise document.refuse("gives several hosts the same number, which is no coordinate on a line of nodes; if the "
                               "numbers are tasks, write HOST:TASKS in each line")
-    told = TASKS if is_line else EDGES.format(label=document.label) if _may_be_edges(places, coordinates) else None
+    advice = TASKS if is_line else EDGES.format(label=document.label) if _may_be_edges(places, coordinates) else None
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
              *box_facts("nodes", coordinates, document.label),
-             *([Fact("read as", f"coordinates of nodes; if {told}", document.label)] if told else []))
+             *([Fact("read as", f"coordinates of nodes; if {advice}", document.label)] if advice else []))
     return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))
 
 
@@ -285,18 +285,18 @@ def named_places(document: Document, network: Network) -> dict[str, int] | None:
         If the network has fewer groups, or no such place in a group.
     """
     rows = [(number, [word for word, _ in words(line)]) for number, line in document.lines()]
-    found = [(number, row[0], XNAME.fullmatch(row[-1]) if len(row) <= 2 else None) for number, row in rows]
+    result = [(number, row[0], XNAME.fullmatch(row[-1]) if len(row) <= 2 else None) for number, row in rows]
     count = next((level.count for level in network.levels if level.name == "group"), 0)
-    if not (count and found and all(match for *_, match in found)):
+    if not (count and result and all(match for *_, match in result)):
         return None
-    matches = [(number, name, match) for number, name, match in found if match]
+    matches = [(number, name, match) for number, name, match in result if match]
     groups = {text: number for number, text in enumerate(sorted({match["group"] for *_, match in matches}, key=int))}
     hosts = network.n_nodes // count
     rest = hosts // (CHASSIS * BLADES)
     if len(groups) > count or not rest:
         raise document.refuse(f"names hosts of {len(groups)} cabinets, but {network.title} has {count} groups of "
                               f"{hosts} hosts; name the network of the whole machine")
-    places, taken = dict[str, int](), dict[int, int]()
+    places, used = dict[str, int](), dict[int, int]()
     for number, name, match in matches:
         boards = 2 if rest > 1 else 1
         board, node = int(match["board"]), int(match["node"])
@@ -305,7 +305,7 @@ def named_places(document: Document, network: Network) -> dict[str, int] | None:
             raise document.refuse(f"host {match[0]} has no place in a group of {hosts} hosts; name a network whose groups "
                                   "have as many hosts as a cabinet", number)
         place = groups[match["group"]] * hosts + inside
-        if place in taken:
-            raise document.refuse(f"host {name} is also in line {taken[place]}; delete one of both lines", number)
-        places[name], taken[place] = place, number
+        if place in used:
+            raise document.refuse(f"host {name} is also in line {used[place]}; delete one of both lines", number)
+        places[name], used[place] = place, number
     return places

@@ -90,10 +90,10 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     for use_folder in (None, _use_private_folder):  # None: the folder of numba
         try:
             if use_folder is None or use_folder():
-                found: Any = numba.njit(cache=True)(function)
-                if found is not function:  # with NUMBA_DISABLE_JIT, numba returns the function itself
-                    found._cache._cache_file = _Stored(found._cache._cache_file)
-                return found
+                dispatcher: Any = numba.njit(cache=True)(function)
+                if dispatcher is not function:  # with NUMBA_DISABLE_JIT, numba returns the function itself
+                    dispatcher._cache._cache_file = _Stored(dispatcher._cache._cache_file)
+                return dispatcher
         except RuntimeError:  # numba has no folder for a cache
             continue
     return numba.njit(function)
@@ -101,8 +101,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function a part of each compiled function that calls it. Use it for few lines that are called very often."""
-    found: Callable[..., Any] = numba.njit(inline="always")(function)
-    return found
+    function_: Callable[..., Any] = numba.njit(inline="always")(function)
+    return function_
 
 
 def _use_private_folder() -> bool:

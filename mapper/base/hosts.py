@@ -118,8 +118,8 @@ class Hosts:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
         axes, fields = self.network.axes, list[tuple[int, int]]()
         for _, name, _, _ in Formatter().parse(self.template):
-            if found := _FIELD.fullmatch(name or ""):
-                fields.append((len(axes) if found[1] == "node" else axes.index(found[1]), int(found[2] or 0)))
+            if match := _FIELD.fullmatch(name or ""):
+                fields.append((len(axes) if match[1] == "node" else axes.index(match[1]), int(match[2] or 0)))
         written = re.sub(r"\{[^:}]*", "{", self.template)  # fields without names, in their order
         names = [written.format(*((*c, n)[at] + first for at, first in fields)) for n, c in zip(nodes.tolist(), coordinates)]
         if len(set(names)) < np.unique(nodes).size:
@@ -162,8 +162,8 @@ class Hosts:
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """Return the last numbers of a name, one for each dimension, or None if there are fewer."""
-        found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.network.n_dimensions:]]
-        return found if len(found) == self.network.n_dimensions else None
+        numbers = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.network.n_dimensions:]]
+        return numbers if len(numbers) == self.network.n_dimensions else None
 
     def _listed(self, table: dict[int, str], node: int) -> str:
         if node not in table:
@@ -209,12 +209,12 @@ def check_even(hosts: dict[str, int], network: Network, line_of: dict[str, int] 
     """
     counts = Counter(hosts.values())
     if len(set(counts.values())) > 1:
-        told = []
+        lines = []
         for node in (max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)):
             names = [name for name, at in hosts.items() if at == node][:3]
-            told.append(f"{network.node_name(node)} has " + ", ".join(
+            lines.append(f"{network.node_name(node)} has " + ", ".join(
                 f"{name} (line {line_of[name]})" if line_of else name for name in names))
-        raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(told)}; correct the coordinates, or use "
+        raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(lines)}; correct the coordinates, or use "
                            "only nodes with all of their hosts")
 
 
@@ -249,8 +249,8 @@ def _check_template(template: str, network: Network) -> None:
     fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
               for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:
-        found = _FIELD.fullmatch(name)
-        if not found or found[1] not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
+        match = _FIELD.fullmatch(name)
+        if not match or match[1] not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
             raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is not one of "
                                f"{', '.join(known)} with a width such as 03d; {{{known[-1]}+1}} counts from 1; "
                                f"{_fields(network)}")

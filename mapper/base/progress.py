@@ -73,10 +73,10 @@ def now_and_then(say_line: Callable[..., None], seconds: float = 5.0) -> Callabl
     """
     last = [monotonic()]
 
-    def report(*given: Any) -> None:
+    def report(*arguments: Any) -> None:
         if monotonic() - last[0] >= seconds:
             last[0] = monotonic()
-            say_line(*given)
+            say_line(*arguments)
 
     return report
 

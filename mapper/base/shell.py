@@ -73,8 +73,8 @@ def folded(line: str, width: int) -> list[str]:
     ["cat 'my map'", 'other']
     """
     lines = [""]
-    for each in split(line):
-        if lines[-1] and len(lines[-1]) + 1 + len(each) > width:
+    for part in split(line):
+        if lines[-1] and len(lines[-1]) + 1 + len(part) > width:
             lines.append("")
-        lines[-1] += f" {each}" if lines[-1] else each
+        lines[-1] += f" {part}" if lines[-1] else part
     return lines

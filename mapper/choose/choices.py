@@ -109,8 +109,8 @@ class Choice:
     @property
     def certificate(self) -> float | None:
         """Cost over the proved limit of all placements of this grid; None if no limit is known. The proof takes a while."""
-        found = self.prediction if self.prediction.schedule is None else self.prediction.schedule
-        return found.certificate
+        result = self.prediction if self.prediction.schedule is None else self.prediction.schedule
+        return result.certificate
 
     def mapping(self) -> Mapping:
         """Return node and slot of every rank."""
@@ -156,15 +156,15 @@ class Wanted:
         """Return `distinct` choices; of the first ones, the best placement is the launch order if that is faster."""
         ranking, seen = self.distinct(found), set[tuple[object, ...]]()
         most = 1 if self.where.n_slots > LARGE else most
-        while some := [choice for choice in ranking[:most]
+        while first := [choice for choice in ranking[:most]
                        if choice.prediction.placement == BEST and choice.key not in seen]:
-            seen |= {choice.key for choice in some}
+            seen |= {choice.key for choice in first}
             launched = []
-            for choice in some:
+            for choice in first:
                 schedule = BEST if BEST in self.schedules else choice.schedule
                 question = replace(choice.where, schedule=schedule, exchange=choice.exchange)
-                placed, prediction = or_launch(question, choice.placed, choice.prediction)
-                launched.append(replace(choice, placed=placed, prediction=prediction))
+                placement, prediction = or_launch(question, choice.placed, choice.prediction)
+                launched.append(replace(choice, placed=placement, prediction=prediction))
             ranking = self.distinct([*ranking, *launched])
         return ranking
 
@@ -184,13 +184,13 @@ class Wanted:
         orders = choice.where.site.launch.orders
         for text in orders:
             name = DEFAULT if text == orders[0] else f"{DEFAULT}:{text}"
-            found = known.get(choice.kind) if name == DEFAULT else None
-            if found is None:
-                placed = place(self._first(choice), name, choice.grid)
-                if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placed):
+            known_ = known.get(choice.kind) if name == DEFAULT else None
+            if known_ is None:
+                placement = place(self._first(choice), name, choice.grid)
+                if choice.grid.n_tasks > MOST_LAUNCHED and not product_of(placement):
                     return False
-                found = answer(self._first(choice), placed, name)
-            if not is_tie(found, best.prediction, self.by):
+                known_ = answer(self._first(choice), placement, name)
+            if not is_tie(known_, best.prediction, self.by):
                 return False
         return bool(orders)
 
@@ -201,8 +201,8 @@ class Wanted:
     def choice(self, here: Question, placed: Placement, name: str) -> Choice:
         return self._of(here, placed, answer(here, placed, name))
 
-    def _of(self, here: Question, placed: Any, prediction: Prediction) -> Choice:
-        return Choice(here, placed, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
+    def _of(self, question: Question, placement: Any, prediction: Prediction) -> Choice:
+        return Choice(question, placement, prediction if EFFORTS[self.effort] else quick(prediction), self.by)
 
     # every grid
 
@@ -213,49 +213,49 @@ class Wanted:
         lazy = self.placements is None and DEFAULT in texts and not where.network.has_products
         texts = texts[:1] if lazy else texts
         narrow = where.robust and self.effort == "quick" and where.routing is None
-        usual, found = replace(where, robust=where.robust and not narrow), list[Choice]()
+        usual, choices = replace(where, robust=where.robust and not narrow), list[Choice]()
         for grids in self._parts(where):
-            found = found or list(self._of_grids(usual, grids, texts, refusals))
+            choices = choices or list(self._of_grids(usual, grids, texts, refusals))
         if narrow:
-            found = self._perhaps_first(
-                found, lambda choice: (replace(choice.where, robust=True), choice.prediction.placement), refusals)
+            choices = self._perhaps_first(
+                choices, lambda choice: (replace(choice.where, robust=True), choice.prediction.placement), refusals)
         if lazy:
-            found += self._perhaps_first(found, lambda choice: (choice.where, DEFAULT), refusals)
-        found = _none_after_launch_order(found)
-        if not found:
+            choices += self._perhaps_first(choices, lambda choice: (choice.where, DEFAULT), refusals)
+        choices = _none_after_launch_order(choices)
+        if not choices:
             raise refusals[0] if refusals else GridError(f"no grid has {where.n_slots} tasks")
-        return found
+        return choices
 
     def _of_grids(self, where: Question, grids: Sequence[ProcessGrid], texts: Iterable[str],
                   refusals: list[Any]) -> Iterator[Choice]:
         report = now_and_then(say)
         for number, grid in enumerate(grids):
-            here = replace(where, decomposition=grid.decomposition)
+            question = replace(where, decomposition=grid.decomposition)
             for text in texts:
                 report(f"grid {grid}, placement {text}", number / len(grids))
                 try:
                     if text == BEST:
-                        yield (self._best_product(here, grid) if self._takes_product(here) else
-                               self._of(here, *best_placement(here, grid, Search(0), alone=True)))
+                        yield (self._best_product(question, grid) if self._takes_product(question) else
+                               self._of(question, *best_placement(question, grid, Search(0), alone=True)))
                         continue
-                    placed = place(here, text, grid)
-                    if self.placements is not None or self.effort != "quick" or not self._slow(here, placed):
-                        yield self.choice(here, placed, text)
+                    placement = place(question, text, grid)
+                    if self.placements is not None or self.effort != "quick" or not self._slow(question, placement):
+                        yield self.choice(question, placement, text)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)  # this placement or schedule does not exist here
 
-    def _perhaps_first(self, found: Iterable[Choice], asked: Callable[[Choice], tuple[Question, str]],
+    def _perhaps_first(self, choices: Iterable[Choice], question_of: Callable[[Choice], tuple[Question, str]],
                        refusals: list[Any]) -> list[Choice]:
         """Return the choices of other questions and placements of the grids that may be the fastest.
 
         No such choice is faster than that of its grid in `found`.
         """
-        some = list[Choice]()
-        for choice in self.ranked(found):
-            if not some or choice.worth < min(each.worth for each in some):
-                here, text = asked(choice)
-                some += self._of_grids(here, [choice.grid], [text], refusals)
-        return some
+        answered = list[Choice]()
+        for choice in self.ranked(choices):
+            if not answered or choice.worth < min(other.worth for other in answered):
+                question, text = question_of(choice)
+                answered += self._of_grids(question, [choice.grid], [text], refusals)
+        return answered
 
     def _grids(self, where: Question) -> list[ProcessGrid]:
         if self.grids is not None:
@@ -263,49 +263,49 @@ class Wanted:
                 where.site.check_grid(grid)
             return list(self.grids)
         kinds = self.decompositions or where.decompositions or (where.decomposition,)
-        found = [grid for kind in kinds for grid in all_grids(where.n_slots, kind)]
+        grids = [grid for kind in kinds for grid in all_grids(where.n_slots, kind)]
         transform = where.transform
         if where.n_slots > LARGE and transform is not None and not any(kind.has_bricks for kind in kinds):
-            found = [grid for grid in found if transform.fills(grid)] or found
+            grids = [grid for grid in grids if transform.fills(grid)] or grids
             if len({transform.nx, transform.ny, transform.nz}) == 1:
-                found = [grid for grid in found if grid.shape[0] <= grid.shape[-1]]
-        return found
+                grids = [grid for grid in grids if grid.shape[0] <= grid.shape[-1]]
+        return grids
 
     def _parts(self, where: Question) -> list[list[ProcessGrid]]:
         """Return the grids; apart from them those that a quick answer needs only if no other is possible."""
-        found, transform = self._grids(where), where.transform
+        grids, transform = self._grids(where), where.transform
         if self.effort == "quick" and self.grids is None and self.placements is None and transform is not None \
-                and self._puts_idle_last(where, found):
-            busy = [grid for grid in found if not transform.idle_tasks(grid)]
-            return [busy, [grid for grid in found if grid not in busy]]
-        return [found]
+                and self._puts_idle_last(where, grids):
+            busy = [grid for grid in grids if not transform.idle_tasks(grid)]
+            return [busy, [grid for grid in grids if grid not in busy]]
+        return [grids]
 
     def _puts_idle_last(self, where: Any, grids: Sequence[ProcessGrid]) -> bool:
         """Return whether grids with idle tasks come after all others."""
         return self.by != TRANSFORM or not grids or local_terms(
             local_work(where.transform, grids[0], where.tasks_per_node), where.costs).time_s is None
 
-    def _placements(self, here: Question) -> tuple[str, ...] | Sequence[str]:
+    def _placements(self, question: Question) -> tuple[str, ...] | Sequence[str]:
         if self.placements is not None:
             return self.placements
-        brief = here.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
+        brief = question.n_slots > LARGE or (self.effort == "quick" and self.where.shapes)
         return (BEST,) if brief else (BEST, DEFAULT)
 
-    def _slow(self, here: Question, placed: Any) -> bool:
+    def _slow(self, question: Question, placement: Any) -> bool:
         """Return whether the launch order needs every message routed where products need not."""
-        case = Case(placed, here, product_of(placed))
-        return placed.network.has_products and placed.fills_network and closed_form(case) is None
+        case = Case(placement, question, product_of(placement))
+        return placement.network.has_products and placement.fills_network and closed_form(case) is None
 
-    def _takes_product(self, here: Question) -> bool:
+    def _takes_product(self, question: Question) -> bool:
         """Return whether a large machine is taken whole: its best placement is then the best product for even blocks."""
-        return (here.n_slots > LARGE and here.network.has_products and here.site.allocation.is_complete
-                and here.halo is None)
+        return (question.n_slots > LARGE and question.network.has_products and question.site.allocation.is_complete
+                and question.halo is None)
 
-    def _best_product(self, here: Question, grid: ProcessGrid) -> Any:
+    def _best_product(self, question: Question, grid: ProcessGrid) -> Any:
         """Return the choice of the best product for even blocks."""
-        placed = best_product(as_torus(here.network), grid, here.tasks_per_node,
+        placement = best_product(as_torus(question.network), grid, question.tasks_per_node,
                               in_sequence(len(grid.decomposition.exchanges)))
-        return self.choice(here, placed, BEST)
+        return self.choice(question, placement, BEST)
 
     # the fastest grids with other schedules and exchanges
 
@@ -318,25 +318,25 @@ class Wanted:
         first: dict[tuple[object, ...], Choice] = {}
         for choice in self.ranked(found):
             first.setdefault(choice.kind if EFFORTS[self.effort] else _problem(choice), choice)
-        some = list(first.values())
+        leaders_ = list(first.values())
         if self.where.n_slots > LARGE:
-            return some[:1]
-        return [choice for choice in some[:LEADERS[self.effort]] if choice.worth <= 2 * some[0].worth]
+            return leaders_[:1]
+        return [choice for choice in leaders_[:LEADERS[self.effort]] if choice.worth <= 2 * leaders_[0].worth]
 
     def scheduled(self, leader: Choice) -> Iterator[Choice]:
         """Yield a grid under the other schedules, in the placement of the leader and in the best one for them."""
-        name, here = leader.prediction.placement, leader.where
+        name, question = leader.prediction.placement, leader.where
         texts: list[tuple[str, ...]] = [(BEST, *CHUNKED)] if BEST in self.schedules else []
         texts += [(text,) for text in self.schedules if text not in (BEST, self.where.schedule)]
-        for some in texts:
-            placed = [leader.placed]
-            if here.n_slots <= LARGE and name == BEST:
-                placed.append(best_placement(replace(here, schedule=some[0]), leader.grid, Search(0),
+        for names in texts:
+            placements = [leader.placed]
+            if question.n_slots <= LARGE and name == BEST:
+                placements.append(best_placement(replace(question, schedule=names[0]), leader.grid, Search(0),
                                              alone=True)[0])
-            for each in placed:
-                for text in some:
+            for placement in placements:
+                for text in names:
                     try:
-                        yield self.choice(replace(here, schedule=text), each, name)
+                        yield self.choice(replace(question, schedule=text), placement, name)
                         break
                     except ScheduleError:  # unequal lanes with too many messages to route
                         continue
@@ -352,11 +352,11 @@ class Wanted:
             if self.exchanges is None and (ALGORITHMS[name].is_alltoall or not self._may_win(leader, name, best)):
                 continue
             try:
-                found = self.choice(replace(leader.where, exchange=name), leader.placed, leader.prediction.placement)
+                choice = self.choice(replace(leader.where, exchange=name), leader.placed, leader.prediction.placement)
             except ScheduleError:  # the exchange runs alone, and a schedule was asked for
                 continue
-            if self.exchanges is not None or found.worth < leader.worth:  # else nobody takes the exchange
-                yield found
+            if self.exchanges is not None or choice.worth < leader.worth:  # else nobody takes the exchange
+                yield choice
 
     def _may_win(self, leader: Any, exchange: str, best: float | Fraction) -> bool:
         known, local = leader.prediction.total_s is not None, leader.prediction.local
@@ -385,10 +385,10 @@ class Wanted:
                 if not within.is_over():
                     last = number == len(rounds)
                     with part(done / work, (done + fraction) / work):
-                        some = [self._searched(each, within.part(fraction), has_holes or not last)
-                                for each in (leader, *_twins(found, leader))]
+                        group = [self._searched(twin, within.part(fraction), has_holes or not last)
+                                for twin in (leader, *_twins(found, leader))]
                     done += fraction
-                    found += [replace(choice, is_brief=not last) for choice in some]
+                    found += [replace(choice, is_brief=not last) for choice in group]
         return found
 
     def searched_again(self, leader: Choice, within: Search) -> Choice:
@@ -405,10 +405,10 @@ class Wanted:
         """Return the schedule of a leader, or `BEST` if all may be taken: its objectives have few terms."""
         return BEST if BEST in self.schedules and leader.schedule != SEQUENCE else leader.schedule
 
-    def _to_search(self, found: Iterable[Choice]) -> list[Choice]:
+    def _to_search(self, choices: Iterable[Choice]) -> list[Choice]:
         """Return the best choice of each grid that a search may make faster than the first choice, the fastest first."""
         first: dict[tuple[object, ...], Choice] = {}
-        order = self.ranked(found)
+        order = self.ranked(choices)
         for choice in order:
             if _is_searched(choice) and BEST in self._placements(choice.where):
                 first.setdefault(_problem(choice), choice)
@@ -416,21 +416,21 @@ class Wanted:
         return [choice for choice in first.values() if alone or _least(choice) < order[0].worth * SURE]
 
 
-def _none_after_launch_order(found: Iterable[Choice]) -> list[Choice]:
+def _none_after_launch_order(choices: Iterable[Choice]) -> list[Choice]:
     """Return the choices; the best placement of a grid is the launch order if that is faster."""
-    launch = {choice.kind: choice for choice in found if choice.prediction.placement == DEFAULT}
+    launch = {choice.kind: choice for choice in choices if choice.prediction.placement == DEFAULT}
     return [replace(other, prediction=replace(other.prediction, placement=BEST))
             if choice.prediction.placement == BEST and (other := launch.get(choice.kind)) and other.worth < choice.worth
-            else choice for choice in found]
+            else choice for choice in choices]
 
 
 def _is_searched(choice: Choice) -> bool:
     return is_searched(choice.where.site, choice.grid, choice.where.transform) or choice.where.halo is not None
 
 
-def _twins(found: Sequence[Choice], leader: Choice) -> Iterable[Any]:
+def _twins(choices: Sequence[Choice], leader: Choice) -> Iterable[Any]:
     """Return the first choices of the other grids of one group with the same messages: they share the search."""
-    twins = {choice.kind: choice for choice in reversed(found) if choice.prediction.placement == BEST
+    twins = {choice.kind: choice for choice in reversed(choices) if choice.prediction.placement == BEST
              and choice.kind != leader.kind and leader.grid.n_tasks in leader.grid.shape
              and choice.schedule == leader.schedule and _problem(choice) == _problem(leader)}
     return twins.values()
@@ -442,13 +442,13 @@ def _problem(choice: Choice) -> Any:
     Halos of RxC and CxR differ.
     """
     transform, grid = choice.where.transform, choice.grid
-    here = *site_key(choice.where), choice.where.tasks_per_node
+    site = *site_key(choice.where), choice.where.tasks_per_node
     if choice.where.halo is not None:
-        return *here, choice.decomposition.name, grid.shape
+        return *site, choice.decomposition.name, grid.shape
     is_even = transform is None or transform.divides_evenly(grid)
     slab = as_slab(grid, in_sequence(len(grid.decomposition.exchanges)), None if is_even else transform)
     grid = slab[0] if slab else grid
-    return *here, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
+    return *site, grid.decomposition.name, tuple(sorted(grid.shape)) if is_even else grid.shape
 
 
 def site_key(here: Question) -> tuple[Network, bytes]:
@@ -469,9 +469,9 @@ def _least(choice: Choice) -> float | Fraction:
     """Return a lower limit of the worth of a choice with any other placement: its links carry the least that is possible."""
     if not choice.where.site.allocation.is_complete:
         return 0  # fewer nodes may use fewer links
-    found = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
+    result = choice.prediction if choice.prediction.schedule is None else choice.prediction.schedule
     floor, halo = floor_of(choice.where), choice.prediction.halo_s
-    return floor if found.t_s is None else choice.worth - found.t_s - halo + floor
+    return floor if result.t_s is None else choice.worth - result.t_s - halo + floor
 
 
 def _times(choice: Choice) -> bool:

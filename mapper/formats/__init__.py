@@ -82,6 +82,16 @@ def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str,
     MapfileError
         If the format is unknown, or cannot express the mapping, or if its reader refuses the text: for a host name, for
         example, that the launcher does not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pencilmap.model.network.torus import Torus
+    >>> pair = Mapping(Torus((2,)), ProcessGrid(2, 1), 1, np.array([1, 0]), np.zeros(2, int))
+    >>> with tempfile.NamedTemporaryFile("r") as file:
+    ...     write_mapping(pair, file.name, "hydra")
+    ...     read_document(file.name).text
+    'node-1:1\\nnode-0:1\\n'
     """
     write_whole(path, mapping_text(mapping, format_name, job, str(path)))
 
@@ -139,6 +149,7 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
 
     Parameters
     ----------
+    path : str or path-like
     job : Job
         The torus and slots to check against, and the names of the hosts.
     grid : ProcessGrid, optional
@@ -146,10 +157,24 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
     format_name : str, optional
         A name of `READABLE`; detected from the content by default.
 
+    Returns
+    -------
+    Mapping
+
     Raises
     ------
     MapfileError
         If the file is no valid placement; the message names file, line and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pencilmap.model.network.torus import Torus
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("1 0 0 0\\n0 0 0 0\\n")
+    ...     file.flush()
+    ...     read_mapping(file.name, Job(Site(Torus((2, 1, 1)))), format_name="bgl").node_of_rank.tolist()
+    [1, 0]
     """
     return mapping_of(read_document(path), job, grid, format_name)
 
@@ -233,9 +258,9 @@ def _mapping_of(document: Document, job: Job, grid: ProcessGrid | None, format_n
             raise document.refuse("is empty; one place for each rank is needed")
         hosts = job if form.by_coordinates else job_of_hosts(job)
         places = form.read(document, hosts)
-        given, grid = grid is not None, grid or _grid_of(places)
+        is_named, grid = grid is not None, grid or _grid_of(places)
         check_count(document, places, grid)
-        if given and places.row not in (None, grid.shape[0]):
+        if is_named and places.row not in (None, grid.shape[0]):
             raise document.refuse(f"has rows of {places.row}, but grid {grid} has rows of {grid.shape[0]}; a mesh has the "
                                   "shape of its grid")
         slot = slots_in_order(places.node) if places.slot is None else places.slot

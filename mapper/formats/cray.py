@@ -16,7 +16,7 @@ import numpy as np
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.flux import PMI_LIMIT, pmi_process_mapping
 from pencilmap.mapper.formats.foreign import names_hosts
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, Job, Launch, Places, by_rank, sbatch
+from pencilmap.mapper.formats.format import MORE_SLOTS, RANK, Format, Job, Launch, Places, by_rank, sbatch
 from pencilmap.mapper.formats.lines import Document, span
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
@@ -89,13 +89,14 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     if not job.known_order:
         warnings.append("the launcher's order of the nodes is assumed to be that of their numbers; give the nodes of the "
                         "job with `nodes`")
-    options = " ".join((f"-N {-(-mapping.n_tasks // T)} -n {mapping.n_tasks} --ntasks-per-node={T}", *job.cpus_option))
+    options = " ".join((f"-N {-(-mapping.n_tasks // T)} -n {mapping.n_tasks} --ntasks-per-node={T}", *job.cpus_option,
+                        *job.cpu_bind))
     line = f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun {options} {job.program}"
     return Launch(line, needs, tuple(warnings), sbatch(mapping, job))
 
 
 FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,
-                says_slots=True, launcher="Cray MPICH",
+                says_slots=True, launcher="Cray MPICH", binds=RANK,
                 proof="documented examples: grid_order(1) man page, ARCHER2 user guide",
                 launch_order=LaunchOrder(("tn",), "Cray's SMP order",
                                          "intro_mpi(3) of Cray MPICH: MPICH_RANK_REORDER_METHOD=1",

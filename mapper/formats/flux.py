@@ -40,24 +40,24 @@ def blocks(node: ArrayLike) -> list[list[int]]:
     >>> blocks([0, 1, 0, 1]), blocks([1, 0]), blocks([0, 0, 1, 1, 2, 2, 2])
     ([[0, 2, 1, 2]], [[1, 1, 1, 1], [0, 1, 1, 1]], [[0, 2, 2, 1], [2, 1, 3, 1]])
     """
-    found: list[list[int]] = []
+    rows: list[list[int]] = []
     for first, n_nodes, per_node in pmi_blocks(node):
-        if found and found[-1][:3] == [first, n_nodes, per_node]:
-            found[-1][3] += 1
+        if rows and rows[-1][:3] == [first, n_nodes, per_node]:
+            rows[-1][3] += 1
         else:
-            found.append([first, n_nodes, per_node, 1])
-    return found
+            rows.append([first, n_nodes, per_node, 1])
+    return rows
 
 
 def pmi_blocks(node: ArrayLike) -> list[tuple[int, int, int]]:
     """Return the blocks without repeats: (node, nodes, ranks on each)."""
-    found: list[list[int]] = []
+    rows: list[list[int]] = []
     for first, count in _runs(node):
-        if found and found[-1][2] == count and found[-1][0] + found[-1][1] == first:
-            found[-1][1] += 1
+        if rows and rows[-1][2] == count and rows[-1][0] + rows[-1][1] == first:
+            rows[-1][1] += 1
         else:
-            found.append([first, 1, count])
-    return [(first, n_nodes, per_node) for first, n_nodes, per_node in found]
+            rows.append([first, 1, count])
+    return [(first, n_nodes, per_node) for first, n_nodes, per_node in rows]
 
 
 def _runs(node: Any) -> Iterable[Any]:
@@ -81,14 +81,14 @@ def expand(blocks: Iterable[Sequence[int]], limit: int) -> list[int]:
     >>> expand([[0, 2, 1, 2]], 10)
     [0, 1, 0, 1]
     """
-    found: list[int] = []
+    ranks: list[int] = []
     for node, n_nodes, per_node, repeat in blocks:
         for _ in range(repeat):
             for n in range(node, node + n_nodes):
-                found += [n] * min(per_node, limit + 1 - len(found))
-                if len(found) > limit:
-                    return found
-    return found
+                ranks += [n] * min(per_node, limit + 1 - len(ranks))
+                if len(ranks) > limit:
+                    return ranks
+    return ranks
 
 
 _VECTOR = re.compile(r"\s*\(\s*vector(?=,\s*\()")
@@ -120,11 +120,11 @@ def _read_blocks(document: Document, job: Job) -> Places:
         if lists.get("version") != 1 or len(lists) != 2:
             raise document.refuse('is not {"version": 1, "map": [...]}')
         lists = lists.get("map")
-    found = leaves(document, lists)
-    for leaf in found:
+    lists_ = leaves(document, lists)
+    for leaf in lists_:
         if leaf.depth != 2 or len(leaf.values) != 4:
             raise document.refuse("a block of a task map is [nodeid,nnodes,ppn,repeat]", leaf.line, leaf.column)
-    return _expanded(document, job, found)
+    return _expanded(document, job, lists_)
 
 
 def _read_vector(document: Document, job: Job) -> Places:
@@ -134,16 +134,16 @@ def _read_vector(document: Document, job: Job) -> Places:
     if not head or not _BLOCKS.fullmatch(document.text, head.end()):
         raise document.refuse(f"{document.text.strip()[:40]!r} is not a vector of PMI; write "
                               "(vector,(nodeid,nnodes,ppn),...)", 1)
-    found = list(re.finditer(_BLOCK, document.text))
-    places = places_of(document.text, [block.start() for block in found])
+    matches = list(re.finditer(_BLOCK, document.text))
+    places = places_of(document.text, [block.start() for block in matches])
     return _expanded(document, job, [Leaf((*map(int, re.findall("[0-9]+", block[0])), 1), 2, *place)
-                                     for block, place in zip(found, places)])
+                                     for block, place in zip(matches, places)])
 
 
-def _expanded(document: Document, job: Job, found: list[Leaf]) -> Places:
+def _expanded(document: Document, job: Job, lists: list[Leaf]) -> Places:
     """Return the places of the blocks."""
     index, numbers = list[int](), list[int]()
-    for leaf in found:
+    for leaf in lists:
         _check_block(document, leaf, job)
         more = expand([leaf.values], job.site.n_slots - len(index))
         index += more

@@ -92,9 +92,9 @@ def is_metis(document: Document) -> bool:
         return False
     size, weights, weighted = (kind == "1" for kind in kinds)
     before = size + (head[3] if len(head) > 3 else 1) * weights
-    found = [(i, other) for i, row in enumerate(rows, 1) for other in row[before::1 + weighted]]
-    edges = set(found)
-    return len(edges) == len(found) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges)
+    result = [(i, other) for i, row in enumerate(rows, 1) for other in row[before::1 + weighted]]
+    edges = set(result)
+    return len(edges) == len(result) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges)
 
 
 def _is_scotch_graph(document: Document) -> bool:
@@ -267,9 +267,9 @@ def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = 
     net.mtx looks like a Matrix Market file, which is not read as a graph; for `network` write one edge in each line, e.g.
     a b 12.5 GB/s, or GraphML
     """
-    found = foreign_format(document, kind)
-    if found is not None:
-        raise error(f"{document.label} looks like {found.title}, which is not read as {kind}; {found.advice}")
+    foreign = foreign_format(document, kind)
+    if foreign is not None:
+        raise error(f"{document.label} looks like {foreign.title}, which is not read as {kind}; {foreign.advice}")
 
 
 def network_title(document: Document) -> str:

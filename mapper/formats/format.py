@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts, check_name
+from pencilmap.mapper.base.node import Node, ranges
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
@@ -46,6 +47,7 @@ class Places(NamedTuple):
     row: int | None = None
 
 
+RANK, NODE = "rank", "node"  # what a launcher binds to cores, see `Format`
 MORE_SLOTS = "name a larger network, or give more `tasks_per_node`"  # end of an error about too many ranks
 
 
@@ -93,18 +95,26 @@ class Job:
         core t.
     program : str
         The program to launch.
+    known_order : bool, optional
+        Whether the launcher's order of the nodes was read rather than assumed.
+    node : Node, optional
+        The inside of a node, in place of `cores`.
     """
 
     site: Site
     hosts: Hosts = None  # type: ignore[assignment]  # filled in
     cores: tuple[str, ...] = ()
     program: str = "./a.out"
-    known_order: bool | None = None  # whether the launcher's order of the nodes was read rather than assumed
+    known_order: bool | None = None
+    node: Node | None = None
 
     def __post_init__(self) -> None:
         if self.hosts is None:
             object.__setattr__(self, "hosts", Hosts(self.site.network))
-        if not self.cores:
+        if self.node:
+            cores = tuple(map(ranges, self.node.cores))
+            object.__setattr__(self, "cores", cores * (self.site.tasks_per_node // len(cores)))
+        elif not self.cores:
             object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
         if not self.program.isprintable():
             raise MapfileError(f"the program {self.program[:60]!r} has line breaks or other control characters; give a "
@@ -134,8 +144,34 @@ class Job:
         return sum(int(part[-1]) - int(part[0]) + 1 for part in ends)
 
     @property
+    def processors(self) -> tuple[tuple[int, ...], ...]:
+        """Processors of each slot as the operating system numbers them, empty if no node is described.
+
+        Raises
+        ------
+        MapfileError
+            If the file of the node has none.
+        """
+        if self.node is None:
+            return ()
+        if not all(self.node.processors):
+            raise MapfileError(f"{self.node.name} has no numbers of processors (cpuset), which this format needs; write the "
+                               "file with lstopo --of xml")
+        return self.node.processors
+
+    @property
+    def cpu_bind(self) -> tuple[str, ...]:
+        """The option of srun that binds the tasks of each node, none if no node is described."""
+        slots = self.processors
+        if all(len(slot) == 1 for slot in slots):
+            return (f"--cpu-bind=map_cpu:{','.join(str(slot[0]) for slot in slots)}",) if slots else ()
+        return (f"--cpu-bind=mask_cpu:{','.join(hex(sum(1 << n for n in slot)) for slot in slots)}",)
+
+    @property
     def cpus_option(self) -> tuple[str, ...]:
         """The option of srun and sbatch for several processors of a task; none for one."""
+        if self.node:  # with that option, a step would get no more processors than its tasks need
+            return ()
         return (f"--cpus-per-task={self.cores_per_task}",) if self.cores_per_task > 1 else ()
 
     def node_index(self, nodes: Ints) -> Ints:
@@ -172,6 +208,9 @@ class Format:
         The order in which the launcher fills the nodes without such a file; None if there is no launcher.
     launched_as : str
         The format of the launcher that prints such files, if they can only be read.
+    binds : {"", "rank", "node"}
+        Whether the launcher binds each rank to the cores of its slot, or binds the first, second and further rank of any
+        node to the cores of one list.
     verdicts : callable, optional
         Document -> the reason of each launcher to refuse the document, "" if there is none; None for `launcher` alone.
     """
@@ -188,6 +227,7 @@ class Format:
     says_grid: bool = False
     launch_order: LaunchOrder | None = None
     launched_as: str = ""
+    binds: str = ""
     verdicts: Callable[[Document], dict[str, str]] | None = None
 
     def judged(self, document: Document) -> dict[str, str]:
@@ -198,7 +238,8 @@ class Format:
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:
     """Return the head of a job script for Slurm."""
     n_nodes = len(set(mapping.node_of_rank.tolist()))
-    options = (f"--nodes={n_nodes}", f"--ntasks-per-node={job.site.tasks_per_node}", *job.cpus_option)
+    options = (f"--nodes={n_nodes}", f"--ntasks-per-node={job.site.tasks_per_node}", *job.cpus_option,
+               *["--exclusive"] * bool(job.node))  # srun binds to processors of its step alone
     return tuple(f"#SBATCH {option}" for option in options)
 
 

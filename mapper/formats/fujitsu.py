@@ -33,17 +33,17 @@ def read(document: Document, job: Job) -> Places:
     d, rows, numbers = shape.n_dimensions, [], []
     example = f"({','.join(shape.axes)})"
     for number, line in document.lines():
-        found = _LINE.fullmatch(line)
-        if not found:
+        match = _LINE.fullmatch(line)
+        if not match:
             column = len(line) - len(line.lstrip()) + 1
             raise document.refuse(f"{line.strip()[:40]!r} is not a node {example}", number, column)
-        row = [int(c) for c in found[1].split(",")]
+        row = [int(c) for c in match[1].split(",")]
         if len(row) != d:
             raise document.refuse(f"{len(row)} coordinates, but shape {shape} has {d}: {example}", number,
-                                  found.start(1) + 1)
+                                  match.start(1) + 1)
         problem = shape.outside(row)
         if problem:
-            raise document.refuse(problem, number, found.start(1) + 1)
+            raise document.refuse(problem, number, match.start(1) + 1)
         rows.append(row)
         numbers.append(number)
     nodes = shape.node(np.array(rows, dtype=np.int64).reshape(-1, d))

@@ -12,7 +12,9 @@ takes a list in brackets for a single host. tests/launchers/test_verdicts.py run
 
 Machinefile: ``host:k`` in rank order, k consecutive ranks on that host; a host may appear again further down.
 
-MPICH's Hydra reads the file with ``-f``, and accepts ``user@host``, ``binding=`` and ``user=`` after the host. Intel MPI
+MPICH's Hydra reads the file with ``-f``, and accepts ``user@host``, ``binding=`` and ``user=`` after the host. Each line has
+its own ``binding=user:0+1,2``, with the processors of its first, second and further rank as the operating system numbers
+them (run with 4.0.2). Intel MPI
 needs ``-machinefile``, because its ``-f`` uses a repeated host only once. Sources: MPICH wiki, "Using the Hydra Process
 Manager"; MPICH, src/pm/hydra/utils/args/args.c; Intel MPI developer reference, "Global Hydra options".
 """
@@ -28,7 +30,7 @@ import numpy as np
 from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.base.shell import path as shell
 from pencilmap.mapper.formats.foreign import names_hosts, why_not_a_placement
-from pencilmap.mapper.formats.format import MORE_SLOTS, Format, HostNames, Job, Launch, Places, sbatch
+from pencilmap.mapper.formats.format import MORE_SLOTS, NODE, RANK, Format, HostNames, Job, Launch, Places, sbatch
 from pencilmap.mapper.formats.hostlist import BLOCKS, expand_hosts
 from pencilmap.mapper.formats.lines import Document, words
 from pencilmap.model.base.errors import MapfileError
@@ -177,7 +179,7 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
 
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
-    options = " ".join((f"-n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary"))
+    options = " ".join((f"-n {mapping.n_tasks}", *job.cpus_option, "--distribution=arbitrary", *job.cpu_bind))
     blocks = ("srun inside a job that sbatch or salloc made: Slurm 26.05 and later allocate no nodes in this distribution "
               "with topology/block",) if BLOCKS in job.network.notes else ()
     return Launch(f"SLURM_HOSTFILE={shell(place)} srun {options} {job.program}",
@@ -191,7 +193,7 @@ HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq",
                   proof="run here with SimGrid 3.32, Open MPI 4.1.4 and 5.0.11: tests/launchers",
                   verdicts=verdicts)
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
-               looks_like_slurm, launch_slurm, says_slots=False,
+               looks_like_slurm, launch_slurm, says_slots=False, binds=NODE,
                launcher="Slurm 22.05",
                proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
                launch_order=LaunchOrder(by_name("tn"), "Slurm's block order",
@@ -200,6 +202,7 @@ SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for
                                         reason="format slurm"))
 
 
+BIND = "binding=user:"
 _HOST_AND_COUNT = re.compile(r"[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?", re.ASCII)
 _HEAD = re.compile(r"\s*(\S+@)?[A-Za-z0-9_][\w.-]*(:[0-9]+|(:[0-9]+)?(\s+(binding|user)=\S*)+)\s*", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][\w.-]*@", re.ASCII)
@@ -210,6 +213,18 @@ _OPTION = re.compile(r"user=[A-Za-z0-9_][\w.-]*|binding=(?:none|rr|user:[0-9]+(?
 def write_machinefile(mapping: Mapping, job: Job) -> str:
     """Write consecutive ranks on a host as one line."""
     return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
+
+
+def write_hydra(mapping: Mapping, job: Job) -> str:
+    """Write consecutive ranks on a host as one line, with the processors of each rank if a node is described."""
+    if job.node is None:
+        return write_machinefile(mapping, job)
+    slots = ["+".join(map(str, processors)) for processors in job.processors]
+    ranks, lines = iter(mapping.slot_of_rank.tolist()), list[str]()
+    for name, run in groupby(hosts(mapping, job.hosts)):
+        bound = [slots[next(ranks)] for _ in run]
+        lines.append(f"{name}:{len(bound)} {BIND}{','.join(bound)}\n")
+    return "".join(lines)
 
 
 def read_hydra(document: Document, job: Job) -> Places:
@@ -229,7 +244,7 @@ def read_intel(document: Document, job: Job) -> Places:
 
 
 def _read(document: Document, job: Job, options: bool) -> Places:
-    entries, before, given = [], None, set[str]()
+    entries, bound, before, given = [], list[str](), None, set[str]()
     for number, line in document.lines():
         (word, column), *more = words(line)
         user = _USER.match(word) if options else None
@@ -251,7 +266,13 @@ def _read(document: Document, job: Job, options: bool) -> Places:
                                       "other have one", number, at)
             given.add(what)
         entries.append((number, column, name, count))
-    return placed(document, job, entries)
+        texts = next((option[len(BIND):].split(",") for option, _ in more if option.startswith(BIND)), [])
+        bound += [*texts[:count], *[""] * (count - len(texts))]
+    places = placed(document, job, entries)
+    slot_of = {"+".join(map(str, processors)): slot for slot, processors in enumerate(job.processors)}
+    if job.node is None or not all(text in slot_of for text in bound):
+        return places
+    return places._replace(slot=np.array([slot_of[text] for text in bound], dtype=np.int64))
 
 
 def looks_like_machinefile(lines: list[tuple[int, str]]) -> bool:
@@ -271,8 +292,8 @@ def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
                    "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
 
 
-HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write_machinefile, read_hydra, looks_like_machinefile,
-               launch_hydra, says_slots=False, launcher="MPICH 4.0",
+HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write_hydra, read_hydra, looks_like_machinefile,
+               launch_hydra, says_slots=False, launcher="MPICH 4.0", binds=RANK,
                proof="run here with MPICH 4.0.2: tests/launchers/test_followed.py",
                launch_order=LaunchOrder(("tn",), "Hydra's order",
                                         "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",

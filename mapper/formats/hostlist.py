@@ -76,7 +76,7 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
             raise MapfileError(f"host list {text[:60]!r} has brackets that do not match")
         if len(fixed) - 1 + sum(map(len, fixed)) > MAX_NAME:  # before the text stands in each of many names
             raise MapfileError(f"host list {text[:40]!r} has a name of more than {MAX_NAME} characters")
-        choices = [_runs(found[1], text) for found in _PIECE.finditer(part)]
+        choices = [_runs(item[1], text) for item in _PIECE.finditer(part)]
         size = 1
         for choice in choices:
             size *= sum(prod(map(len, run.axes)) for run in choice)
@@ -98,8 +98,8 @@ def folded_hosts(names: Sequence[str]) -> str:
 
 def _folded(names: Sequence[str], place: int) -> Iterator[str]:
     """Yield the parts of a list whose ranges are at some number of the names: -1 is the last."""
-    for (before, after, width), some in groupby(names, key=lambda name: _around(name, place)):
-        numbers = [int(name[len(before):len(name) - len(after)]) for name in some if width]
+    for (before, after, width), group in groupby(names, key=lambda name: _around(name, place)):
+        numbers = [int(name[len(before):len(name) - len(after)]) for name in group if width]
         first = [n for i, n in enumerate(numbers) if not i or n != numbers[i - 1] + 1]
         last = [n for i, n in enumerate(numbers) if i + 1 == len(numbers) or numbers[i + 1] != n + 1]
         inside = ",".join(f"{a:0{width}d}" + (f"-{b:0{width}d}" if b > a else "") for a, b in zip(first, last))
@@ -112,8 +112,8 @@ def _around(name: str, place: int) -> tuple[str, str, int]:
     >>> _around("n07-1", -2), _around("login", -1)
     (('n', '-1', 2), ('login', '', 0))
     """
-    found = list(_DIGITS.finditer(name))[place:][:1]
-    return (name[:found[0].start()], name[found[0].end():], len(found[0][0])) if found else (name, "", 0)
+    digits = list(_DIGITS.finditer(name))[place:][:1]
+    return (name[:digits[0].start()], name[digits[0].end():], len(digits[0][0])) if digits else (name, "", 0)
 
 
 def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, ...]]:
@@ -124,9 +124,9 @@ def box_coordinates(text: str, most: int = MOST_HOSTS) -> dict[str, tuple[int, .
     """
     places: dict[str, tuple[int, ...]] = {}
     for part in split_hosts(text):
-        found = _PIECE.findall(part)
-        width = _box_width(found[-1]) if found and part.endswith("]") else None
-        if width and all(len(run.axes) * run.width == width for run in _runs(found[-1], text)):
+        pieces = _PIECE.findall(part)
+        width = _box_width(pieces[-1]) if pieces and part.endswith("]") else None
+        if width and all(len(run.axes) * run.width == width for run in _runs(pieces[-1], text)):
             places |= {name: base_36(name[-width:]) for name in expand_hosts(part, most - len(places))}
     return places
 
@@ -212,7 +212,7 @@ def split_hosts(text: str) -> list[str]:
 
 def _box_width(inside: str) -> int | None:
     """Return the number of coordinates of the boxes in a bracket; None without a box."""
-    return next((len(found[1]) for part in inside.split(",") if (found := _BOX.fullmatch(part.strip()))), None)
+    return next((len(match[1]) for part in inside.split(",") if (match := _BOX.fullmatch(part.strip()))), None)
 
 
 def _runs(inside: str, text: str) -> list[Any]:
@@ -222,12 +222,12 @@ def _runs(inside: str, text: str) -> list[Any]:
 
 
 def _run(part: str, width: int | None, text: str) -> Any:
-    if found := _BOX.fullmatch(part):
-        first, last, base = base_36(found[1]), base_36(found[2]), 36
-    elif width and (found := re.fullmatch(f"([0-9A-Z]{{{width}}})(?:-([0-9A-Z]{{{width}}}))?", part)):
-        first, last, base = (int(found[1], 36),), (int(found[2] or found[1], 36),), 36
-    elif found := _RANGE.fullmatch(part):
-        first, last, base = (int(found[1]),), (int(found[2] or found[1]),), 10
+    if match := _BOX.fullmatch(part):
+        first, last, base = base_36(match[1]), base_36(match[2]), 36
+    elif width and (match := re.fullmatch(f"([0-9A-Z]{{{width}}})(?:-([0-9A-Z]{{{width}}}))?", part)):
+        first, last, base = (int(match[1], 36),), (int(match[2] or match[1], 36),), 36
+    elif match := _RANGE.fullmatch(part):
+        first, last, base = (int(match[1]),), (int(match[2] or match[1]),), 10
     else:
         raise MapfileError(f"host list {text[:60]!r}: [{part[:20]}] is not a list of numbers such as [0-3,7] or boxes "
                            "such as [000x113]")
@@ -235,7 +235,7 @@ def _run(part: str, width: int | None, text: str) -> Any:
         raise MapfileError(f"host list {text[:60]!r}: the corners of box {part[:40]} differ in length")
     if any(b < a for a, b in zip(first, last)):
         raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards")
-    return _Run(tuple(range(a, b + 1) for a, b in zip(first, last)), len(found[1]) // len(first), base)
+    return _Run(tuple(range(a, b + 1) for a, b in zip(first, last)), len(match[1]) // len(first), base)
 
 
 def _spelled(run: Any) -> Iterable[Any]:

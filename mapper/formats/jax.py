@@ -40,11 +40,11 @@ def write(mapping: Mapping, job: Job) -> str:
 def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
     mesh = check_json(document)
-    found, row = leaves(document, mesh), _row_of_mesh(document, mesh)
-    if found[0].depth < 3:
-        return _read_ids(document, found, job)._replace(row=row)
+    lists, row = leaves(document, mesh), _row_of_mesh(document, mesh)
+    if lists[0].depth < 3:
+        return _read_ids(document, lists, job)._replace(row=row)
     d, rows = job.network.n_dimensions, []
-    for leaf in found:
+    for leaf in lists:
         if leaf.depth != 3 or len(leaf.values) != 4 or any(leaf.values[d:3]):
             raise document.refuse(f"a device of torus {job.network} is [x,y,z,core] with 0 for axes it does not have",
                                   leaf.line, leaf.column)
@@ -53,7 +53,7 @@ def read(document: Document, job: Job) -> Places:
             raise document.refuse(problem, leaf.line, leaf.column)
         rows.append(leaf.values)
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found], row)
+    return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in lists], row)
 
 
 def _row_of_mesh(document: Document, rows: list[Any]) -> int:
@@ -66,11 +66,11 @@ def _row_of_mesh(document: Document, rows: list[Any]) -> int:
     return lengths[0]
 
 
-def _read_ids(document: Document, found: list[Leaf], job: Job) -> Places:
+def _read_ids(document: Document, lists: list[Leaf], job: Job) -> Places:
     T, most = job.site.tasks_per_node, job.network.n_nodes * job.site.tasks_per_node
     ids: list[int] = []
     numbers: list[int] = []
-    for leaf in found:
+    for leaf in lists:
         for number in leaf.values:
             if not 0 <= number < most:
                 raise document.refuse(f"device {number} is not one of 0..{most - 1}", leaf.line, leaf.column)

@@ -100,9 +100,9 @@ class Document:
         """Return the first lines that are not blank or comments, at most `count`, without a look at the others."""
         size = HEAD
         while size < len(self.text):
-            found = self._without(_split(self.text[:size])[:-1], comment)
-            if len(found) >= count:
-                return found[:count]
+            lines = self._without(_split(self.text[:size])[:-1], comment)
+            if len(lines) >= count:
+                return lines[:count]
             size *= 4
         return self.lines(comment, None)[:count]
 
@@ -112,11 +112,11 @@ class Document:
         return max(map(len, _split(self.text)))
 
     def _without(self, lines: list[str], comment: str) -> list[tuple[int, str]]:
-        found = [(number, line) for number, text in enumerate(lines, 1)
+        kept = [(number, line) for number, text in enumerate(lines, 1)
                  if (line := text.partition(comment)[0] if comment != "\n" else text) and not line.isspace()]
-        if len(found) > MAX_PLACES:
-            raise self._too_many(found[MAX_PLACES][0])
-        return found
+        if len(kept) > MAX_PLACES:
+            raise self._too_many(kept[MAX_PLACES][0])
+        return kept
 
     def _too_many(self, number: int) -> MapfileError:
         return self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
@@ -165,7 +165,7 @@ def words(line: str) -> list[tuple[str, int]]:
     >>> words("  3 11")
     [('3', 3), ('11', 5)]
     """
-    return [(found[0], found.start() + 1) for found in re.finditer(r"\S+", line)]
+    return [(match[0], match.start() + 1) for match in re.finditer(r"\S+", line)]
 
 
 def is_integer(word: str) -> bool:
@@ -175,13 +175,13 @@ def is_integer(word: str) -> bool:
 
 def integers(line: str, number: int, label: str, count: int, meaning: str) -> list[int]:
     """Return `count` integers of a line. Raises MapfileError for any other words."""
-    found = words(line)
-    if len(found) != count:
-        raise MapfileError(f"{label} line {number}: {len(found)} columns, but {count} are needed ({meaning})")
-    for word, column in found:
+    row = words(line)
+    if len(row) != count:
+        raise MapfileError(f"{label} line {number}: {len(row)} columns, but {count} are needed ({meaning})")
+    for word, column in row:
         if not is_integer(word):
             raise MapfileError(f"{label} line {number} column {column}: {word[:20]!r} is not an integer ({meaning})")
-    return [int(word) for word, _ in found]
+    return [int(word) for word, _ in row]
 
 
 def columns(rows: Sequence[Sequence[int]], width: int) -> Ints:
@@ -198,8 +198,8 @@ def span(text: str) -> range | None:
     >>> span("2"), span("0-3"), list(span("3-0")), span("a")
     (range(2, 3), range(0, 4), [], None)
     """
-    found = _SPAN.fullmatch(text)
-    return range(int(found[1]), int(found[2] or found[1]) + 1) if found else None
+    match = _SPAN.fullmatch(text)
+    return range(int(match[1]), int(match[2] or match[1]) + 1) if match else None
 
 
 def xml_root(document: Document, error: type[PencilmapError] = MapfileError) -> Element:
@@ -241,22 +241,22 @@ def leaves(document: Document, lists: Any) -> list[Leaf]:
 
     `lists` is the value of the document, or a part of it that has all its lists. Raises MapfileError for anything else.
     """
-    found = list[tuple[list[int], int]]()
+    result = list[tuple[list[int], int]]()
 
     def walk(value: Any, depth: int) -> None:
         if value and all(isinstance(inner, list) for inner in value):
             for inner in value:
                 walk(inner, depth + 1)
         elif all(type(number) is int and abs(number) < 10**MAX_DIGITS for number in value):
-            found.append((value, depth))
+            result.append((value, depth))
         else:
             raise document.refuse(f"{str(value)[:40]} is not a list of integers of up to {MAX_DIGITS} digits")
 
     walk(lists if isinstance(lists, list) else [lists], 1)
     places = places_of(document.text, [match.start() for match in _INNERMOST.finditer(document.text)])
-    if not any(values for values, _ in found):
+    if not any(values for values, _ in result):
         raise document.refuse("holds no list of integers")
-    return [Leaf(tuple(values), depth, *place) for (values, depth), place in zip(found, places) if values]
+    return [Leaf(tuple(values), depth, *place) for (values, depth), place in zip(result, places) if values]
 
 
 def places_of(text: str, offsets: Sequence[int]) -> list[tuple[int, int]]:

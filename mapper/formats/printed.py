@@ -54,12 +54,12 @@ def read_threads(document: Document, job: Job) -> Places:
 def _threads(document: Document) -> Iterator[tuple[int, str, str]]:
     host_of = dict[str, str]()
     for number, line in _lines(document):
-        if found := _NUMBERED.fullmatch(line):
-            host_of[found[1]] = found[2]
-        elif found := _RANK_ON.fullmatch(line):
-            if found[1] not in host_of:
-                raise document.refuse(f"node {found[1]} has no line above with its hostname; keep the whole output", number)
-            yield number, found[2], host_of[found[1]]
+        if match := _NUMBERED.fullmatch(line):
+            host_of[match[1]] = match[2]
+        elif match := _RANK_ON.fullmatch(line):
+            if match[1] not in host_of:
+                raise document.refuse(f"node {match[1]} has no line above with its hostname; keep the whole output", number)
+            yield number, match[2], host_of[match[1]]
         elif not _HEADS.fullmatch(line):
             what = "Hello from rank 0, thread 0, on HOST. (core affinity = 0)"
             yield number, *_matched(document, number, line, _THREADS, what)
@@ -71,11 +71,11 @@ def _lines(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _matched(document: Document, number: int, line: str, patterns: Any, what: str) -> tuple[str, str]:
-    found = next(filter(None, (pattern.fullmatch(line) for pattern in patterns)), None)
-    if not found:
+    match = next(filter(None, (pattern.fullmatch(line) for pattern in patterns)), None)
+    if not match:
         raise document.refuse(f"{line.strip()[:40]!r} is not {what}, as in other lines; keep the lines of the ranks alone",
                               number)
-    return found.groups()
+    return match.groups()
 
 
 def _placed(document: Document, job: Job, entries: Any) -> Any:
@@ -96,11 +96,11 @@ def read_map(document: Document, job: Job) -> Places:
     Version 5 names a node by its own name, and then the names by which it was given.
     """
     entries, known = list[tuple[int, int, None, int]](), HostNames(document, job)
-    names, wanted, found_here, inside, ended = list[str](), 0, 0, False, False
+    names, n_ranks, found_here, inside, ended = list[str](), 0, 0, False, False
 
     def check_count(number: int) -> None:
-        if found_here != wanted:
-            raise document.refuse(f"{found_here} processes of a node with {wanted}: the job map is not complete", number)
+        if found_here != n_ranks:
+            raise document.refuse(f"{found_here} processes of a node with {n_ranks}: the job map is not complete", number)
 
     for number, line in document.lines():
         if not inside:
@@ -108,20 +108,20 @@ def read_map(document: Document, job: Job) -> Places:
         elif _END.fullmatch(line):
             check_count(number)
             inside, ended = False, True
-        elif found := _MAP_NODE.fullmatch(line):
+        elif match := _MAP_NODE.fullmatch(line):
             check_count(number)
-            names, found_here = [found[1]], 0
-            wanted = int(count[1]) if (count := _MAP_COUNT.fullmatch(line)) else 0
-        elif found := _MAP_RANK.fullmatch(line):
+            names, found_here = [match[1]], 0
+            n_ranks = int(count[1]) if (count := _MAP_COUNT.fullmatch(line)) else 0
+        elif match := _MAP_RANK.fullmatch(line):
             if not names:
                 raise document.refuse("a process before the first node: the job map is not complete", number)
             name = next((name for name in names if job.hosts.node(name) is not None), names[0])
-            entries.append((int(found[1] or found[2]), known.node(name, number, 1), None, number))
+            entries.append((int(match[1] or match[2]), known.node(name, number, 1), None, number))
             found_here += 1
-        elif found := _MAP_ALIAS.fullmatch(line):
-            names.append(found[1])
+        elif match := _MAP_ALIAS.fullmatch(line):
+            names.append(match[1])
         elif count := _MAP_COUNT.match(line):
-            wanted = int(count[1])
+            n_ranks = int(count[1])
     if not ended:
         raise document.refuse("has no whole job map: JOB MAP, and a line of = at its end")
     return by_rank(document, entries)
@@ -131,19 +131,19 @@ def read_erf(document: Document, job: Job) -> Places:
     """Return the places from an explicit resource file of jsrun, each line with the ranks on one host."""
     entries, known, nodes = list[tuple[int, int, None, int]](), HostNames(document, job), job.site.allocation.nodes
     for number, line in document.lines():
-        found = _ERF_RANKS.fullmatch(line)
-        if not found:
+        match = _ERF_RANKS.fullmatch(line)
+        if not match:
             if _ERF_SETTING.fullmatch(line) and "{" not in line:
                 continue
             raise document.refuse(f"{line.strip()[:40]!r} is not rank: RANKS: {{ host: N; cpu: {{...}} }}; the form with a "
                                   "number of ranks alone says no places: let jsrun write it with --erf_output", number)
-        host = _ERF_HOST.search(found[2])
+        host = _ERF_HOST.search(match[2])
         if not host:
             raise document.refuse("names no single host: N or hostname: NAME", number)
         if host[1] and not 1 <= int(host[1]) <= nodes.size:
             raise document.refuse(f"host {host[1]} is not one of the {nodes.size} nodes, which count from 1", number)
         node = int(nodes[int(host[1]) - 1]) if host[1] else known.node(host[2], number, 1)
-        entries += [(rank, node, None, number) for rank in _ranks(document, number, found[1])]
+        entries += [(rank, node, None, number) for rank in _ranks(document, number, match[1])]
         if len(entries) > MOST_RANKS:
             raise document.refuse(f"more than {MOST_RANKS} ranks", number)
     return by_rank(document, entries)
@@ -153,10 +153,10 @@ def _ranks(document: Document, number: int, text: str) -> list[int]:
     """Return the ranks of ``3``, ``0-3`` or ``{0,2-3}``."""
     ranks = list[int]()
     for part in text.strip().removeprefix("{").removesuffix("}").split(","):
-        found = span(part) or ()
-        if not 0 < len(found) <= MOST_RANKS:
+        result = span(part) or ()
+        if not 0 < len(result) <= MOST_RANKS:
             raise document.refuse(f"{part.strip()[:20]!r} is not a rank or a range of ranks such as 0-3", number)
-        ranks += found
+        ranks += result
     return ranks
 
 

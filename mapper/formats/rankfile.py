@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.base.shell import path as shell
-from pencilmap.mapper.formats.format import Format, HostNames, Job, Launch, Places, by_rank
+from pencilmap.mapper.formats.format import RANK, Format, HostNames, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.base.arrays import Ints
 from pencilmap.model.base.errors import MapfileError
@@ -226,14 +226,14 @@ def _launch(placed: str, mapping: Mapping, job: Job, path: str | PathLike[str], 
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
-                  says_slots=True, launcher="Open MPI 4.1",
+                  says_slots=True, launcher="Open MPI 4.1", binds=RANK,
                   proof="run here with Open MPI 4.1.4: tests/launchers/test_followed.py",
                   verdicts=verdicts_4,
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "mpirun(1) of Open MPI 4.1; run with 4.1.4",
                                            reason="format openmpi4"))
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read_5, looks_like, launch_5,
-                  says_slots=True, launcher="Open MPI 5.0",
+                  says_slots=True, launcher="Open MPI 5.0", binds=RANK,
                   proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_followed.py",
                   launch_order=LaunchOrder(("tn",), "Open MPI's order",
                                            "prte, docs/placement; run with 5.0.11",

@@ -112,6 +112,15 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     ------
     GraphError
         If the file is not understood. The message will name the file, and the line if there is one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("s {'kind': 'switch'}\\na s\\nb s\\n")
+    ...     file.flush()
+    ...     read_graph(file.name, bandwidth="1 GB/s").n_nodes
+    2
     """
     return parse_graph(read_document(path, GraphError), format_name, bandwidth, options, plain)
 
@@ -158,7 +167,7 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: R
     if name not in GRAPHS:
         raise GraphError(f"graph format {name!r} is unknown{near(name, GRAPHS)}; known are {', '.join(GRAPHS)}")
     form = GRAPHS[name]
-    if strange := next((given for given in options or () if given not in form.options), None):
+    if strange := next((value for value in options or () if value not in form.options), None):
         raise GraphError(f"{document.label}: {strange[:20]}= is no option of a file of format {name}; "
                          + (f"options are {', '.join(form.options)}" if form.options else "its cables are in the file"))
     with _named(document, format_name), reading(document.label, GraphError, len(document.text)):
@@ -303,12 +312,12 @@ def _rates(machine: Machine, text: str, hosts: Callable[[], Iterable[str]]) -> s
     rates, classes = machine.network.bandwidth, machine.network.link_classes
     if len(set(rates)) == 1:
         return f"{rates[0]:g} B/s"
-    found = given_network(text, hosts=hosts)
-    if found.link_classes == classes:
+    network = given_network(text, hosts=hosts)
+    if network.link_classes == classes:
         return ",".join(f"{name}={rate:g} B/s" for name, rate in zip(classes, rates))
     own = ", ".join(f"{name} {rate / 1e9:g} GB/s" for name, rate in zip(classes, rates))
-    raise MachineError(f"machine {machine.name} has links of {own}, and {found.title} has links of "
-                       f"{', '.join(found.link_classes)}: give their rates with `bandwidth`")
+    raise MachineError(f"machine {machine.name} has links of {own}, and {network.title} has links of "
+                       f"{', '.join(network.link_classes)}: give their rates with `bandwidth`")
 
 
 def is_plain(network: str) -> bool:

@@ -60,13 +60,13 @@ class _Parser:
     def _tokens(self, text: str) -> Iterator[_Token]:
         at, line = 0, 1
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if found is None:
+            match = _TOKEN.match(text, at)
+            if match is None:
                 raise self._refusal(f"{text[at:at + 20].splitlines()[0]!r} is not read in DOT", line)
-            if found.lastgroup != "space":
-                yield _Token(str(found.lastgroup), found[0], line)
-            line += found[0].count("\n")
-            at = found.end()
+            if match.lastgroup != "space":
+                yield _Token(str(match.lastgroup), match[0], line)
+            line += match[0].count("\n")
+            at = match.end()
 
     def _refusal(self, message: str, line: int) -> GraphError:
         return GraphError(f"{self.document.label} line {line}: {message}")
@@ -109,19 +109,19 @@ class _Parser:
 
     def _body(self, nodes: dict[str, str], edges: dict[str, str], depth: int) -> dict[str, None]:
         """Read ``{...}`` with defaults of vertices and edges; return its vertices."""
-        begin, nodes, edges, found = self._next("{"), dict(nodes), dict(edges), dict[str, None]()
+        begin, nodes, edges, names = self._next("{"), dict(nodes), dict(edges), dict[str, None]()
         if depth > MOST_DEPTH:
             raise self._refusal(f"subgraphs are nested more than {MOST_DEPTH} deep", begin.line)
         while self._peek().text != "}":
             if self._peek().kind == "end":
                 raise self._refusal("the graph that begins here has no end: } is missing", begin.line)
-            self._statement(nodes, edges, found, depth)
+            self._statement(nodes, edges, names, depth)
             while self._peek().text in (";", ","):
                 self.at += 1
         self.at += 1
-        return found
+        return names
 
-    def _statement(self, nodes: dict[str, str], edges: dict[str, str], found: dict[str, None], depth: int) -> None:
+    def _statement(self, nodes: dict[str, str], edges: dict[str, str], names: dict[str, None], depth: int) -> None:
         token = self._peek()
         word = token.text.lower()
         if word in ("graph", "node", "edge"):
@@ -141,8 +141,8 @@ class _Parser:
             ends.append(self._end(nodes, edges, depth))
             lines.append(arrow.line)
         own = self._attributes() if self._peek().text == "[" else {}
-        for some in ends:
-            found.update(some)
+        for end in ends:
+            names.update(end)
         if len(ends) == 1:
             for vertex in ends[0]:
                 self.network.nodes[vertex].update({key: value for key, value in own.items() if key in VERTEX})
@@ -171,19 +171,19 @@ class _Parser:
         return {name: None}
 
     def _attributes(self) -> dict[str, str]:
-        found = {}
+        attributes = {}
         while self._peek().text == "[":
             self.at += 1
             while self._peek().text != "]":
                 key = self._id()
-                found[key] = "true"
+                attributes[key] = "true"
                 if self._peek().text == "=":
                     self.at += 1
-                    found[key] = self._id()
+                    attributes[key] = self._id()
                 while self._peek().text in (",", ";"):
                     self.at += 1
             self.at += 1
-        return found
+        return attributes
 
     def _checked(self, data: dict[str, str], line: int) -> dict[str, str]:
         where = f"{self.document.label} line {line}: the edge"

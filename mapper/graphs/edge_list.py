@@ -101,10 +101,10 @@ def _parts(document: Document, number: int, line: str) -> tuple[str, str | None,
                          "not read as a graph; write its cells with blanks between them")
     if len(words) > 1 and "{" not in line:  # most lines; this test takes a fraction of the time
         return words[0], words[1], words[2].rstrip() if len(words) > 2 else ""
-    found = _LINE.fullmatch(line.strip())
-    if found is None or not (found["b"] or found["rest"]):
+    match = _LINE.fullmatch(line.strip())
+    if match is None or not (match["b"] or match["rest"]):
         raise _not_an_edge(document, number, line)
-    return found["a"], found["b"], found["rest"]
+    return match["a"], match["b"], match["rest"]
 
 
 def _quoted(document: Document, number: int, head: str, attributes: str) -> tuple[str, str | None, str]:

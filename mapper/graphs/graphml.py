@@ -83,20 +83,20 @@ def _keys_of_all(root: Element) -> set[str | None]:
 
 def _check_whole(root: Element) -> None:
     """Raise ValueError for what networkx leaves out or adds: other graphs, vertices named twice or by an edge alone."""
-    found: dict[str, list[Any]] = {"graph": [], "node": [], "edge": [], "hyperedge": []}
+    elements: dict[str, list[Any]] = {"graph": [], "node": [], "edge": [], "hyperedge": []}
     for element in root.iter():
-        found.get(str(element.tag).rpartition("}")[2], []).append(element)
-    if found["hyperedge"]:
+        elements.get(str(element.tag).rpartition("}")[2], []).append(element)
+    if elements["hyperedge"]:
         raise ValueError("it has a <hyperedge>, which joins any number of vertices; write a <node> of kind switch in its "
                          "place, and an <edge> from it to each of the vertices")
-    groups = sum(node.get("yfiles.foldertype") == "group" for node in found["node"])
-    if len(found["graph"]) > 1 + groups:
-        raise ValueError(f"it has {len(found['graph']) - groups} graphs; leave one, with all vertices and edges")
-    names = Counter(node.get("id") for node in found["node"])
+    groups = sum(node.get("yfiles.foldertype") == "group" for node in elements["node"])
+    if len(elements["graph"]) > 1 + groups:
+        raise ValueError(f"it has {len(elements['graph']) - groups} graphs; leave one, with all vertices and edges")
+    names = Counter(node.get("id") for node in elements["node"])
     if twice := next((name for name, count in names.items() if count > 1), None):
         raise ValueError(f"vertex {twice[:40]!r} is given twice")
-    default = found["graph"][0].get("edgedefault") == "directed" if found["graph"] else False
-    for edge in found["edge"]:
+    default = elements["graph"][0].get("edgedefault") == "directed" if elements["graph"] else False
+    for edge in elements["edge"]:
         a, b = edge.get("source"), edge.get("target")
         where = f"edge {str(a)[:40]!r} - {str(b)[:40]!r}"
         if missing := [str(end) for end in (a, b) if end not in names]:

@@ -14,7 +14,7 @@ writes NUMA nodes beside the cores, and hwloc 1 around the cores, so only the se
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -48,30 +48,64 @@ def read_packages(document: Document) -> Any:
 
 
 def _tree(document: Document, kinds: tuple[str, ...]) -> Any:
-    import networkx as nx  # slow to import, and only graphs need networkx
-
     root = xml_root(document, GraphError)
     kinds = kinds or (unit_of_tasks(root),)
     hosts = _hosts(root, kinds)
-    holding = _holding(root, hosts)
-    if root not in holding:
+    if not hosts:
         raise GraphError(f"{document.label} has no object of type {' or '.join(kinds).replace('PU', 'Core or PU')}")
     notes = [f"{document.label} has no cores: tasks are on its PUs"] if kinds == ("PU",) else []
-    graph, number = nx.Graph(notes=notes), Counter[str]()
+    return tree_of(root, [[each] for each in root.iter() if each in hosts], notes)
+
+
+def tree_of(root: Element, blocks: Sequence[Sequence[Element]], notes: Iterable[str] = ()) -> Any:
+    """Return the tree whose hosts are blocks of objects, in this order. Without recursion, because a file may be deep.
+
+    A block belongs to the smallest object that holds all of it. Objects that hold several blocks are switches.
+    """
+    import networkx as nx  # slow to import, and only graphs need networkx
+
+    graph, number = nx.Graph(notes=list(notes)), Counter[str]()
+    own: dict[Element, list[str]] = {}
+    for block, around in zip(blocks, _around(root, blocks)):
+        name = _numbered(block[0] if len(block) == 1 else None, number)
+        graph.add_node(name, kind="host")
+        own.setdefault(around, []).append(name)
+    held: dict[Element, int] = {}
+    for element in reversed(list(root.iter())):
+        held[element] = len(own.get(element, ())) + sum(held[child] for child in element.findall("object"))
     stack: list[tuple[Element, str | None]] = [(root, None)]
     while stack:
         element, above = stack.pop()
-        inner = [] if element in hosts else [child for child in element.findall("object") if child in holding]
-        if len(inner) != 1:  # a host, or a fork
-            kind = element.get("type", "Topology").lower()
-            name = f"{kind}-{number[kind]}"
-            number[kind] += 1
-            graph.add_node(name, kind="switch" if inner else "host")
-            if above:
-                graph.add_edge(above, name)
-            above = name
+        hosts, inner = own.get(element, []), [child for child in element.findall("object") if held[child]]
+        if len(hosts) + len(inner) > 1:
+            name = _numbered(element, number)
+            graph.add_node(name, kind="switch")
+            hosts, above = [*hosts, *([above] if above else [])], name
+        graph.add_edges_from((above, host) for host in hosts if above)
         stack += [(child, above) for child in reversed(inner)]
     return graph
+
+
+def _numbered(element: Element | None, number: Counter[str]) -> str:
+    kind = "block" if element is None else element.get("type", "Topology").lower()
+    number[kind] += 1
+    return f"{kind}-{number[kind] - 1}"
+
+
+def _around(root: Element, blocks: Sequence[Sequence[Element]]) -> Iterator[Element]:
+    """Yield the smallest object that holds each block."""
+    above, depth = dict[Element, Element](), {root: 0}
+    for element in root.iter():
+        for child in element.findall("object"):
+            above[child], depth[child] = element, depth[element] + 1
+    for around, *others in blocks:
+        for other in others:
+            while around is not other:
+                if depth[around] < depth[other]:
+                    other = above[other]
+                else:
+                    around = above[around]
+        yield around
 
 
 def _hosts(root: Element, kinds: tuple[str, ...]) -> set[Element]:
@@ -82,15 +116,6 @@ def _hosts(root: Element, kinds: tuple[str, ...]) -> set[Element]:
     numa = [each for each in objects if each.get("type") == "NUMANode"]
     far = {each for i, each in enumerate(numa) if close and i not in close}
     return {each for each in objects if each.get("type") in kinds and usable(each) and each not in far}
-
-
-def _holding(root: Element, hosts: set[Element]) -> set[Element]:
-    """Return elements that are hosts or contain hosts."""
-    holding = set()
-    for element in reversed(list(root.iter())):
-        if element in hosts or any(child in holding for child in element.findall("object")):
-            holding.add(element)
-    return holding
 
 
 MAX_PROCESSORS = 1 << 20  # of one node
@@ -112,10 +137,20 @@ def bits(text: str) -> Ints:
 
 def allowed(root: Element) -> Callable[[Element], bool]:
     """Return a test whether the job may use a processor of an object; always true if the file does not say."""
-    machine = root.find("object")
-    usable = set(bits(machine.get("allowed_cpuset", "")).tolist()) if machine is not None else set()
+    usable = _usable(root)
     return lambda element: not usable or not element.get("cpuset") or not usable.isdisjoint(
         bits(element.get("cpuset", "")).tolist())
+
+
+def processors(root: Element) -> Callable[[Element], tuple[int, ...]]:
+    """Return a function from an object to its processors that the job may use, as the system numbers them."""
+    usable = _usable(root)
+    return lambda element: tuple(n for n in bits(element.get("cpuset", "")).tolist() if not usable or n in usable)
+
+
+def _usable(root: Element) -> set[int]:
+    machine = root.find("object")
+    return set(bits(machine.get("allowed_cpuset", "")).tolist()) if machine is not None else set()
 
 
 def allowed_memory(root: Element) -> Callable[[Element], bool]:

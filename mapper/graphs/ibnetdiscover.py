@@ -71,7 +71,7 @@ def read(document: Document) -> Any:
 
 def _nodes(document: Document) -> tuple[dict[str, _Node], list[str]]:
     """Return the nodes by their ids, and notes about lines that are left out."""
-    found: dict[str, _Node] = {}
+    nodes: dict[str, _Node] = {}
     node, warnings, options = None, list[str](), list[str]()
     for number, line in document.lines("\0"):
         text = line.strip()
@@ -81,10 +81,10 @@ def _nodes(document: Document) -> tuple[dict[str, _Node], list[str]]:
             warnings.append(text)
             continue
         if head := _NODE.fullmatch(text):
-            if head["id"] in found:
+            if head["id"] in nodes:
                 raise GraphError(f"{document.label} line {number}: {head['id'][:40]} is already in line "
-                                 f"{found[head['id']].line}")
-            node = found[head["id"]] = _Node("Ca" if head["kind"] == "Hca" else head["kind"], head["name"] or "", number)
+                                 f"{nodes[head['id']].line}")
+            node = nodes[head["id"]] = _Node("Ca" if head["kind"] == "Hca" else head["kind"], head["name"] or "", number)
         elif node and (cable := _CABLE.fullmatch(text)):
             speed = _SPEED.search(cable["rest"])
             rate = bandwidth(speed[1], speed[2]) if speed else None
@@ -94,7 +94,7 @@ def _nodes(document: Document) -> tuple[dict[str, _Node], list[str]]:
             raise GraphError(f"{document.label} line {number}: {text[:40]!r} is neither a node nor a cable of "
                              'ibnetdiscover, e.g. [1] "S-0002c9"[22] # "leaf1" lid 6 4xHDR')
     label = document.label
-    return found, [
+    return nodes, [
         *([f"{label}: {counted(len(warnings), 'warning')} of ibnetdiscover, e.g. {warnings[0][:80]!r}; parts of the fabric "
            "may be missing"] if warnings else []),
         *([f"{label}: widths and speeds of ibsim, e.g. {options[0][:20]}, are not read; name rates with `bandwidth`"]

@@ -79,10 +79,10 @@ def refuse_one_way(document: Document, graph: Any) -> None:
 def _types(graph: Any) -> str:
     """Return a sentence about other attributes that may tell hosts from switches; "" if there are none."""
     for key in ("type", "role", "node_type", "device_type", "device", "class", "category"):
-        found = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
-        if len(found) > 1:
-            told = ", ".join(f"{name[:20]} ({count})" for name, count in found.most_common(4))
-            return f"; its vertices have {key} {told}{', ...' * (len(found) > 4)}: write kind=host or kind=switch for each"
+        counts = Counter(str(data[key]).strip() for _, data in graph.nodes(data=True) if key in data)
+        if len(counts) > 1:
+            types = ", ".join(f"{name[:20]} ({count})" for name, count in counts.most_common(4))
+            return f"; its vertices have {key} {types}{', ...' * (len(counts) > 4)}: write kind=host or kind=switch for each"
     return ""
 
 
@@ -95,10 +95,10 @@ def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:
     ...     print(error)
     net line 2: bandwidth 100 has no unit; write text with a unit, e.g. '12.5 GB/s' or '100 Gbit/s'
     """
-    given = attributes.get("bandwidth")
-    if isinstance(given, (int, float)):
-        raise GraphError(f"{where}: bandwidth {str(given)[:40]} has no unit; write text with a unit, e.g. '12.5 GB/s' or "
-                         "'100 Gbit/s'")
+    bandwidth = attributes.get("bandwidth")
+    if isinstance(bandwidth, (int, float)):
+        raise GraphError(f"{where}: bandwidth {str(bandwidth)[:40]} has no unit; write text with a unit, e.g. '12.5 GB/s' "
+                         "or '100 Gbit/s'")
 
 
 def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
@@ -166,9 +166,9 @@ class PartsError(GraphError):
         return f"{len(self.parts)} parts that no cable joins"
 
     def _listed(self) -> str:
-        told = [f"{', '.join(name[:40] for name in hosts[:2])}{', ...' * (len(hosts) > 2)} ({counted(len(hosts), 'host')})"
+        lines = [f"{', '.join(name[:40] for name in hosts[:2])}{', ...' * (len(hosts) > 2)} ({counted(len(hosts), 'host')})"
                 for hosts in self.hosts[:SHOWN]]
-        return "; ".join(told) + "; ..." * (len(self.hosts) > SHOWN)
+        return "; ".join(lines) + "; ..." * (len(self.hosts) > SHOWN)
 
     def holding(self, hosts: Iterable[str]) -> Any:
         """Return the part that has all those of the hosts that the file names.
@@ -179,18 +179,18 @@ class PartsError(GraphError):
             If the hosts lie in several parts, or in none.
         """
         part_of = {name: i for i, names in enumerate(self.hosts) for name in names}
-        found = dict[int, str]()
+        parts = dict[int, str]()
         for host in hosts:
             if host in part_of:
-                found.setdefault(part_of[host], host)
-        if not found:
+                parts.setdefault(part_of[host], host)
+        if not parts:
             raise self
-        if len(found) > 1:
-            named = ", ".join(f"{host[:40]} in part {i + 1}" for i, host in sorted(found.items())[:SHOWN])
-            raise GraphError(f"{self.label} is {self.summary}, and the nodes of this job lie in {len(found)} of them: "
-                             f"{named}{', ...' * (len(found) > SHOWN)}; name nodes of one part, or add "
-                             f"{_joint(self.graph, [self.parts[i] for i in sorted(found)])}")
-        number, = found
+        if len(parts) > 1:
+            named = ", ".join(f"{host[:40]} in part {i + 1}" for i, host in sorted(parts.items())[:SHOWN])
+            raise GraphError(f"{self.label} is {self.summary}, and the nodes of this job lie in {len(parts)} of them: "
+                             f"{named}{', ...' * (len(parts) > SHOWN)}; name nodes of one part, or add "
+                             f"{_joint(self.graph, [self.parts[i] for i in sorted(parts)])}")
+        number, = parts
         graph = self.graph.copy()  # a subgraph of networkx has no fixed order
         graph.remove_nodes_from([v for v in self.graph if v not in self.parts[number]])
         network: Any = self.network_of(graph)

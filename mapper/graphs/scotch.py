@@ -73,12 +73,12 @@ def _leaves(document: Document, parts: list[int]) -> list[Switch]:
     if len(parts) > 8 or prod(parts) + sum(prod(parts[:i]) for i in range(len(parts))) > MAX_VERTICES:
         raise GraphError(f"{document.label}: a tree of {len(parts)} levels and {prod(parts)} hosts is too large; at most 8 "
                          f"levels and {MAX_VERTICES} hosts and switches are read")
-    found, level, hosts = [], ["s"], itertools.count()
+    leaves, level, hosts = [], ["s"], itertools.count()
     for n in parts[:-1]:
         below = [tuple(f"{name}.{i}" for i in range(n)) for name in level]
-        found += [Switch(name, (), names) for name, names in zip(level, below)]
+        leaves += [Switch(name, (), names) for name, names in zip(level, below)]
         level = [name for names in below for name in names]
-    return [*found, *(Switch(name, tuple(f"n{next(hosts)}" for _ in range(parts[-1]))) for name in level)]
+    return [*leaves, *(Switch(name, tuple(f"n{next(hosts)}" for _ in range(parts[-1]))) for name in level)]
 
 
 looks_like_metis = is_metis
@@ -99,14 +99,14 @@ def read_metis(document: Document) -> Any:
         raise document.refuse(f"ends after {len(lines) - 1} of {head[0]} vertices", lines[-1][0])
     graph = nx.Graph()
     graph.add_nodes_from(map(str, range(1, head[0] + 1)), kind="host")
-    found: set[str] = set()
+    ends: set[str] = set()
     for vertex, (number, line) in enumerate(lines[1:head[0] + 1], 1):
         for other in line.split()[before::step]:
             if not (other.isdecimal() and len(other) < 10 and 1 <= int(other) <= head[0]):
                 raise document.refuse(f"{other[:20]!r} is not a vertex of 1 to {head[0]}", number)
             graph.add_edge(str(vertex), str(int(other)))
-        found.update(line.split()[before + 1::step] if step > 1 else ())
+        ends.update(line.split()[before + 1::step] if step > 1 else ())
     if graph.number_of_edges() != head[1]:
         raise document.refuse(f"has {graph.number_of_edges()} edges, and its first line says {head[1]}", lines[0][0])
-    note_weights(document, graph, found)
+    note_weights(document, graph, ends)
     return graph

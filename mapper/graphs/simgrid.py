@@ -51,16 +51,16 @@ def rate(text: str) -> float | None:
     >>> rate("10Gbps"), rate("1KiBps"), rate("5"), rate("1 lightyear")
     (1250000000.0, 1024.0, 5.0, None)
     """
-    found = _RATE.fullmatch(text.strip())
+    match = _RATE.fullmatch(text.strip())
     try:
-        value = float(found[1]) if found else 0.0
+        value = float(match[1]) if match else 0.0
     except ValueError:
         value = 0.0
-    if not found or not 0 < value < float("inf"):
+    if not match or not 0 < value < float("inf"):
         return None
-    prefix = found[2] or ""
+    prefix = match[2] or ""
     base = 1024 if prefix.endswith("i") else 1000
-    return value * base ** (" kMGTPEZY".index(prefix[:1].replace("K", "k") or " ")) / (8 if found[3] == "b" else 1)
+    return value * base ** (" kMGTPEZY".index(prefix[:1].replace("K", "k") or " ")) / (8 if match[3] == "b" else 1)
 
 
 class _Reader:
@@ -104,10 +104,10 @@ class _Reader:
 
     def rate(self, element: Element, name: str) -> float:
         text = self.given(element, name)
-        found = rate(text)
-        if found is None:
+        number = rate(text)
+        if number is None:
             raise self.refusal(f"{name} {text[:40]!r} of <{element.tag}> is no bandwidth of SimGrid, e.g. 125MBps or 10Gbps")
-        return found
+        return number
 
     def element(self, element: Element, zone: Zone | None, depth: int) -> None:
         """Read an element that stands in a zone, or outermost."""
@@ -153,12 +153,12 @@ class _Reader:
             raise self.refusal(f"zone {name[:40]} has the routing {routing[:20]!r}; Full, Floyd, Dijkstra, DijkstraCache, "
                                f"Cluster, Vivaldi and None are read{_LINKS_THEMSELVES}")
         zone = self.platform.add_zone(Zone(name, kind, parent))
-        for each in element:
-            self.element(each, zone, depth + 1)
+        for child in element:
+            self.element(child, zone, depth + 1)
         if kind == "star" and routing.lower() == "cluster":
             self.members(element, zone)
-        elif found := next((each.tag for each in element if each.tag in ("cabinet", "host_link", "backbone")), None):
-            raise self.refusal(f"zone {name[:40]} has <{found}>, which stands only in a zone with routing=\"Cluster\"")
+        elif tag := next((child.tag for child in element if child.tag in ("cabinet", "host_link", "backbone")), None):
+            raise self.refusal(f"zone {name[:40]} has <{tag}>, which stands only in a zone with routing=\"Cluster\"")
 
     # ---- links and routes -------------------------------------------------------------------------------------------------
 
@@ -187,23 +187,23 @@ class _Reader:
 
     def over(self, element: Element) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the links of a route, and those of the way back."""
-        there, back = [], []
-        for each in element:
-            if each.tag != "link_ctn":
-                raise self.refusal(f"a route has <{each.tag[:40]}>; <link_ctn> is read")
-            name, way = self.given(each, "id"), each.get("direction", "NONE")
+        forth, back = [], []
+        for child in element:
+            if child.tag != "link_ctn":
+                raise self.refusal(f"a route has <{child.tag[:40]}>; <link_ctn> is read")
+            name, way = self.given(child, "id"), child.get("direction", "NONE")
             if way == "NONE" and name in self.links:
-                there.append(self.links[name])
+                forth.append(self.links[name])
                 back.append(self.links[name])
             elif way in ("UP", "DOWN") and name in self.pairs:
-                there.append(self.pairs[name][way == "DOWN"])
+                forth.append(self.pairs[name][way == "DOWN"])
                 back.append(self.pairs[name][way == "UP"])
             elif name in self.links or name in self.pairs:
                 raise self.refusal(f"a route names link {name[:40]!r} with direction {way[:10]}; a link with the policy "
                                    "SPLITDUPLEX has direction UP or DOWN in a route, and any other link has none")
             else:
                 raise self.refusal(f"a route names link {name[:40]!r}, which is not defined before it")
-        return tuple(there), tuple(back[::-1])
+        return tuple(forth), tuple(back[::-1])
 
     def route(self, element: Element, zone: Zone) -> None:
         src, dst = ends = self.given(element, "src"), self.given(element, "dst")
@@ -219,13 +219,13 @@ class _Reader:
         if zone.kind in ("star", "none"):
             raise self.refusal(f"zone {zone.name[:40]} has a route from {src[:40]} to {dst[:40]}, which its kind of routing "
                                "has not; write routing=\"Full\" or \"Floyd\"")
-        there, back = self.over(element)
+        forth, back = self.over(element)
         if src == dst:
             return  # a host's way to itself is no part of the network
-        if not there:
+        if not forth:
             raise self.refusal(f"the route from {src[:40]} to {dst[:40]} has no links")
         both = element.get("symmetrical", "YES").upper() == "YES"
-        for key, route in [((src, dst), Route(*gates, there))] + [((dst, src), Route(*gates[::-1], back))] * both:
+        for key, route in [((src, dst), Route(*gates, forth))] + [((dst, src), Route(*gates[::-1], back))] * both:
             if key in zone.routes:
                 raise self.refusal(f"the route from {key[0][:40]} to {key[1][:40]} is given twice; routes hold for both "
                                    'directions unless they have symmetrical="NO"')
@@ -242,23 +242,23 @@ class _Reader:
 
     def members(self, element: Element, zone: Zone) -> None:
         """Read what joins the hosts of a zone with routing Cluster: a backbone, links of hosts, and cabinets."""
-        backbones = [each.get("id") for each in element.iter("backbone")]
+        backbones = [item.get("id") for item in element.iter("backbone")]
         if len(backbones) > 1:
             raise self.refusal(f"zone {zone.name[:40]} has {len(backbones)} backbones; it can have one")
         backbone = tuple(self.links[name] for name in backbones)
-        for each in element:
-            if each.tag == "host_link":
-                name = self.given(each, "id")
+        for child in element:
+            if child.tag == "host_link":
+                name = self.given(child, "id")
                 if self.platform.place.get(name) is not zone or zone.up.get(name):
                     raise self.refusal(f"<host_link> of {name[:40]!r}: it is no host of zone {zone.name[:40]}, or has two")
-                up, down = (self.links.get(self.given(each, key)) for key in ("up", "down"))
+                up, down = (self.links.get(self.given(child, key)) for key in ("up", "down"))
                 if up is None or down is None:
                     raise self.refusal(f"<host_link> of {name[:40]} names a link that is not defined; of a link with the "
                                        "policy SPLITDUPLEX, LINK_UP and LINK_DOWN are the ends")
                 zone.join(name, (up, *backbone), (*backbone, down))
-            elif each.tag == "cabinet":
-                bandwidth = self.rate(each, "bw")
-                for _, host in self.hosts(each, zone):
+            elif child.tag == "cabinet":
+                bandwidth = self.rate(child, "bw")
+                for _, host in self.hosts(child, zone):
                     up, down = (self.add_link(f"link_{host}_{way}", bandwidth) for way in ("UP", "DOWN"))
                     zone.join(host, (up, *backbone), (*backbone, down))
 
@@ -267,17 +267,17 @@ class _Reader:
         name, radical = self.given(element, "id"), self.given(element, "radical")
         if not _RADICAL.fullmatch(radical):
             raise self.refusal(f"radical {radical[:40]!r} of <{element.tag}> {name[:40]} is not numbers such as 0-63")
-        found: list[tuple[int, str]] = []
+        result: list[tuple[int, str]] = []
         for part in radical.split(","):
             low, high = (int(number) for number in (part.strip().split("-") * 2)[:2])
-            if len(self.platform.hosts) + len(found) + high - low >= MAX_VERTICES:
+            if len(self.platform.hosts) + len(result) + high - low >= MAX_VERTICES:
                 raise self.refusal(f"with <{element.tag}> {name[:40]} it has more than the {MAX_VERTICES} hosts that are "
                                    "supported")
-            found += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
+            result += [(number, f"{element.get('prefix', '')}{number}{element.get('suffix', '')}")
                       for number in range(low, high + 1)]
-        for _, host in found:
+        for _, host in result:
             self.platform.add(host, zone, is_host=True)
-        return found
+        return result
 
     def cluster(self, element: Element, parent: Zone | None) -> None:
         name, topology = self.given(element, "id"), element.get("topology", "FLAT")
@@ -315,12 +315,12 @@ class _Reader:
 
     def tree_or_ring(self, element: Element, zone: Zone, hosts: Any, link: Callable[..., Any]) -> None:
         """Add the links of a fat tree or a torus, if no two hosts have two shortest paths, of which SimGrid takes one."""
-        topology, given = element.get("topology", ""), element.get("topo_parameters", "")
-        parts = given.split(";") if re.fullmatch(r"[1-9][0-9]{0,5}([,;][1-9][0-9]{0,5})*", given) else []
+        topology, parameters = element.get("topology", ""), element.get("topo_parameters", "")
+        parts = parameters.split(";") if re.fullmatch(r"[1-9][0-9]{0,5}([,;][1-9][0-9]{0,5})*", parameters) else []
         sizes = [[int(n) for n in part.split(",")] for part in parts]
-        is_tree = topology == "FAT_TREE" and len(sizes) == 4 and {len(some) for some in sizes[1:]} == set(sizes[0])
+        is_tree = topology == "FAT_TREE" and len(sizes) == 4 and {len(size) for size in sizes[1:]} == set(sizes[0])
         if not (is_tree or (topology == "TORUS" and len(sizes) == 1)) or element.get("limiter_link"):
-            raise self.refusal(f"cluster {zone.name[:40]} has topology {topology[:20]} {given[:40]!r}"
+            raise self.refusal(f"cluster {zone.name[:40]} has topology {topology[:20]} {parameters[:40]!r}"
                                f"{' with a limiter_link' * bool(element.get('limiter_link'))}; FLAT, TORUS 5 and FAT_TREE "
                                "2;4,4;1,1;1,1 are read; for a dragonfly give the text dragonfly:... as `network`")
         count = prod(sizes[is_tree])
@@ -329,9 +329,9 @@ class _Reader:
         is_ring = not is_tree and count in sizes[0] and (count % 2 == 1 or count == 2)
         if not is_ring and (not is_tree or {*sizes[2], *sizes[3]} != {1}):
             text = "the text fat-tree:..., with --routing static," if is_tree else "x".join(map(str, sizes[0][::-1]))
-            raise self.refusal(f"in cluster {zone.name[:40]} ({topology} {given[:40]}) hosts have several shortest paths, "
-                               f"and SimGrid's choice among them is not read; give {text} as `network`, and names with "
-                               "`nodes`")
+            raise self.refusal(f"in cluster {zone.name[:40]} ({topology} {parameters[:40]}) hosts have several "
+                               f"shortest paths, and SimGrid's choice among them is not read; give {text} as `network`, "
+                               "and names with `nodes`")
         level = hosts
         for i, n in enumerate(sizes[1] if is_tree else ()):
             above = [f"{zone.name}_L{i + 1}_{number}" for number in range(len(level) // n)]
@@ -345,5 +345,5 @@ class _Reader:
             self.join(zone, host, hosts[(number + 1) % count], link)
 
     def join(self, zone: Any, a: str, b: str, link: Callable[..., Any]) -> None:
-        there, back = link(f"{zone.name}_link_from_{a}_to_{b}")
-        zone.routes[a, b], zone.routes[b, a] = Route(a, b, (there,)), Route(b, a, (back,))
+        forth, back = link(f"{zone.name}_link_from_{a}_to_{b}")
+        zone.routes[a, b], zone.routes[b, a] = Route(a, b, (forth,)), Route(b, a, (back,))

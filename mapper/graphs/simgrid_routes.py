@@ -93,11 +93,11 @@ class Platform:
 
     def _around(self, name: str) -> list[Zone]:
         """Return the zones around a host, a router or a zone, the innermost first."""
-        found, zone = [], self.place[name]
+        zones, zone = [], self.place[name]
         while zone is not None:
-            found.append(zone)
+            zones.append(zone)
             zone = zone.parent
-        return found
+        return zones
 
     def route(self, source: str, target: str) -> tuple[int, ...]:
         """Return the links of the route between two hosts or routers.
@@ -198,13 +198,13 @@ def graph_of(platform: Platform, notes: Sequence[str]) -> Any:
     if 2 * len(shared := _shared(chains)) > MAX_VERTICES:
         raise platform.refusal(f"{len(shared)} links are each shared by several routes or by both directions; at most "
                                f"{MAX_VERTICES // 2} such links are supported")
-    some = _stand_for_all(platform, chains)
-    few = [each for each in chains if all(end in some or end not in platform.hosts for end in each[:2])]
+    kept = _stand_for_all(platform, chains)
+    few = [item for item in chains if all(end in kept or end not in platform.hosts for end in item[:2])]
     arcs, shared = _arcs(platform, chains, shared)
-    problem = _difference(platform, _arcs(platform, few, shared)[0], some)
+    problem = _difference(platform, _arcs(platform, few, shared)[0], kept)
     if problem and shared:  # routes of the same number of links get the same number of hops
         arcs, shared = _arcs(platform, chains, range(len(platform.links)), uniform=True)
-        problem = _difference(platform, _arcs(platform, few, shared, uniform=True)[0], some)
+        problem = _difference(platform, _arcs(platform, few, shared, uniform=True)[0], kept)
     if problem:
         raise platform.refusal(problem)
     if shared:
@@ -245,19 +245,19 @@ def _merged(platform: Platform) -> list[tuple[str, str, tuple[int, ...]]]:
             above[low] = high
     if above:
         kept = [(name_of(tail), name_of(head), links) for tail, head, links in kept]
-    return [each for each in kept if each[0] != each[1]]
+    return [item for item in kept if item[0] != item[1]]
 
 
 def _shared(chains: list[tuple[str, str, tuple[int, ...]]]) -> set[int]:
     """Return the links that stand at several places of the routes."""
     at: dict[int, Hashable] = {}
-    found = set()
+    shared = set()
     for number, (tail, head, links) in enumerate(chains):
         for i, link in enumerate(links):
             place: Hashable = (tail, head) if len(links) == 1 else (number, i)
             if at.setdefault(link, place) != place:
-                found.add(link)
-    return found
+                shared.add(link)
+    return shared
 
 
 def _arcs(platform: Platform, chains: list[tuple[str, str, tuple[int, ...]]], shared: set[int] | range,
@@ -274,9 +274,9 @@ def _arcs(platform: Platform, chains: list[tuple[str, str, tuple[int, ...]]], sh
         clash: set[int | None] = set()
         for number, (tail, head, links) in enumerate(chains):
             for a, b, link, is_own in _ways(tail, head, links, shared, uniform, number):
-                found = rate[link], link if is_own else None
-                if (old := arcs.setdefault((a, b), found)) != found:
-                    clash |= {found[1], old[1]}
+                strength = rate[link], link if is_own else None
+                if (old := arcs.setdefault((a, b), strength)) != strength:
+                    clash |= {strength[1], old[1]}
         if not clash:
             return arcs, shared
         shared |= {link for link in clash if link is not None}
@@ -286,24 +286,24 @@ def _ways(tail: str, head: str, links: Any, shared: set[int], uniform: bool, num
     """Return the arcs of a chain: ends, link, and whether the arc is the link."""
     if len(links) == 1 and links[0] not in shared:  # most chains
         return [(tail, head, links[0], True)]
-    found: list[tuple[Any, Any, int, bool]] = []
+    ways: list[tuple[Any, Any, int, bool]] = []
     at: Any = tail
     for i, link in enumerate(links):
         after = links[i + 1] if i + 1 < len(links) else None
         if link not in shared:
             to = head if after is None else ("in", after) if after in shared else ("end", link, number)
-            found.append((at, to, link, True))
+            ways.append((at, to, link, True))
             at = to
             continue
         if uniform and i:
             between = "end", links[i - 1], link
-            found.append((at, between, links[i - 1], False))
+            ways.append((at, between, links[i - 1], False))
             at = between
         if at != ("in", link):
-            found.append((at, ("in", link), link, False))
-        found.append((("in", link), ("out", link), link, True))
+            ways.append((at, ("in", link), link, False))
+        ways.append((("in", link), ("out", link), link, True))
         at = "out", link
-    return found if at == head else [*found, (at, head, links[-1], False)]
+    return ways if at == head else [*ways, (at, head, links[-1], False)]
 
 
 def _stand_for_all(platform: Platform, chains: list[tuple[str, str, tuple[int, ...]]]) -> set[str]:
@@ -316,10 +316,10 @@ def _stand_for_all(platform: Platform, chains: list[tuple[str, str, tuple[int, .
     some_are_pipes, alike = any(link.fatpipe for link in platform.links), defaultdict(list)
     for host in platform.hosts:
         key: tuple[Any, ...] = (host,)
-        there, back = out[host], into[host]
-        if len(there) == len(back) == 1 and there[0][0] == back[0][0]:
-            links = (*there[0][1], *back[0][1])
-            key = there[0][0], len(there[0][1]), len(links)
+        forth, back = out[host], into[host]
+        if len(forth) == len(back) == 1 and forth[0][0] == back[0][0]:
+            links = (*forth[0][1], *back[0][1])
+            key = forth[0][0], len(forth[0][1]), len(links)
             if any(uses[link] > 1 for link in links):
                 own = {link: n for n, (link, count) in enumerate(Counter(links).items()) if count == uses[link]}
                 key += tuple(own.get(link, ("shared", link)) for link in links)
@@ -331,11 +331,11 @@ def _stand_for_all(platform: Platform, chains: list[tuple[str, str, tuple[int, .
     return {host for hosts in alike.values() for host in hosts[:2]}
 
 
-def _difference(platform: Platform, arcs: Any, some: set[str]) -> str | None:
+def _difference(platform: Platform, arcs: Any, kept: set[str]) -> str | None:
     """Return a sentence about a route that is not the only shortest path of the graph, or None."""
     import networkx as nx  # slow to import, and only graphs need networkx
 
-    hosts, graph = [host for host in platform.hosts if host in some], nx.DiGraph(list(arcs))
+    hosts, graph = [host for host in platform.hosts if host in kept], nx.DiGraph(list(arcs))
     graph.add_nodes_from(hosts)
     steps = len(hosts) * len(arcs)
     for source in hosts:
@@ -369,11 +369,11 @@ def _difference(platform: Platform, arcs: Any, some: set[str]) -> str | None:
 
 def _names(platform: Platform, arcs: dict[tuple[Any, Any], tuple[float, int | None]]) -> dict[Any, str]:
     """Return the name of each vertex."""
-    taken, found = set(platform.place), {}
+    used, names = set(platform.place), {}
     for vertex in dict.fromkeys(v for arc in arcs for v in arc):
         name = vertex if isinstance(vertex, str) else f"{platform.links[vertex[1]].name}_{vertex[0]}"
-        while vertex != name and name in taken:
+        while vertex != name and name in used:
             name += "_"
-        taken.add(name)
-        found[vertex] = name
-    return found
+        used.add(name)
+        names[vertex] = name
+    return names

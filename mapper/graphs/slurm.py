@@ -128,18 +128,18 @@ def read_configuration(document: Document) -> Configuration:
 
 def configuration_of(told: list[Statement]) -> Configuration:
     """Return the configuration of the lines of a file, or of the units of a topology."""
-    found, features = Configuration(), dict[str, set[str]]()
-    for each in told:
-        if each.kind == "nodename":
-            _node(each, found, features)
-        elif each.kind == "torusname" and "dims" in each.keys:
-            found.torus = each.keys["dims"]
-            _add_hosts(each, found, each.keys.get("nodes", ""))
-        elif each.kind not in KINDS:
-            found.settings[each.kind] = each.value
-    _read_units(told, found)
-    _partitions(told, found, features)
-    return found
+    conf, features = Configuration(), dict[str, set[str]]()
+    for statement in told:
+        if statement.kind == "nodename":
+            _node(statement, conf, features)
+        elif statement.kind == "torusname" and "dims" in statement.keys:
+            conf.torus = statement.keys["dims"]
+            _add_hosts(statement, conf, statement.keys.get("nodes", ""))
+        elif statement.kind not in KINDS:
+            conf.settings[statement.kind] = statement.value
+    _read_units(told, conf)
+    _partitions(told, conf, features)
+    return conf
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def _joined(document: Document) -> Iterator[tuple[int, str]]:
 
 def _uncommented(line: str) -> str:
     """Return the line up to a ``#`` that no backslash escapes."""
-    for found in re.finditer("#", line):
-        before = line[:found.start()]
+    for match in re.finditer("#", line):
+        before = line[:match.start()]
         if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
             return before
     return line
@@ -187,9 +187,9 @@ def _uncommented(line: str) -> str:
 
 def _statement(document: Document, number: int, text: str) -> Statement:
     pairs, at = list[tuple[str, str]](), 0
-    while found := _PAIR.match(text, at):
-        pairs.append((found[1].lower(), found[2] if found[2] is not None else found[3]))
-        at = found.end()
+    while match := _PAIR.match(text, at):
+        pairs.append((match[1].lower(), match[2] if match[2] is not None else match[3]))
+        at = match.end()
     rest = text[at:].strip()
     if rest or not pairs:
         raise document.refuse(f"{rest[:40]!r} is not KEY=VALUE, which Slurm reads", number)
@@ -232,103 +232,103 @@ def _records(document: Document) -> Iterator[Statement]:
 # ---- kinds of lines -------------------------------------------------------------------------------------------------------
 
 
-def _node(each: Statement, found: Configuration, features: dict[str, set[Any]]) -> None:
-    told = each.keys.get("features", each.keys.get("feature"))
-    if each.value.upper() == "DEFAULT":
-        features[""] = set() if told is None else set(told.split(","))  # of all lines below
+def _node(statement: Statement, conf: Configuration, features: dict[str, set[Any]]) -> None:
+    listed = statement.keys.get("features", statement.keys.get("feature"))
+    if statement.value.upper() == "DEFAULT":
+        features[""] = set() if listed is None else set(listed.split(","))  # of all lines below
         return
-    for name in _add_hosts(each, found, each.value):
-        for feature in features.get("", ()) if told is None else told.split(","):
+    for name in _add_hosts(statement, conf, statement.value):
+        for feature in features.get("", ()) if listed is None else listed.split(","):
             features.setdefault(feature, set()).add(name)
 
 
-def _add_hosts(each: Statement, found: Configuration, text: str) -> list[str]:
+def _add_hosts(statement: Statement, conf: Configuration, text: str) -> list[str]:
     """Add the hosts of a list to the configuration."""
-    names = each.hosts(text, MOST_HOSTS - len(found.hosts)) if text else []
+    names = statement.hosts(text, MOST_HOSTS - len(conf.hosts)) if text else []
     for name in names:
-        if name in found.hosts:
-            raise each.refuse(f"host {name} is already in a line above; Slurm refuses a node that is defined twice")
-        found.hosts[name] = None
-    found.places |= box_coordinates(text) if "x" in text else {}
+        if name in conf.hosts:
+            raise statement.refuse(f"host {name} is already in a line above; Slurm refuses a node that is defined twice")
+        conf.hosts[name] = None
+    conf.places |= box_coordinates(text) if "x" in text else {}
     return names
 
 
-def _read_units(told: list[Statement], found: Configuration) -> None:
+def _read_units(records: list[Statement], conf: Configuration) -> None:
     """Read switches, blocks and rings. Switches above others get the hosts below."""
     waiting: list[Statement] = []
-    for each in told:
-        if each.kind not in UNITS:
+    for statement in records:
+        if statement.kind not in UNITS:
             continue
-        kind = UNITS[each.kind]
-        known, shown = found.units.setdefault(each.kind, {}), each.keys.get("level", "").isdecimal()
-        if each.value in known:
-            raise each.refuse(f"{kind} {each.value[:40]} has already been defined")
-        if "switches" in each.keys and "nodes" in each.keys and not shown:
-            raise each.refuse(f"switch {each.value[:40]} has both Nodes= and Switches=; Slurm takes one of them")
-        names = _unit_hosts(each, found, each.keys["nodes"]) if "nodes" in each.keys else ()
-        children = tuple(each.hosts(each.keys["switches"])) if "switches" in each.keys else ()
-        known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0, children, each.line)
-        if "switches" in each.keys and not shown:
-            waiting.append(each)
-    _resolve(waiting, found)
+        kind = UNITS[statement.kind]
+        known, shown = conf.units.setdefault(statement.kind, {}), statement.keys.get("level", "").isdecimal()
+        if statement.value in known:
+            raise statement.refuse(f"{kind} {statement.value[:40]} has already been defined")
+        if "switches" in statement.keys and "nodes" in statement.keys and not shown:
+            raise statement.refuse(f"switch {statement.value[:40]} has both Nodes= and Switches=; Slurm takes one of them")
+        names = _unit_hosts(statement, conf, statement.keys["nodes"]) if "nodes" in statement.keys else ()
+        children = tuple(statement.hosts(statement.keys["switches"])) if "switches" in statement.keys else ()
+        known[statement.value] = Unit(names, int(statement.keys["level"][:6]) if shown else 0, children, statement.line)
+        if "switches" in statement.keys and not shown:
+            waiting.append(statement)
+    _resolve(waiting, conf)
 
 
-def _unit_hosts(each: Statement, found: Configuration, text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(each.hosts(text)))
-    if strange := next((n for n in names if n.upper() == "ALL" or (found.hosts and n not in found.hosts)), None):
-        raise each.refuse(f"{strange[:40]} is not a host; name the hosts of {each.kind}={each.value[:40]}")
-    return found.within(each, names)
+def _unit_hosts(statement: Statement, conf: Configuration, text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(statement.hosts(text)))
+    if strange := next((n for n in names if n.upper() == "ALL" or (conf.hosts and n not in conf.hosts)), None):
+        raise statement.refuse(f"{strange[:40]} is not a host; name the hosts of {statement.kind}={statement.value[:40]}")
+    return conf.within(statement, names)
 
 
-def _resolve(waiting: list[Statement], found: Configuration) -> None:
+def _resolve(waiting: list[Statement], conf: Configuration) -> None:
     """Set hosts and levels of switches above switches, once the children are known."""
-    switches = found.units.get("switchname", {})
-    children = {each.value: switches[each.value].children for each in waiting}
-    for each in waiting:
-        if strange := next((c for c in children[each.value] if c not in switches or c == each.value), None):
-            raise each.refuse(f"switch {each.value[:40]} has an invalid child {strange[:40]}")
-    told = {each.value: each for each in waiting}
+    switches = conf.units.get("switchname", {})
+    children = {statement.value: switches[statement.value].children for statement in waiting}
+    for statement in waiting:
+        if strange := next((c for c in children[statement.value] if c not in switches or c == statement.value), None):
+            raise statement.refuse(f"switch {statement.value[:40]} has an invalid child {strange[:40]}")
+    named = {statement.value: statement for statement in waiting}
     try:
         order = [name for name in TopologicalSorter(children).static_order() if name in children]
     except CycleError as error:
-        first = next(each for each in waiting if each.value in error.args[1])
+        first = next(statement for statement in waiting if statement.value in error.args[1])
         raise first.refuse(f"switch {first.value[:40]} is below itself") from error
     for name in order:
         below = [switches[child] for child in children[name]]
         hosts = below[0].hosts if len(below) == 1 else tuple(dict.fromkeys(host for unit in below for host in unit.hosts))
         level = 1 + max(unit.level for unit in below)
-        switches[name] = replace(switches[name], hosts=found.within(told[name], hosts), level=level)
+        switches[name] = replace(switches[name], hosts=conf.within(named[name], hosts), level=level)
 
 
-def _partitions(told: list[Statement], found: Configuration, features: dict[str, set[Any]]) -> None:
+def _partitions(records: list[Statement], conf: Configuration, features: dict[str, set[Any]]) -> None:
     sets, default = dict[str, tuple[str, ...]](), ""
-    for each in told:
-        if each.kind == "nodeset":
-            members = features.get(each.keys.get("feature") or " ", set())
-            listed = _members(each, found, sets, each.keys.get("nodes", ""))
-            sets[each.value] = tuple(dict.fromkeys([*listed, *(n for n in found.hosts if n in members)]))
-    for each in told:
-        if each.kind != "partitionname":
+    for statement in records:
+        if statement.kind == "nodeset":
+            members = features.get(statement.keys.get("feature") or " ", set())
+            listed = _members(statement, conf, sets, statement.keys.get("nodes", ""))
+            sets[statement.value] = tuple(dict.fromkeys([*listed, *(n for n in conf.hosts if n in members)]))
+    for statement in records:
+        if statement.kind != "partitionname":
             continue
-        if each.value.upper() == "DEFAULT":
-            default = each.keys.get("nodes", default)
+        if statement.value.upper() == "DEFAULT":
+            default = statement.keys.get("nodes", default)
             continue
-        if each.value in found.partitions:
-            raise each.refuse(f"partition {each.value[:40]} has already been defined")
-        found.partitions[each.value] = _members(each, found, sets, each.keys.get("nodes", default))
+        if statement.value in conf.partitions:
+            raise statement.refuse(f"partition {statement.value[:40]} has already been defined")
+        conf.partitions[statement.value] = _members(statement, conf, sets, statement.keys.get("nodes", default))
 
 
-def _members(each: Statement, found: Configuration, sets: dict[Any, Any], text: str) -> tuple[str, ...]:
+def _members(statement: Statement, conf: Configuration, sets: dict[Any, Any], text: str) -> tuple[str, ...]:
     """Return hosts of a partition: each once, in the order of the nodes if the nodes are known."""
     if text.strip().upper() == "ALL":
-        return found.within(each, tuple(found.hosts))
+        return conf.within(statement, tuple(conf.hosts))
     names = dict[str, None]()
-    for name in each.hosts(text) if text.strip() else []:
+    for name in statement.hosts(text) if text.strip() else []:
         inside = sets.get(name, (name,))
-        if name not in sets and found.hosts and name not in found.hosts:
-            raise each.refuse(f"{name[:40]} is neither a host nor a NodeSet of this file")
+        if name not in sets and conf.hosts and name not in conf.hosts:
+            raise statement.refuse(f"{name[:40]} is neither a host nor a NodeSet of this file")
         names |= dict.fromkeys(inside)
-    return found.within(each, tuple(n for n in found.hosts if n in names) if found.hosts else tuple(names))
+    return conf.within(statement, tuple(n for n in conf.hosts if n in names) if conf.hosts else tuple(names))
 
 
 UNITS_YAML = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": ("rings", "ring"),
@@ -349,9 +349,9 @@ def looks_like_yaml(document: Document) -> bool:
 
 def topologies(document: Document) -> list[tuple[dict[str, Any], str]]:
     """Return each topology and the name of its plugin, the default topology first."""
-    found = [_topology(document, entry) for entry in _entries(document)]
-    found.sort(key=lambda each: each[0].get("cluster_default") != "true")  # a stable sort: the default is the first
-    return found
+    entries = [_topology(document, entry) for entry in _entries(document)]
+    entries.sort(key=lambda topology: topology[0].get("cluster_default") != "true")  # stable: the default is the first
+    return entries
 
 
 def _entries(document: Document) -> list[Any]:
@@ -369,11 +369,11 @@ def _entries(document: Document) -> list[Any]:
 
 def _topology(document: Document, entry: str | dict[str, Any]) -> Any:
     """Return an entry, and the name of its plugin."""
-    found = [key for key in entry if key in PLUGINS] if isinstance(entry, dict) else []
-    if len(found) != 1:
+    plugins = [key for key in entry if key in PLUGINS] if isinstance(entry, dict) else []
+    if len(plugins) != 1:
         raise document.refuse(f"a topology has one of {', '.join(PLUGINS)}, but {_named(entry, 'topology')} has "
-                              f"{' and '.join(found) or 'none'}", _line(document, entry, "topology"))
-    return entry, found[0]
+                              f"{' and '.join(plugins) or 'none'}", _line(document, entry, "topology"))
+    return entry, plugins[0]
 
 
 def units_of(document: Document, inside: Any, plugin: str) -> dict[str, Any]:
@@ -382,28 +382,28 @@ def units_of(document: Document, inside: Any, plugin: str) -> dict[str, Any]:
     units = inside.get(listed) if isinstance(inside, dict) else None
     if not isinstance(units, list) or not units:
         raise document.refuse(f"{plugin} needs a list of {listed}", line_of(document, f"{plugin}:"))
-    found = {}
+    result = {}
     for unit in units:
         name = unit.get(key) if isinstance(unit, dict) else None
-        if not isinstance(name, str) or name in found:
+        if not isinstance(name, str) or name in result:
             problem = f"{short_name(name)} twice" if isinstance(name, str) else f"no {key}"
             raise document.refuse(f"{plugin}: {problem} in {listed}; each needs its own {key}", _line(document, unit, key))
-        found[name] = unit
-    return found
+        result[name] = unit
+    return result
 
 
 def configuration_of_topology(document: Document, inside: Any, plugin: str) -> Configuration:
     """Return the switches, blocks or rings of a topology, as lines of topology.conf would give them."""
-    told, sizes = [], inside.get("block_sizes") if isinstance(inside, dict) else None
+    records, sizes = [], inside.get("block_sizes") if isinstance(inside, dict) else None
     for name, unit in units_of(document, inside, plugin).items():
         keys = {key: unit[own] for key, own in (("nodes", "nodes"), ("switches", "children")) if unit.get(own)}
         line = next(filter(None, (line_of(document, str(text)) for text in (*keys.values(), name))), 0)
         if wrong := next((key for key, text in keys.items() if not isinstance(text, str)), None):
             raise document.refuse(f"{wrong} of {short_name(name)} is not a list of names", line)
-        told.append(Statement(document, line, f"{UNITS_YAML[plugin][1]}name", in_a_line(name), keys))
+        records.append(Statement(document, line, f"{UNITS_YAML[plugin][1]}name", in_a_line(name), keys))
     if isinstance(sizes, list):
-        told.append(Statement(document, 0, "blocksizes", ",".join(map(str, sizes))[:60], {}))
-    return configuration_of(told)
+        records.append(Statement(document, 0, "blocksizes", ",".join(map(str, sizes))[:60], {}))
+    return configuration_of(records)
 
 
 def hosts_of(document: Document, text: Any, unit: Any, key: str) -> list[str]:
@@ -444,15 +444,15 @@ def looks_like(document: Document) -> bool:
 
 def read(document: Document, **cables: int) -> Any:
     """Return the tree of switches or blocks. Raises MapfileError if the file has none."""
-    found, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document), []
-    if re.search("(switch|block)asnoderank", found.settings.get("topologyparam", "").lower()):
+    conf, notes = _of_conf(document) if _CONF.search(document.text) else _of_yaml(document), []
+    if re.search("(switch|block)asnoderank", conf.settings.get("topologyparam", "").lower()):
         notes = [BY_SWITCH]
-    if "switchname" in found.units:
+    if "switchname" in conf.units:
         switches = [Switch(name, () if unit.children else unit.hosts, unit.children, unit.line)
-                    for name, unit in found.units["switchname"].items()]
-    elif "blockname" in found.units:
+                    for name, unit in conf.units["switchname"].items()]
+    elif "blockname" in conf.units:
         notes = [BLOCKS, *notes]
-        switches = _blocks({name: (unit.hosts, unit.line) for name, unit in found.units["blockname"].items()})
+        switches = _blocks({name: (unit.hosts, unit.line) for name, unit in conf.units["blockname"].items()})
     else:
         raise document.refuse("names no switches and no blocks; lines SwitchName= or BlockName= with Nodes= are needed, as "
                               "in topology.conf")
@@ -476,10 +476,10 @@ def _of_yaml(document: Document) -> Configuration:
     raise document.refuse("has no topology of kind tree or block")
 
 
-def _blocks(found: dict[str, tuple[tuple[str, ...], int]]) -> Any:
+def _blocks(blocks: dict[str, tuple[tuple[str, ...], int]]) -> Any:
     """Return a leaf for each block, and the switch above them."""
-    top = next(f"{TOP}{mark}" for mark in ("", *range(len(found) + 1)) if f"{TOP}{mark}" not in found)
-    return [*(Switch(name, hosts, (), line) for name, (hosts, line) in found.items()), Switch(top, (), tuple(found))]
+    top = next(f"{TOP}{mark}" for mark in ("", *range(len(blocks) + 1)) if f"{TOP}{mark}" not in blocks)
+    return [*(Switch(name, hosts, (), line) for name, (hosts, line) in blocks.items()), Switch(top, (), tuple(blocks))]
 
 
 # ---- SLURM_TOPOLOGY_ADDR --------------------------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ def looks_like_addresses(document: Document) -> bool:
     lines = [line.strip() for _, line in document.lines(longest=None)]
     parts = [line.split(".") for line in lines]
     return (len(lines) > 1 and all(re.fullmatch(r"[\w-]+(\.[\w-]+)+", line) for line in lines)
-            and len({each[0] for each in parts}) == 1 and len({each[-1] for each in parts}) == len(lines)
+            and len({parts_[0] for parts_ in parts}) == 1 and len({parts_[-1] for parts_ in parts}) == len(lines)
             and len(set(map(len, parts))) == 1)
 
 

@@ -126,13 +126,13 @@ def _heights(named: dict[str, Switch], refuse: Callable[..., Any]) -> dict[str, 
 def _cables(named: dict[str, Switch], height: dict[str, int], taper: int | None, up: int | None,
             core_taper: int | None) -> dict[str, int]:
     """Return the cables upwards of each switch."""
-    found: dict[str, int] = {}
+    cables: dict[str, int] = {}
     for name in sorted(named, key=height.__getitem__):
         switch = named[name]
-        below = len(switch.hosts) + sum(found[child] for child in switch.children)
+        below = len(switch.hosts) + sum(cables[child] for child in switch.children)
         ratio = core_taper if core_taper and height[name] else taper or 1
-        found[name] = min(MOST_CABLES, max(1, up if up and not height[name] else -(-below // ratio)))
-    return found
+        cables[name] = min(MOST_CABLES, max(1, up if up and not height[name] else -(-below // ratio)))
+    return cables
 
 
 def _join(graph: Any, name: str, above: str, height: dict[str, int], cables: int) -> None:
@@ -199,8 +199,8 @@ def read(document: Document, **cables: int) -> Any:
         If the document is not topograph's JSON.
     """
     try:
-        instances = [(str(each["id"]), [str(layer) for layer in each["network_layers"]])
-                     for each in parse_json(document.text)["instances"]]
+        instances = [(str(instance["id"]), [str(layer) for layer in instance["network_layers"]])
+                     for instance in parse_json(document.text)["instances"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         line = f" line {error.lineno}" if hasattr(error, "lineno") else ""
         raise GraphError(f"{document.label}{line} is not topograph's JSON: {type(error).__name__}: "

@@ -111,6 +111,12 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
         If the grid does not fit the site.
     MapfileError, AllocationError
         If a file with places cannot be read, or places a rank on a node that may not be used.
+
+    Examples
+    --------
+    >>> from pencilmap.model.network.torus import Torus
+    >>> place("default", Site(Torus((2, 2))), ProcessGrid(2, 2)).mapping("default").node_of_rank.tolist()
+    [0, 1, 2, 3]
     """
     check_name(text)
     name, _, argument = text.partition(":")
@@ -129,7 +135,19 @@ def takes_objective(text: str) -> bool:
 
 
 def as_mapping(placed: Placement, name: str) -> Mapping:
-    """Return the mapping of a placement, named `name`."""
+    """Return the mapping of a placement.
+
+    Parameters
+    ----------
+    placed : Placement
+        A `Product` or a `Mapping`.
+    name : str
+        Name of the mapping.
+
+    Returns
+    -------
+    Mapping
+    """
     return placed.mapping(name)
 
 

@@ -14,6 +14,7 @@ coordinates it is the search by routes.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -28,9 +29,9 @@ from pencilmap.mapper.seeds import Twin, seeds_of
 from pencilmap.mapper.seeds.default_order import default, launched
 from pencilmap.mapper.seeds.products import as_slab, best_product
 from pencilmap.mapper.seeds.torus import likely_product
-from pencilmap.model.base.errors import PlacementError
+from pencilmap.model.base.errors import PlacementError, RoutingError
 from pencilmap.model.bounds.cuts import Crossing
-from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing
+from pencilmap.model.kinds import DEFAULT_ROUTING, default_routing, judged_routings, kind_of, routing, routings_of
 from pencilmap.model.network.torus import Torus, as_torus
 from pencilmap.model.placement.allocation import Mapping, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
@@ -118,7 +119,12 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, w
     if not site.network.has_products:
         return _without_products(site, grid, wanted, within, rules, uneven)
     if is_whole:
-        return _on_whole_torus(site, grid, wanted, within, uneven, robust)
+        found = _on_whole_torus(site, grid, wanted, within, uneven, robust)
+        if rules and rules[0].partition(":")[0] != DEFAULT_ROUTING and within.budget and is_searched(site, grid, uneven):
+            found.append(_by_routes(site, grid, wanted, within.part(1), rules, uneven))  # the others are for dimension order
+            judged, parts = [routing(rules[0], site.network)], exchanges(grid, uneven)
+            found.sort(key=lambda placed: -_costs(_mapping(placed), parts, judged, wanted)[0])
+        return found
     if not within.budget or not is_searched(site, grid, transform):
         return _unsearched(site, grid, wanted, within)
     from pencilmap.mapper.searches.annealing import work_of_swap  # numba is loaded only for a search
@@ -203,19 +209,30 @@ def _by_routes(site: Site, grid: ProcessGrid, wanted: Objective, within: Search,
 
 def _on_twin(twin: Twin, site: Site, grid: ProcessGrid, wanted: Objective, within: Search, rules: Sequence[str],
              uneven: Any) -> list[Mapping]:
-    """Return the best placements of the twin and of the network, by the routing that counts first, the best last."""
-    rule = routing((*rules, *judged_routings(site.network))[0], site.network)
-    parts = exchanges(grid, uneven)
+    """Return the best placements of the twin and of the network, by the routing that counts first, the best last.
 
-    def cost(mapping: Mapping) -> Fraction:
-        return wanted.of_loads(routed_joint(site.network, parts, mapping.ends, rule))
-
-    found = [launched(site, grid), *(twin.back(_mapping(placed)) for placed in candidates(
-        twin.site, grid, wanted, within.part(1), transform=uneven))]
+    Placements whose worst cost is above that of the launch order are left out.
+    """
+    names = rules or judged_routings(site.network)
+    parts, judged, found = exchanges(grid, uneven), [routing(name, site.network) for name in names], [launched(site, grid)]
+    known = [name for name in rules if name.partition(":")[0] in routings_of(twin.site.network)]
+    found += [twin.back(_mapping(placed)) for placed in candidates(twin.site, grid, wanted, within.part(1), known, uneven)]
+    costs = [_costs(mapping, parts, judged, wanted) for mapping in found]
     enough = objective_bound(site, grid, wanted) * Crossing(grid, uneven).smallest
-    if min(map(cost, found)) > enough * (1 + TOLERANCE):
+    if names[0].partition(":")[0] not in routings_of(twin.site.network) and min(costs)[0] > enough * (1 + TOLERANCE):
         found.append(twin.back(_by_routes(twin.in_order, grid, wanted, within.part(1), rules, uneven)))
-    return sorted(found, key=cost, reverse=True)
+        costs.append(_costs(found[-1], parts, judged, wanted))
+    allowed = [i for i, some in enumerate(costs) if max(some) <= max(costs[0])]
+    return [found[i] for i in sorted(allowed, key=lambda i: costs[i][0], reverse=True)]
+
+
+def _costs(mapping: Mapping, parts: Sequence[Any], judged: Sequence[Any], wanted: Objective) -> list[Fraction]:
+    """Return the objective under each routing that works here."""
+    found = []
+    for rule in judged:
+        with suppress(RoutingError):  # such as static routes on a tree with different numbers of cables
+            found.append(wanted.of_loads(routed_joint(mapping.network, parts, mapping.ends, rule)))
+    return found
 
 
 def _tried(site: Site, grid: ProcessGrid, wanted: Objective) -> tuple[Fraction, Mapping] | None:

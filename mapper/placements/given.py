@@ -151,11 +151,11 @@ class _Reader:
     def read_slots(self, word: str) -> tuple[int, ...]:
         T, slots = self.site.tasks_per_node, list[int]()
         for part in word.removeprefix("slots=").split(","):
-            found = span(part)
-            if not found or found[-1] >= T:
+            result = span(part)
+            if not result or result[-1] >= T:
                 raise self.refuse(f"{word[:40]!r} is not understood; with {per_node(T)} slots are 0..{T - 1}, "
                                   "written slots=0, slots=0,1 or slots=0-1")
-            slots += found
+            slots += result
         return tuple(slots)
 
     def repeat(self, words: list[str]) -> None:
@@ -210,9 +210,9 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
             raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
                           f"{len(image.slots)} slots), which {plural} of {size} tasks do not fill; it needs a multiple of "
                           f"{size}")
-    here = sum(image.size for image in found) // size
-    if here != groups:
-        raise PlacementError(f"{label} has images for {here} {plural}, but grid {grid} has {groups} {plural} of {size} "
+    n_tasks = sum(image.size for image in found) // size
+    if n_tasks != groups:
+        raise PlacementError(f"{label} has images for {n_tasks} {plural}, but grid {grid} has {groups} {plural} of {size} "
                              f"tasks; give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
     places = np.concatenate([image.places() for image in found])
     _check_once(found, places, label, site)
@@ -221,14 +221,14 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
     return Mapping(site.network, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
 
 
-def _check_once(found: Sequence[Image], places: Ints, label: str, site: Site) -> None:
+def _check_once(result: Sequence[Image], places: Ints, label: str, site: Site) -> None:
     place = places[:, 0] * site.tasks_per_node + places[:, 1]
     unique, first = np.unique(place, return_index=True)
     if unique.size == place.size:
         return
     again = int(np.setdiff1d(np.arange(place.size), first)[0])
     earlier = int(np.flatnonzero(place == place[again])[0])
-    line = np.repeat([image.line for image in found], [image.size for image in found])
+    line = np.repeat([image.line for image in result], [image.size for image in result])
     where = site.network.node_name(int(places[again, 0]))
     raise _refuse(label, line[again], f"node {where} slot {places[again, 1]} is taken already by the image of line "
                                       f"{line[earlier]}, or by a copy of it; every slot takes one rank")

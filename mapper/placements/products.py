@@ -100,9 +100,9 @@ def slots_that_fill(grid: ProcessGrid, patterns: Iterable[Pattern | RingMap], ta
 
 def _check_grid(text: str, made: tuple[Any, ...], grid: ProcessGrid) -> None:
     if made != grid.shape:
-        wanted = ", ".join(f"of all {letter} digits must multiply to {n}"
+        needed = ", ".join(f"of all {letter} digits must multiply to {n}"
                            for letter, n in zip(grid.decomposition.letters, grid.shape))
-        raise PlacementError(f"{text} makes grid {'x'.join(map(str, made))}, but the grid is {grid}; the radices {wanted}")
+        raise PlacementError(f"{text} makes grid {'x'.join(map(str, made))}, but the grid is {grid}; the radices {needed}")
 
 
 def _with_idle(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Mapping:
@@ -126,14 +126,14 @@ def _with_idle(argument: str, texts: Any, site: Site, grid: ProcessGrid) -> Mapp
 def _pattern_of(argument: str, axis: str, text: str, n: int, letters: str) -> Pattern:
     """Return the pattern of an axis; idle digits are allowed."""
     try:
-        found = parse_pattern(text, letters + IDLE)
+        pattern = parse_pattern(text, letters + IDLE)
     except PlacementError as error:
         raise PlacementError(f"digits:{argument}: {error}; {IDLE} leaves places idle") from None
-    if found.n != n:
+    if pattern.n != n:
         what = "tasks per node" if axis == "t" else "nodes"
-        raise PlacementError(f"digits:{argument}: pattern {text} of {axis} stands for {found.n} {what}, but there are {n}; "
-                             f"its radices must multiply to {n}")
-    return found
+        raise PlacementError(f"digits:{argument}: pattern {text} of {axis} stands for {pattern.n} {what}, but there are "
+                             f"{n}; its radices must multiply to {n}")
+    return pattern
 
 
 def _number(patterns: Iterable[Pattern | RingMap], letter: str, coordinates: list[Ints]) -> Any:
@@ -246,14 +246,14 @@ def _boxes(name: str, extents: Sequence[int], site: Site, grid: ProcessGrid) -> 
         allowed = ", ".join(str(nodes * k) for k in range(1, tasks_per_node + 1) if tasks_per_node % k == 0)
         raise PlacementError(f"{name} has {nodes} nodes, which {rows} of {size} tasks do not fill; with "
                              f"{per_node(tasks_per_node)} {rows} must have {allowed} tasks")
-    taken = *extents, slots
-    digits, room = [[(inner, e)] for e in taken], [n // e for n, e in zip((*torus.shape, tasks_per_node), taken)]
+    used = *extents, slots
+    digits, room = [[(inner, e)] for e in used], [n // e for n, e in zip((*torus.shape, tasks_per_node), used)]
     for letter, left in zip(between, grid.shape[1:]):
-        for i, some in enumerate(digits):
+        for i, digits_ in enumerate(digits):
             radix = gcd(left, room[i])
-            some.append((letter, radix))
+            digits_.append((letter, radix))
             room[i], left = room[i] // radix, left // radix
-    *patterns, of_slots = (Pattern((*some, (outer, n))) for some, n in zip(digits, room))
+    *patterns, of_slots = (Pattern((*digits_, (outer, n))) for digits_, n in zip(digits, room))
     return Product(torus, tuple(patterns), of_slots, decomposition)
 
 

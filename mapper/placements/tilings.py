@@ -81,11 +81,11 @@ def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     if torus.n_nodes * tasks > tilings.MOST_PLACES:
         raise PlacementError(f"lattice is searched on up to {tilings.MOST_PLACES} slots, and torus {torus} has "
                              f"{torus.n_nodes * tasks}; take best")
-    found, cost = tilings.best_tiling(torus, grid, tasks, within)
-    if found is None:
+    result, cost = tilings.best_tiling(torus, grid, tasks, within)
+    if result is None:
         raise PlacementError(f"no tiling of torus {torus} by lattices was tried for grid {grid}; take more evaluations")
-    say(f"{found}: {cost:.4g}")
-    return found.mapping(grid)
+    say(f"{result}: {cost:.4g}")
+    return result.mapping(grid)
 
 
 def _search_of(argument: str, of_evaluation: int) -> Search | None:
@@ -153,9 +153,9 @@ def basis(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None
     if (within := _search_of(argument, twisted_torus.work_of_basis(torus, grid))) is None:
         raise PlacementError(f"basis:{argument[:60]} is not understood; write basis, basis:seed=1,evaluations=5000, or the "
                              "text that a search has printed: basis:r=0.0.4/1.0.0,c=0.1.0/0.2.0/0.0.1/2.0.0/0.0.2")
-    found, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
-    say(f"{found}: {cost:.4g}")
-    return found.mapping(grid)
+    best_, cost = twisted_torus.best_basis(torus, grid, site.tasks_per_node, wanted or in_sequence(2), within)
+    say(f"{best_}: {cost:.4g}")
+    return best_.mapping(grid)
 
 
 def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
@@ -171,11 +171,11 @@ def cosets(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
         raise PlacementError(f"placement cosets:{argument[:60]}: cosets takes no argument; basis does, e.g. basis:seed=2")
     from pencilmap.mapper.seeds import twisted_torus
 
-    found = twisted_torus.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
-    if found is None:
+    pair = twisted_torus.best_pair(torus, grid.shape, wanted or in_sequence(2)) if site.tasks_per_node == 1 else None
+    if pair is None:
         raise PlacementError(f"{site} has no subgroup for rows with a complement for columns of grid {grid}; take basis")
     rows, columns = ([(node, 0) for node in twisted_torus.generators(torus, members, size)]
-                     for members, size in zip(found[:2], grid.shape))
+                     for members, size in zip(pair[:2], grid.shape))
     return twisted_torus.Basis(torus, 1, tuple(rows), tuple(columns)).mapping(grid)
 
 
@@ -196,7 +196,7 @@ def _of_generators(argument: str, parts: tuple[Any, ...], torus: Any, tasks_per_
     digits = [[tuple(map(int, one.split("."))) for one in (part or "").split("/") if one] for part in parts]
     numbers = torus.n_dimensions + (tasks_per_node > 1)
     needed = [len(prime_factors(size)) for size in grid.shape]
-    if [len(some) for some in digits] != needed or any(len(one) != numbers for some in digits for one in some):
+    if [len(digits_) for digits_ in digits] != needed or any(len(one) != numbers for digits_ in digits for one in digits_):
         raise PlacementError(f"basis:{argument[:60]}: grid {grid} needs {needed[0]} generators for r and {needed[1]} for c, "
                              f"each of {numbers} numbers")
     try:
@@ -225,11 +225,11 @@ def named(mapping: Mapping) -> str | None:
     site = Site(torus, mapping.tasks_per_node)
     for arguments in _rings(mapping, torus):
         try:
-            found = ring(arguments, site, mapping.grid)
+            product = ring(arguments, site, mapping.grid)
         except PlacementError:
             continue
-        if same_groups(found.mapping(), mapping):
-            return f"the product of ring maps {found}"
+        if same_groups(product.mapping(), mapping):
+            return f"the product of ring maps {product}"
     if mapping.n_tasks > MOST_PLACES:
         return None
     for letter, names in (("c", ("columns", "rows")), ("r", ("rows", "columns"))):

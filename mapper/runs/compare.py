@@ -142,20 +142,20 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
     mapping = _placed(record, {})[0]
-    labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
+    labels, names, rows = record["labels"], [stage["name"] for stage in record["stages"]], []
     together = schedule_of_record(record) != SEQUENCE or record["direction"] == PAIR
-    for some in [names] if together else [[name] for name in names]:
-        samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
-        found.append(("+".join(some), samples, None if prediction is None else
-                      _all_exchanges(prediction) if together else _move(prediction, some[0])))
+    for group in [names] if together else [[name] for name in names]:
+        samples = [sum(times) for times in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in group))]
+        rows.append(("+".join(group), samples, None if prediction is None else
+                      _all_exchanges(prediction) if together else _move(prediction, group[0])))
     if "halo" in record:
-        found.append((HALO, record["halo"]["max_s"], _halo(record, mapping, transform) if prediction and mapping else None))
+        rows.append((HALO, record["halo"]["max_s"], _halo(record, mapping, transform) if prediction and mapping else None))
     placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
     order, title = _order(placement, mapping), _name(placement, mapping, labels)
     return [_row(prediction, stage, exchange, transform, samples, source=source, network=labels.get("network", "real"),
                  grid="x".join(map(str, record["grid"])), placement=placement, note=note, warnings=warnings, order=order,
                  schedule=schedule_of_record(record), name=title)
-            for stage, samples, exchange in found]
+            for stage, samples, exchange in rows]
 
 
 def _order(placement: str, mapping: Mapping | None) -> str:
@@ -261,12 +261,12 @@ def _certificate(prediction: Prediction | None) -> float | None:
 
 def _all_exchanges(prediction: Prediction) -> _Together:
     """Return the row of all exchanges under the schedule. Ranks do not wait while they compute."""
-    found = prediction.schedule
-    assert found is not None  # the run has a schedule
-    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
-        (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
-        (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
-    return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
+    schedule = prediction.schedule
+    assert schedule is not None  # the run has a schedule
+    t_s, time_s = (None if seconds is None else seconds + schedule.transforms * sum(times) for seconds, times in (
+        (schedule.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
+        (schedule.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
+    return _Together(schedule.load_joint, t_s, time_s if time_s is None else time_s - (schedule.hidden_s or 0.0))
 
 
 def _bandwidth(exchange: ExchangePrediction | _Together | None, prediction: Prediction | None, transform: Transform,
@@ -299,8 +299,8 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     str
         A note about the prediction, or the reason why there is none.
     """
-    asked = {key: value for key, value in record.items() if key not in ("phases", "time", HALO)}
-    return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
+    described = {key: value for key, value in record.items() if key not in ("phases", "time", HALO)}
+    return _prediction(json.dumps(described), tuple(sorted(changes.items())))
 
 
 @lru_cache(maxsize=64)
@@ -315,8 +315,8 @@ def _prediction(text: str, changed: tuple[tuple[str, Any], ...]) -> tuple[Predic
         costs = changes.get("costs", _costs(labels))
         question = Question(labels.get("routing"), _algorithms(record), schedule_of_record(record), record["direction"],
                             transform=transform, costs=costs)
-        found = answer(question, mapping)
-        return (found.without_range("simulated") if _is_simulated(labels) else found), note
+        prediction = answer(question, mapping)
+        return (prediction.without_range("simulated") if _is_simulated(labels) else prediction), note
     except ScheduleError as error:
         return None, str(error)
 
@@ -399,8 +399,8 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
 
 def _cables(labels: dict[str, str], n_dimensions: int) -> tuple[int, ...] | None:
     """Return the cables of the machine. None (one each) without a machine, or with another number of dimensions."""
-    found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
-    return found if len(found) == n_dimensions else None
+    cables = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
+    return cables if len(cables) == n_dimensions else None
 
 
 def compare_published() -> list[Comparison]:
@@ -534,13 +534,13 @@ def record_samples(records: dict[str, Record],
             refused.append(f"{label}: left out: a forward and a backward transform ran as a pair, so no time is that of one")
             continue
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
-        found = list(enumerate(exchanges))
+        stages = list(enumerate(exchanges))
         if reason:
             refused.append(f"{label}: exchanges left out: {reason}")
         if record["labels"].get("network") != "simulated":
-            found += [(MOST_STAGES + k, _local_of_record(record, phase, label)) for k, phase in enumerate(LOCAL_PHASES)]
-        samples += [(place, sample) for place, sample in found if sample.measured_s > 0]
-        refused += [f"{sample.label}: left out: no time was measured" for _, sample in found if sample.measured_s <= 0]
+            stages += [(MOST_STAGES + k, _local_of_record(record, phase, label)) for k, phase in enumerate(LOCAL_PHASES)]
+        samples += [(place, sample) for place, sample in stages if sample.measured_s > 0]
+        refused += [f"{sample.label}: left out: no time was measured" for _, sample in stages if sample.measured_s <= 0]
     return [sample for _, sample in sorted(samples, key=lambda s: s[0])], refused
 
 

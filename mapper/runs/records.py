@@ -61,7 +61,7 @@ def json_lines(path: str | PathLike[str], check: Callable[[Any, str], T]) -> lis
         lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
-    found = []
+    result = []
     with reading(str(path), RecordError, len(content)):
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -69,8 +69,8 @@ def json_lines(path: str | PathLike[str], check: Callable[[Any, str], T]) -> lis
                     value = parse_json(line)
                 except (ValueError, RecursionError) as error:
                     raise RecordError(f"{path} line {number} is not JSON: {error}") from error
-                found.append(check(value, f"{path} line {number}"))
-    return found
+                result.append(check(value, f"{path} line {number}"))
+    return result
 
 
 def schema_problem(validator: Any, record: Any) -> str | None:
@@ -105,11 +105,11 @@ def _problems(record: Record) -> Iterator[str]:
     except GridError as error:
         yield str(error)
         return
-    found, names = [stage["name"] for stage in record["stages"]], list(decomposition.names)
+    stages, names = [stage["name"] for stage in record["stages"]], list(decomposition.names)
     if decomposition.has_bricks:
         names = [REMAPS[0], *names, REMAPS[1]]
-    given = [name for name in found if name not in REMAPS]  # a run of any decomposition may remap boxes
-    if found != names and (decomposition.has_bricks or given != names):
+    own = [name for name in stages if name not in REMAPS]  # a run of any decomposition may remap boxes
+    if stages != names and (decomposition.has_bricks or own != names):
         yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
     yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
                 if phase not in record["phases"])
@@ -149,21 +149,22 @@ def _validator() -> Any:
 
     text = (files("pencilmap.fft_runner") / "run_record.schema.json").read_text("utf-8")
     library = jsonschema.Draft202012Validator
-    each = library.VALIDATORS["items"]
+    plain = library.VALIDATORS["items"]
 
-    def items(validator: Any, allowed: dict[str, Any], found: list[Any], where: dict[str, Any]) -> Iterator[Any]:
+    def items(validator: Any, allowed: dict[str, Any], numbers: list[Any], where: dict[str, Any]) -> Iterator[Any]:
         """Check lists of numbers at once. Only lists with an error go to the library, which is a hundred times slower."""
-        if not (isinstance(found, list) and _are_numbers(allowed, found)):
-            yield from each(validator, allowed, found, where)
+        if not (isinstance(numbers, list) and _are_numbers(allowed, numbers)):
+            yield from plain(validator, allowed, numbers, where)
     return jsonschema.validators.extend(library, {"items": items})(json.loads(text))
 
 
-def _are_numbers(allowed: dict[str, Any], found: Any) -> bool:
-    """Return whether a schema asks for numbers, perhaps with a least and a most, and all items found are such numbers."""
+def _are_numbers(allowed: dict[str, Any], values: Any) -> bool:
+    """Return whether a schema asks for numbers, perhaps with a least and a most, and all values are such numbers."""
     kinds = {int, float} if allowed.get("type") == "number" else {int} if allowed.get("type") == "integer" else set()
-    if not set(allowed) <= {"type", "minimum", "maximum"} or not set(map(type, found)) <= kinds:
+    if not set(allowed) <= {"type", "minimum", "maximum"} or not set(map(type, values)) <= kinds:
         return False
-    return not found or allowed.get("minimum", min(found)) <= min(found) <= max(found) <= allowed.get("maximum", max(found))
+    low, high = min(values, default=0), max(values, default=0)
+    return not values or allowed.get("minimum", low) <= low <= high <= allowed.get("maximum", high)
 
 
 def upgraded(record: Record) -> Record:
@@ -249,9 +250,9 @@ def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
 def _places_by_coordinates(ranks: Any, network: Any) -> tuple[list[int], list[int]]:
     """Return node and slot of each rank."""
     for r in ranks:
-        found = len(r["coordinate"])
-        problem = network.outside(r["coordinate"]) if found == network.n_dimensions else (
-            f"{found} coordinates, but {network.title} has {network.n_dimensions} dimensions")
+        n_coordinates = len(r["coordinate"])
+        problem = network.outside(r["coordinate"]) if n_coordinates == network.n_dimensions else (
+            f"{n_coordinates} coordinates, but {network.title} has {network.n_dimensions} dimensions")
         if problem:
             raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
     try:

@@ -155,9 +155,9 @@ def search(site: Site, grid: ProcessGrid, within: Search | None = None, wanted: 
     return run.found(cut)
 
 
-def _alike(grid: ProcessGrid, wanted: Objective, uneven: Transform | None) -> bool:
+def _alike(grid: ProcessGrid, objective: Objective, uneven: Transform | None) -> bool:
     """Whether CxR is the same problem as RxC: even exchanges of rows and columns, in sequence."""
-    return len(grid.shape) == 2 and wanted == in_sequence(2) and uneven is None
+    return len(grid.shape) == 2 and objective == in_sequence(2) and uneven is None
 
 
 class _Run:
@@ -167,17 +167,17 @@ class _Run:
     alike, and the second search takes the result of the first.
     """
 
-    def __init__(self, site: Site, grid: ProcessGrid, within: Search, report: Callable[..., Any], wanted: Objective,
+    def __init__(self, site: Site, grid: ProcessGrid, within: Search, report: Callable[..., Any], objective: Objective,
                  rules: Sequence[DimensionOrder], transform: Transform | None = None, known: Sequence[Mapping] = ()) -> None:
         self.site, self.grid, self.within, self.report = site, grid, within, report
         self.work = work_of_swap(grid, rules)
         self.evaluations = within.budget // self.work
-        self.wanted, self.rules, self.transform, self.known = wanted, rules, transform, known
+        self.wanted, self.rules, self.transform, self.known = objective, rules, transform, known
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         order = _order_of_exchanges(grid)
         sizes = _sizes(grid, transform, order, self.turned)
-        self.state = _state(site, self.short, within.seed, _terms(wanted, order), rules, sizes)
+        self.state = _state(site, self.short, within.seed, _terms(objective, order), rules, sizes)
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots
         self.began = monotonic()
         self.used = 0
@@ -313,7 +313,7 @@ class _Run:
                 self._look()
         self.report(f"{counted(self.routed, 'start')}, best load {self.start_cost:.4g} ({self.start}), launch order "
                     f"{self.launcher_cost:.4g}", 0.0)
-        kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
+        kept = sorted(best_of_kind.values(), key=lambda start: start[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
     def _anneal(self, slot: Ints, steps: int, name: str,
@@ -388,10 +388,10 @@ def _order_of_exchanges(grid: ProcessGrid) -> list[int]:
             for stage in stages]
 
 
-def _terms(wanted: Objective, order: Sequence[int]) -> tuple[Floats, Floats]:
+def _terms(objective: Objective, order: Sequence[int]) -> tuple[Floats, Floats]:
     """Return the factors of the terms, (M,), and their shares of the exchanges in that order, (M, E): float arrays."""
-    return (np.array([float(term.count) for term in wanted.terms]),
-            np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
+    return (np.array([float(term.count) for term in objective.terms]),
+            np.array([[float(term.shares[e]) for e in order] for term in objective.terms]))
 
 
 def _sizes(grid: ProcessGrid, transform: Transform | None, order: range | list[int],
@@ -430,7 +430,7 @@ def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats
     for q in range(Q):
         by_rule[q, :, q] = shares[:, :, None] * _units(torus, P, half)
     unit = by_rule.reshape(Q * M, Q * E, d)
-    flows = [np.flatnonzero(some) for some in np.any(unit, axis=2)]
+    flows = [np.flatnonzero(used) for used in np.any(unit, axis=2)]
     extent = np.repeat(np.arange(d), [2 * (N // n) for n in torus.shape])
     start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
 
@@ -447,7 +447,7 @@ def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats
         routed_swaps.Lanes(starts, extent.astype(np.uint32), np.array(torus.shape)),
         routed_swaps.Terms(
             rules=Q, worth=np.tile(worth, Q), rule=np.repeat(np.arange(Q), M), unit=unit, links=changes[1] - len(extent),
-            alone=np.array([some[0] if len(some) == 1 else -1 for some in flows])),
+            alone=np.array([used[0] if len(used) == 1 else -1 for used in flows])),
         routed_swaps.Places(
             tasks=T, slots=np.repeat(nodes, T).astype(np.int64), first=first, coordinates=torus.coordinates(np.arange(N)),
             shape=np.array(torus.shape), stride=np.array(torus.strides),
@@ -466,15 +466,15 @@ def _state(site: Site, grid: ProcessGrid, seed: int, terms: tuple[Floats, Floats
 
 def _legs(torus: Any, ties: list[str]) -> Any:
     """Return the first line of every rule and dimension in `routed_swaps.Routes.legs`, and all its lines."""
-    found: dict[tuple[Any, ...], int] = {}
+    rows: dict[tuple[Any, ...], int] = {}
     first: list[int] = []
     lines: list[tuple[Any, ...]] = []
     for tie in ties:
         for i, n in enumerate(torus.shape):
-            if (tie, i) not in found:
-                found[tie, i] = len(lines)
+            if (tie, i) not in rows:
+                rows[tie, i] = len(lines)
                 lines += _legs_of(n, torus.is_ring(i), tie, len(lines))
-            first.append(found[tie, i])
+            first.append(rows[tie, i])
     return np.array(first).reshape(len(ties), -1), np.array(lines, dtype=np.uint32)
 
 
@@ -487,11 +487,11 @@ def _legs_of(n: int, ring: bool, tie: str, first: int) -> list[Any]:
             up_halves = (2 if b >= a else 0) if not ring else 2 if 2 * up < n else 0 if 2 * up > n else \
                 {"split": 1, "parity": 2 * (a % 2 == 0), "plus": 2}[tie]
             ways = [(0, up_halves, a, b, int(b < a), 0), (1, 2 - up_halves, b + 1, a + 1, int(b > a), 0)]
-            some = [way for way in ways if way[1]] if a != b else [(0,) * 6]
-            if len(some) == 2:
-                others.append(some[1])
-                some[0] = (*some[0][:-1], first + n * n + len(others) - 1)
-            lines.append(some[0])
+            real = [way for way in ways if way[1]] if a != b else [(0,) * 6]
+            if len(real) == 2:
+                others.append(real[1])
+                real[0] = (*real[0][:-1], first + n * n + len(others) - 1)
+            lines.append(real[0])
     return lines + others
 
 

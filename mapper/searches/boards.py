@@ -153,13 +153,13 @@ def pairs_of(matrix: Any) -> Pairs:
     """Return the flow of a sparse matrix, whose entries are the bytes from one rank to another."""
     from scipy.sparse import coo_array  # slow to import
 
-    some, rows = matrix.tocoo(), matrix.tocsr()
-    both = coo_array((np.ones(2 * some.nnz), (np.r_[some.row, some.col], np.r_[some.col, some.row])), shape=some.shape)
+    pairs, rows = matrix.tocoo(), matrix.tocsr()
+    both = coo_array((np.ones(2 * pairs.nnz), (np.r_[pairs.row, pairs.col], np.r_[pairs.col, pairs.row])), shape=pairs.shape)
     r, o = both.tocsr().nonzero()
     r, o = r[r != o], o[r != o]
     sent, got = (np.asarray(rows[a, b]).ravel().astype(float) for a, b in ((r, o), (o, r)))
     order = np.argsort(r, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(r, minlength=some.shape[0]))])
+    first = np.concatenate([[0], np.cumsum(np.bincount(r, minlength=pairs.shape[0]))])
     return Pairs(first.astype(np.int64), o[order].astype(np.int64), sent[order], got[order])
 
 
@@ -197,17 +197,17 @@ def _nearby(tables: Routes, host_slots: int) -> Ints:
     H = len(routers)
     if H > MOST_MEASURED:
         return np.minimum(np.arange(H)[:, None] + np.arange(NEAR)[None, :] - NEAR // 2, H - 1).clip(0)
-    found = np.empty((H, min(NEAR, H)), np.int64)
+    hosts = np.empty((H, min(NEAR, H)), np.int64)
     for begin in range(0, H, AT_ONCE):
         hops = tables.hops(routers[begin:begin + AT_ONCE], routers).astype(float)
         apart = np.arange(H)[None, :] - np.arange(begin, begin + len(hops))[:, None]
         hops += (np.abs(apart) + 0.5 * (apart > 0)) / (4 * H)  # all different
         if host_slots == 1:
             hops[apart == 0] = np.inf if H > 1 else 0
-        first = np.argpartition(hops, found.shape[1] - 1, axis=1)[:, :found.shape[1]]
+        first = np.argpartition(hops, hosts.shape[1] - 1, axis=1)[:, :hosts.shape[1]]
         order = np.argsort(np.take_along_axis(hops, first, axis=1), axis=1)
-        found[begin:begin + AT_ONCE] = np.take_along_axis(first, order, axis=1)
-    return found
+        hosts[begin:begin + AT_ONCE] = np.take_along_axis(first, order, axis=1)
+    return hosts
 
 
 class _Lists(NamedTuple):
@@ -243,13 +243,13 @@ def _lists_of(flow: Groups | Pairs, S: int) -> _Lists:
 def game_of(flows: Sequence[Groups | Pairs], terms: Sequence[Term], board: Board, proposal: Any) -> Game:
     """Return the flows and the terms as arrays."""
     parts = [_lists_of(flow, len(board.point)) for flow in flows]
-    lists, mates = (np.cumsum([0, *map(len, some)]) for some in ((part.whole for part in parts),
+    lists, mates = (np.cumsum([0, *map(len, lists_)]) for lists_ in ((part.whole for part in parts),
                                                                  (part.mate for part in parts)))
     groups = np.array([0 if part.size == PAIRS else len(part.whole) for part in parts])
     counts = np.cumsum([0, *groups * len(board.cable)])
     by_flow = [[(m, term.shares[e], term.linked) for m, term in enumerate(terms) if term.shares[e]]
                for e in range(len(flows))]
-    rows = [row for some in by_flow for row in some]
+    rows = [row for rows_ in by_flow for row in rows_]
     changed = np.array([4 * flow.mates for flow in flows]) * entries_of_message(board)
     return Game(
         ranks=flows[0].members.size if isinstance(flows[0], Groups) else len(flows[0].first) - 1,
@@ -337,7 +337,7 @@ class Swaps:
             Cost at which the search ends.
         """
         self.begin(slots, fading)
-        each, before, unit = self.work_of_swap, -1, 0.0
+        work, before, unit = self.work_of_swap, -1, 0.0
         for i, (hot, cold, doublings) in enumerate(slices):
             if self.least <= enough or within.is_over():
                 break
@@ -345,10 +345,10 @@ class Swaps:
                 self.refresh()
                 unit = self.typical_change(doublings) if by_change else 0.0
             before, scale = doublings, unit if by_change else self.least
-            steps = max(1, int((within.budget - within.spent) / (len(slices) - i) / each))
+            steps = max(1, int((within.budget - within.spent) / (len(slices) - i) / work))
             used = self.run(steps, scale * hot, scale * cold, doublings)
             within.goes_on(used)
-            each = max(used / steps, 1.0)
+            work = max(used / steps, 1.0)
         return self.best
 
     def typical_change(self, doublings: int) -> float:

@@ -32,7 +32,7 @@ from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import RoutingError
 from pencilmap.model.bounds.cuts import Crossing
 from pencilmap.model.decompositions import PENCIL
-from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings as judged, kind_of, routing
+from pencilmap.model.kinds import LINEAR_PROGRAMS, default_routing, judged_routings, kind_of, routing
 from pencilmap.model.kinds.levels import Units, units_of
 from pencilmap.model.network.network import Network, link_weights
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -48,6 +48,7 @@ FULL = 16                 # entries of a table of counts for each rank, above wh
 MOST_PAIRED = 128         # units whose pairs are compared
 POLISHED = 3              # candidates whose swaps are continued under static routes
 MOST_JUDGED = 16          # seeds that are judged
+MOST_PROGRAMS = 4         # placements that are judged by linear programs, each of which takes up to some seconds
 SLICES = (4,) * 8 + (5,) * 6 + (6,) * 6  # the exponents of the guide are 2 to the power of these
 HOT, COLD = 0.004, 1e-6   # temperatures in units of the cost; by routes there are fewer swaps, so these end at:
 COLD_BY_ROUTES = 4e-6
@@ -391,6 +392,9 @@ class _Search:
             found[swapped] = self._anneal(swaps, board, kept[name], fraction / len(ROUNDS_OF_SWITCHES), hot, patient)
             if swaps.least <= self.enough:
                 break
+        if self.first_rule in LINEAR_PROGRAMS:
+            costs = {name: swaps.cost(slots) for name, slots in found.items()}
+            return {name: found[name] for name in (*LAUNCHED, *_different(costs)[:MOST_PROGRAMS]) if name in found}
         return found
 
     def _polished(self, board: View, candidates: dict[str, Ints], left: int) -> dict[str, Ints]:
@@ -437,7 +441,7 @@ class _Search:
         return {name: cost for name, cost in self.known[slots.tobytes()].items() if cost is not None}
 
     def _is_best(self, slots: Ints) -> bool:
-        return max(self._judged(slots).values()) <= self.enough
+        return self.first_rule not in LINEAR_PROGRAMS and max(self._judged(slots).values()) <= self.enough
 
     def _judged(self, slots: Ints) -> dict[str, Fraction]:
         """Return the objective under each routing."""
@@ -499,8 +503,3 @@ def _different(costs: dict[str, float]) -> list[str]:
     for name, cost in costs.items():
         found.setdefault(round(cost, 9), name)
     return [found[cost] for cost in sorted(found)]
-
-
-def judged_routings(network: Network) -> list[str]:
-    """Return the routings under which candidates are judged, the default first."""
-    return [name for name in judged(network) if name not in LINEAR_PROGRAMS]

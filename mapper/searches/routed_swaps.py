@@ -189,10 +189,10 @@ def _moved(ranks: Sequence[int], both: Any, sign: int, exchanges: tuple[int, int
             for rank in ranks:
                 if rank < 0:
                     continue
-                here, begin = np.int64(node[rank]), first if rank == a else other
+                int64, begin = np.int64(node[rank]), first if rank == a else other
                 counted = a if first == other else rank  # a and b of one group: their messages once
                 for mate in range(begin, begin + size[e] * step[e], step[e]):
-                    source, target, weight = here, np.int64(node[mate]), sign * send[e, rank] * receive[e, mate]
+                    source, target, weight = int64, np.int64(node[mate]), sign * send[e, rank] * receive[e, mate]
                     if source == target or mate == counted:
                         continue
                     for _ in range(2 if both else 1):
@@ -233,7 +233,7 @@ def _account(terms: Any, lanes: Any, loads: Any, sums: Any, flows: tuple[int, in
                 if seen[m, lane] == number:
                     continue
                 seen[m, lane] = number
-                i, at, each, most = np.int64(extent[lane]), np.int64(start[lane]), 0.0, 0.0
+                i, at, bytes_, most = np.int64(extent[lane]), np.int64(start[lane]), 0.0, 0.0
                 for f in range(0 if alone[m] < 0 else last, last):
                     carried, half = 0, unit[m, f, i]
                     for x in range(shape[i]):
@@ -246,11 +246,11 @@ def _account(terms: Any, lanes: Any, loads: Any, sums: Any, flows: tuple[int, in
                     if alone[m] < 0 and last > 0:
                         length += together[x]
                     most = max(most, length)
-                    each += raised(length, doublings)
-                norm[m] += each - lane_norm[m, lane]
+                    bytes_ += raised(length, doublings)
+                norm[m] += bytes_ - lane_norm[m, lane]
                 fallen = fallen or (lane_top[m, lane] == old and most < old)
                 top[m] = max(top[m], most)
-                lane_norm[m, lane], lane_top[m, lane] = each, most
+                lane_norm[m, lane], lane_top[m, lane] = bytes_, most
         if fallen and top[m] == old:
             top[m] = 0.0
             for other in range(len(start)):
@@ -366,11 +366,11 @@ def _proposal(random: Ints, traffic: Traffic, seats: Any, places: Any) -> tuple[
     """
     step, size, slot = traffic.step, traffic.size, seats.slot
     rank, kind, mate = random_below(random, len(slot)), random_below(random, 8), 0
-    wanted = OF_PROPOSAL[kind] % len(step)
+    dimension = OF_PROPOSAL[kind] % len(step)
     for e in range(len(step)):
-        some = _first(step, size, e, rank) + random_below(random, size[e]) * step[e]
-        if e == wanted:
-            mate = some
+        neighbour = _first(step, size, e, rank) + random_below(random, size[e]) * step[e]
+        if e == dimension:
+            mate = neighbour
     if kind < INSIDE:
         return rank, slot[mate]
     if kind == ANYWHERE:

@@ -381,7 +381,7 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
                         work += 2 * ways
                         for turn in range(2):  # x leaves u and y comes; then y leaves v and x comes
                             w, leaves, comes, gone, new = (u, x, y, gx, gy) if turn == 0 else (v, y, x, gy, gx)
-                            there, back_again = 0.0, 0.0
+                            target, back_again = 0.0, 0.0
                             for side in range(2):
                                 group = gone if side == 0 else new
                                 if group < 0 or (side == 1 and gone == new):
@@ -395,14 +395,14 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
                                     da, db = send[e, comes], receive[e, comes]
                                 c = first_count[e] + w * groups[e] + group
                                 a, b = counts[c, 0], counts[c, ways - 1]
-                                there += da * (whole[group, 1] - b - db) - a * db
+                                target += da * (whole[group, 1] - b - db) - a * db
                                 if ways > 1:
                                     back_again += db * (whole[group, 0] - a - da) - b * da
                             t = base + w
                             touched[list_ + n] = t
                             n += stamp[t] != number
                             stamp[t] = number
-                            value[t] += share * there * cable[w]
+                            value[t] += share * target * cable[w]
                             if ways > 1:
                                 t += U
                                 touched[list_ + n] = t
@@ -414,10 +414,10 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
                     if not sparse:
                         changes[1, m] = number
                     for turn in range(2):
-                        who, partner, mine, here, there_ = (x, y, gx, p, q) if turn == 0 else (y, x, gy, q, p)
+                        who, partner, mine, source, there_ = (x, y, gx, p, q) if turn == 0 else (y, x, gy, q, p)
                         if mine < 0:
                             continue
-                        old, new_ = np.int64(point[here]), np.int64(point[there_])
+                        old, new_ = np.int64(point[source]), np.int64(point[there_])
                         for w in range(W):
                             row_of[0, w], row_of[1, w] = leg[old, w, FROM_ROW], base + leg[old, w, FROM_LINK]
                             row_of[2, w], row_of[3, w] = leg[new_, w, FROM_ROW], base + leg[new_, w, FROM_LINK]
@@ -426,7 +426,7 @@ def anneal(board: Board, game: Game, state: State, steps: int, hot: float, cold:
                             if other == who or (turn == 1 and other == partner):
                                 continue
                             at = slot_of[other]
-                            end, end_new = np.int64(point[at]), np.int64(point[here if other == partner else at])
+                            end, end_new = np.int64(point[at]), np.int64(point[source if other == partner else at])
                             to, fro = share, share
                             if size[e] == BLOCKS:
                                 to, fro = share * send[e, who] * receive[e, other], share * send[e, other] * receive[e, who]

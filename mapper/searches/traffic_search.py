@@ -14,7 +14,7 @@ import numpy as np
 
 from pencilmap.mapper.base.search import FRESH_RUNS, MOST_TRAFFIC_MESSAGES, MOST_TRAFFIC_SWAPS, SWAPS_OF_FRESH, Search
 from pencilmap.mapper.searches.boards import Groups, Pairs, Swaps, Term, board_of_places, flow_of, flows_of, pairs_of
-from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE
+from pencilmap.mapper.searches.swaps import ANYWHERE, BESIDE, FROM_LINK, TO_LINK
 from pencilmap.mapper.seeds.graph import scotch_starts
 from pencilmap.mapper.seeds.torus import slots_of
 from pencilmap.mapper.seeds.traffic import climbed, grid_starts, hop_bytes, launch_orders, rank_grid, traffic_starts
@@ -51,9 +51,11 @@ class FoundPlaces:
     cost: float
 
 
-def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | None = None,
-                   scotch: bool = True) -> FoundPlaces:
+def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | None = None, scotch: bool = True,
+                   by_hops: bool = False, known: Iterable[tuple[str, Ints]] = ()) -> FoundPlaces:
     """Return the best placement that is found. It is never worse than a start, and the launcher's order is a start.
+
+    The cost is the sum over the phases of the busiest link; `by_hops` it is that of bytes times links.
 
     Parameters
     ----------
@@ -64,6 +66,9 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | Non
         Without a budget the best start will be the answer.
     scotch : bool
         Whether Scotch is asked for a start if it is installed.
+    by_hops : bool
+    known : iterable of (str, int array)
+        Further starts, with their names.
     """
     within = within or Search()
     T, tables = site.tasks_per_node, _tables(site, rule)
@@ -71,9 +76,9 @@ def search_traffic(site: Site, traffic: Traffic, rule: Any, within: Search | Non
         name, places = next(iter(traffic_starts(site, traffic)))
         return FoundPlaces(places, name, {}, 0.0)
     few_hops = hop_bytes(traffic, tables)
-    starts = chain(traffic_starts(site, traffic), [("hop-bytes", few_hops)] if few_hops is not None else (),
+    starts = chain(traffic_starts(site, traffic), [("hop-bytes", few_hops)] if few_hops is not None else (), known,
                    scotch_starts(site, traffic) if scotch else ())
-    return search_places(site, swaps_of(traffic, tables, T), starts, within)
+    return search_places(site, swaps_of(traffic, tables, T, by_hops), starts, within)
 
 
 def search_places(site: Site, swaps: Swaps, starts: Iterable[tuple[str, Ints]], within: Search) -> FoundPlaces:
@@ -157,16 +162,22 @@ def _tables(site: Site, rule: Rule) -> Routes | None:
     return rule.routes(site.network, node, slot)
 
 
-def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int) -> Swaps:
-    """Return the search by swaps for the phases of a program."""
+def swaps_of(traffic: Traffic, tables: Routes, tasks_per_node: int, by_hops: bool = False) -> Swaps:
+    """Return the search by swaps for the phases of a program; `by_hops` all links are one link."""
     flows = flows_of(traffic)
     terms = [Term(1.0, tuple(float(e == m) for e in range(len(flows)))) for m in range(len(flows))]
-    return _swaps(tables, tasks_per_node, flows, terms)
+    return _swaps(tables, tasks_per_node, flows, terms, by_hops)
 
 
-def _swaps(tables: Routes, tasks_per_node: int, flows: Sequence[Groups | Pairs], terms: Sequence[Term]) -> Swaps:
+def _swaps(tables: Routes, tasks_per_node: int, flows: Sequence[Groups | Pairs], terms: Sequence[Term],
+           by_hops: bool = False) -> Swaps:
     proposal = [row for e in range(len(flows)) for row in ((ANYWHERE, e), (BESIDE, e))]
-    return Swaps(board_of_places(tables, tasks_per_node), flows, terms, proposal=proposal)
+    board = board_of_places(tables, tasks_per_node)
+    if by_hops:  # a single link, which every message uses once for each hop
+        leg = board.leg.copy()
+        leg[:, :, [FROM_LINK, TO_LINK]] = 0
+        board = board._replace(leg=leg, link=np.zeros_like(board.link), links=1)
+    return Swaps(board, flows, terms, proposal=proposal)
 
 
 def _improved(swaps: Swaps, starts: list[tuple[float, str, Ints]], within: Search) -> Iterator[tuple[float, str, Ints]]:

@@ -4,7 +4,10 @@ A kind with seeds of its own has a file here, whose `SEEDS` is a `Seeds`, and a 
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from pencilmap.mapper.base.search import Search
 from pencilmap.model.base.late import LateTable
@@ -23,12 +26,28 @@ class Twin(NamedTuple):
     back: Callable[[Mapping], Mapping]  #: a mapping of either site -> on the nodes of the network
 
 
+def twin_on(site: Site, twin: Site | None = None) -> Twin:
+    """Return the twin of a graph, by default the graph with its hosts in the order of its kind."""
+    graph: Any = site.network
+    host = np.argsort(graph.place_of_host)
+    ordered = site.moved(graph.in_order, graph.place_of_host)
+
+    def back(mapping: Mapping) -> Mapping:
+        return replace(mapping, network=graph, node_of_rank=host[mapping.node_of_rank])
+
+    return Twin(twin or ordered, ordered, back)
+
+
 class Seeds:
     """What is known of the best placements on a kind of network: here nothing."""
 
     def twin(self, site: Site) -> Twin | None:
-        """Return the twin of a site, None if there is none."""
-        return None
+        """Return the twin of a site, None if there is none.
+
+        A file may list its hosts in any order; their order in the kind is known to be good.
+        """
+        graph: Any = site.network
+        return twin_on(site) if graph.recognised and graph.in_order is not graph else None
 
     def starts(self, site: Site, grid: ProcessGrid) -> Iterable[Mapping]:
         """Return placements at which the search by swaps may begin, on a network that is no torus."""
@@ -55,6 +74,7 @@ class Seeds:
 _PLACES = {  # name of the kind: file:name
     "twisted-torus": "twisted_torus:SEEDS",
     "torus-graph": "graph:SEEDS",
+    "twisted-torus-graph": "graph:SEEDS",
 }
 SEEDS = LateTable[Seeds](__name__, _PLACES)
 

@@ -107,8 +107,8 @@ def order_of(mapping: Mapping) -> str | None:
     moves = {letter: np.flatnonzero(column != column[0])[:1].tolist() for letter, column in columns.items()}
     order = "".join(sorted(moves, key=lambda letter: moves[letter] or [mapping.n_tasks]))
     node, slot = axis_order(order, mapping.network, mapping.tasks_per_node)
-    place, taken = node * mapping.tasks_per_node + slot, mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
-    return order if np.array_equal(place[np.isin(place, taken)], taken) else None
+    place, used = node * mapping.tasks_per_node + slot, mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
+    return order if np.array_equal(place[np.isin(place, used)], used) else None
 
 
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:

@@ -22,7 +22,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from math import inf
@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pencilmap.mapper.base.files import temporary_folder
-from pencilmap.mapper.seeds import Seeds, Twin
+from pencilmap.mapper.seeds import Seeds, Twin, twin_on
 from pencilmap.model.base.arrays import Floats, Ints
 from pencilmap.model.base.errors import PlacementError
-from pencilmap.model.kinds.graph import in_order, of_torus, on_graph
+from pencilmap.model.kinds.graph import of_torus
 from pencilmap.model.network.network import Network
 from pencilmap.model.network.torus import as_torus
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -338,7 +338,7 @@ DIVIDERS = (
 
 class _TorusGraphSeeds(Seeds):
     def twin(self, site: Site) -> Twin:
-        return Twin(of_torus(site), in_order(site), partial(on_graph, graph=site.network))  # type: ignore[arg-type]
+        return twin_on(site, of_torus(site))
 
 
 SEEDS = _TorusGraphSeeds()

@@ -121,7 +121,7 @@ class Ground:
 
 
     def taken_in_turn(self, level: int) -> Ints:
-        """Return as many slots as ranks, of hosts that are taken in turn from the units of a level: int array, shape (P,)."""
+        """Return as many slots as ranks, of hosts in turn from the units of a level: int array, shape (P,)."""
         T, P = self.site.tasks_per_node, self.grid.n_tasks
         unit = self.levels[level][::T]
         order = np.argsort(unit, kind="stable")
@@ -169,9 +169,9 @@ def _of_units(ground: Ground, ranks: Ints) -> Iterator[tuple[str, Ints]]:
 
 def _filled(order: Ints, slots: Ints) -> Ints:
     """Return the slot of each rank, if ranks fill the slots in this order."""
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = slots[:len(order)]
-    return found
+    result = np.empty(len(order), dtype=np.int64)
+    result[order] = slots[:len(order)]
+    return result
 
 
 def strips(lines: Ints, tasks: int, widths: int = MANY.widths) -> Iterator[tuple[str, Ints]]:
@@ -195,8 +195,8 @@ def strips(lines: Ints, tasks: int, widths: int = MANY.widths) -> Iterator[tuple
     v, u = np.arange(n)[:, None], np.arange(length)
     blocks = [(a, tasks // a) for a in divisors(tasks) if length % a == 0 and n % (tasks // a) == 0] or [(1, 1)]
     for a, b in blocks:
-        some = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
-        for w in sorted(some, key=lambda w: (length % w, w))[:widths]:
+        lengths = {min(length, a * k) for k in range(1, -(-length // a) + 1)}
+        for w in sorted(lengths, key=lambda w: (length % w, w))[:widths]:
             place = u // w * n * w + v // b * w * b + u % w // a * a * b + v % b * a + u % a
             yield f"strips {w} wide of {a}x{b}", lines.ravel()[_ordered(place)]
 
@@ -223,7 +223,7 @@ def mixed(lines: Ints, unit: Ints, shares: Iterable[float] = MANY.shares) -> Ite
 
 def _merged(along: Ints, across: Ints, sizes: Ints) -> Ints:
     whole = np.diff(np.rint(len(along) * np.cumsum(sizes) / (len(along) + len(across))), prepend=0).astype(np.int64)
-    units = np.concatenate([np.repeat(np.arange(len(sizes)), some) for some in (whole, sizes - whole)])
+    units = np.concatenate([np.repeat(np.arange(len(sizes)), repeats) for repeats in (whole, sizes - whole)])
     return np.concatenate([along, across])[_ordered(units)]
 
 
@@ -299,15 +299,15 @@ def _of_line(length: int, free: Ints, piece: int) -> Ints:
         order = np.argsort(-free, kind="stable")[:np.count_nonzero(free)]
         turns = min(int(free[order[-1]]), left // len(order)) // piece
         if turns:  # each unit takes a piece in each turn, so the order stays the same
-            taken = np.tile(np.repeat(order, piece), turns)
+            order_ = np.tile(np.repeat(order, piece), turns)
             free[order] -= turns * piece
         else:
             end = np.minimum(left, np.cumsum(np.minimum(piece, free[order])))  # then each unit's number
             end[1:] -= end[:-1].copy()
-            taken = np.repeat(order, end)
+            order_ = np.repeat(order, end)
             free[order] -= end
-        units.append(taken)
-        left -= len(taken)
+        units.append(order_)
+        left -= len(order_)
     return np.concatenate(units)
 
 
@@ -329,11 +329,11 @@ def _fitted(n: int, length: Any, free: Ints) -> Iterator[tuple[int, Ints]]:
         room = int(free[u])
         while room:
             k = int(left.argmax())
-            taken = min(room, int(left[k]))
-            yield k * length + int(begun[k]), np.full(taken, u)
-            begun[k] += taken
-            left[k] -= taken
-            room -= taken
+            moved = min(room, int(left[k]))
+            yield k * length + int(begun[k]), np.full(moved, u)
+            begun[k] += moved
+            left[k] -= moved
+            room -= moved
 
 
 def all_equal(site: Site) -> bool:
@@ -362,26 +362,26 @@ def latin(ground: Ground, slots: Ints, cables: int, port: Ints) -> Ints:
     rank_in[slots] = np.arange(len(slots))
     held = rank_in.reshape(-1, T)
     unit = ground.levels[0][::T] * cables
-    wanted = unit + _diagonals(held, ground.grid.shape[0]) % cables
+    cables_ = unit + _diagonals(held, ground.grid.shape[0]) % cables
     port = unit + port[ground.node[::T]]
-    _, host, there = np.intersect1d(_numbered(wanted), _numbered(port), assume_unique=True, return_indices=True)
-    late, free = (np.setdiff1d(np.arange(len(held)), some) for some in (host, there))
+    _, host, matched = np.intersect1d(_numbered(cables_), _numbered(port), assume_unique=True, return_indices=True)
+    late, free = (np.setdiff1d(np.arange(len(held)), used) for used in (host, matched))
     new = np.empty_like(held)
-    new[there] = held[host]
+    new[matched] = held[host]
     new[free[np.lexsort([port[free]])]] = held[late[np.argsort(unit[late], kind="stable")]]
-    found = np.empty(len(slots), dtype=np.int64)
+    result = np.empty(len(slots), dtype=np.int64)
     place = np.flatnonzero(new.ravel() >= 0)
-    found[new.ravel()[place]] = place
-    return found
+    result[new.ravel()[place]] = place
+    return result
 
 
 def _numbered(keys: Ints) -> Ints:
     """Return a number for each key; equal keys get different numbers, those of the first of each key are a multiple."""
     order = np.argsort(keys, kind="stable")
     begin = np.searchsorted(keys[order], keys[order])
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
-    return found
+    numbers = np.empty(len(keys), dtype=np.int64)
+    numbers[order] = keys[order] * len(keys) + np.arange(len(keys)) - begin
+    return numbers
 
 
 def _diagonals(held: Ints, R: int) -> Ints:
@@ -389,10 +389,10 @@ def _diagonals(held: Ints, R: int) -> Ints:
 
     `held` has the rank in each slot, -1 for none.
     """
-    found = np.zeros(len(held), dtype=np.int64)
+    numbers = np.zeros(len(held), dtype=np.int64)
     for place in (np.where(held < 0, -1, held % R), np.where(held < 0, -1, held // R)):
         place = np.sort(place, axis=1)
         new = (np.diff(place, axis=1, prepend=-1) > 0) & (place >= 0)
         least = np.where(new.any(axis=1), place[np.arange(len(place)), new.argmax(axis=1)], 0)
-        found += least // np.maximum(1, new.sum(axis=1))
-    return found
+        numbers += least // np.maximum(1, new.sum(axis=1))
+    return numbers

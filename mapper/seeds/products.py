@@ -100,23 +100,23 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
 
 
 @lru_cache(maxsize=1024)
-def _best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int, wanted: Objective, maps: bool) -> Product:
-    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
+def _best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int, requested: Objective, maps: bool) -> Product:
+    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, requested, maps)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
     scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
-                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, wanted))])
-    unit = lcm(*(term.count.denominator for term in wanted.terms))
-    counts = [int(term.count * unit) for term in wanted.terms]
-    least = unit * scale * wanted.moved * max(weight * bound * cables for weight, bound, cables
+                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, requested))])
+    unit = lcm(*(term.count.denominator for term in requested.terms))
+    counts = [int(term.count * unit) for term in requested.terms]
+    least = unit * scale * requested.moved * max(weight * bound * cables for weight, bound, cables
                                               in zip(weights(torus), machine_bound(torus), torus.cables))
     best = None
     for worth, caps in _caps(places, counts, ceil(least)):
         if best is not None and worth > best[0][0]:
             break
-        found = _combine(places, grid, caps)
-        if found is not None:
-            key = (_worth(map(max, zip(*(c.lengths for c in found.choices))), counts), found.key)
-            best = min(best, (key, found.choices), key=lambda b: b[0]) if best else (key, found.choices)
+        beginnings = _combine(places, grid, caps)
+        if beginnings is not None:
+            key = (_worth(map(max, zip(*(c.lengths for c in beginnings.choices))), counts), beginnings.key)
+            best = min(best, (key, beginnings.choices), key=lambda b: b[0]) if best else (key, beginnings.choices)
     if best is None:
         raise PlacementError(f"no product placement puts grid {grid} on torus {torus}")
     *dimensions, slots = (c.pattern for c in best[1])
@@ -148,25 +148,25 @@ def _divide(extents: tuple[int, ...], grid: ProcessGrid) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _all_choices(n: int, ring: bool, weight: Fraction, decomposition: Decomposition, wanted: Objective,
+def _all_choices(n: int, ring: bool, weight: Fraction, decomposition: Decomposition, requested: Objective,
                  maps: bool = True) -> tuple[Any, ...]:
     """Return the non-dominated choices of a dimension of `n` nodes."""
     kept, letters = dict[tuple[int, ...], list[_Choice]](), tuple(stage.letters for stage in decomposition.exchanges)
-    for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
+    for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, requested) if maps else ())):
         vectors = ring_vectors(pattern, letters, ring)
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
                          tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)
-                               for term in wanted.terms),
-                         sum((ring_load(pattern, some, ring).total for some in letters), Fraction(0)) / n)
+                               for term in requested.terms),
+                         sum((ring_load(pattern, letter, ring).total for letter in letters), Fraction(0)) / n)
         rivals = kept.setdefault(choice.extents, [])
         if not any(choice.dominated_by(r) for r in rivals):
             rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
     return tuple(c for rivals in kept.values() for c in rivals)
 
 
-def _maps(n: int, ring: bool, decomposition: Decomposition, wanted: Objective) -> list[RingMap]:
+def _maps(n: int, ring: bool, decomposition: Decomposition, requested: Objective) -> list[RingMap]:
     """Return the ring maps to try besides the patterns; ring maps are made for exchanges that run at once."""
-    if decomposition != PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+    if decomposition != PENCIL or requested == in_sequence(len(decomposition.exchanges)):
         return []
     return ring_maps(n, ring)
 
@@ -178,14 +178,14 @@ def _whole_numbers(places: list[list[Any]]) -> Any:
                     for c in choices] for choices in places]
 
 
-def _slot_choices(tasks_per_node: int, decomposition: Decomposition, wanted: Objective) -> list[Any]:
+def _slot_choices(tasks_per_node: int, decomposition: Decomposition, requested: Objective) -> list[Any]:
     """Return the choices of the slots. Slots load no links; they only make groups larger."""
-    found = []
+    choices = []
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
         pattern = Pattern(tuple(zip(decomposition.letters, extents)))
-        found.append(_Choice(pattern, extents, (Fraction(0),) * len(wanted.terms), Fraction(0),
+        choices.append(_Choice(pattern, extents, (Fraction(0),) * len(requested.terms), Fraction(0),
                              sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
-    return found
+    return choices
 
 
 def _worth(lengths: Iterable[Any] | tuple[int, ...], counts: Sequence[int]) -> int:
@@ -196,8 +196,8 @@ def _worth(lengths: Iterable[Any] | tuple[int, ...], counts: Sequence[int]) -> i
 def _caps(places: list[Any], counts: Sequence[int], least: int) -> list[tuple[int, tuple[int, ...]]]:
     """Return the worst lengths that could occur together, with their worth from `least` on, the least worth first."""
     of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
-    found = ((_worth(caps, counts), caps) for caps in cartesian(*of_term))
-    return sorted(each for each in found if each[0] >= least)
+    worths = ((_worth(caps, counts), caps) for caps in cartesian(*of_term))
+    return sorted(pair for pair in worths if pair[0] >= least)
 
 
 class _Beginning(NamedTuple):
@@ -220,19 +220,19 @@ def _combine(places: list[Any], grid: ProcessGrid, caps: tuple[int, ...]) -> _Be
 
     Its extents multiply to the grid's, and no length is above the caps.
     """
-    found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
+    beginnings = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
     for choices in places:
         low = [c for c in choices if all(length <= cap for length, cap in zip(c.lengths, caps))]
         longer: dict[tuple[int, ...], _Beginning] = {}
-        for extents, beginning in found.items():
+        for extents, beginning in beginnings.items():
             for choice in low:
                 total = tuple(a * b for a, b in zip(extents, choice.extents))
                 if _divide(total, grid):
                     candidate = beginning.and_then(choice)
                     if total not in longer or candidate.key < longer[total].key:
                         longer[total] = candidate
-        found = longer
-    return found.get(grid.shape)
+        beginnings = longer
+    return beginnings.get(grid.shape)
 
 
 @lru_cache(maxsize=1024)
@@ -259,22 +259,22 @@ def ring_maps(n: int, ring: bool) -> list[RingMap]:
     >>> [str(m) for m in ring_maps(4, True)], ring_maps(4, False), len(ring_maps(12, True))
     (['1.0/2.3'], [], 4)
     """
-    return [found for (kind, nodes, _), found in _table().items() if (kind, nodes) == (ring, n)]
+    return [maps for (kind, nodes, _), maps in _table().items() if (kind, nodes) == (ring, n)]
 
 
 @lru_cache(maxsize=1)
 def _table() -> dict[tuple[bool, int, int], RingMap]:
     """Return the map of each (ring, nodes, row members). Its transpose has the same joint load."""
-    found = {}
+    table = {}
     for line in (files("pencilmap.mapper.data") / "ring_maps.txt").read_text(encoding="ascii").splitlines():
         if line.startswith("#"):
             continue
         kind, extents, _, _, text = line.split()
         r, c = map(int, extents.split("x"))
         rows = parse_ring_map(text).rows
-        found[kind == "ring", r * c, r] = RingMap(rows)
-        found[kind == "ring", r * c, c] = found.get((kind == "ring", r * c, c), RingMap(tuple(zip(*rows))))
-    return found
+        table[kind == "ring", r * c, r] = RingMap(rows)
+        table[kind == "ring", r * c, c] = table.get((kind == "ring", r * c, c), RingMap(tuple(zip(*rows))))
+    return table
 
 
 class _Uneven(NamedTuple):
@@ -315,10 +315,10 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
         if any(n % k for n, k in zip(grid.shape, extents)):
             continue
         slots = dict(zip(letters, extents))
-        found = _best_with(torus, grid, slots, transform, least)
-        if found is not None:
-            least = sum(found.lengths, Fraction(0))
-            best = Product(torus, found.chosen, Pattern(tuple(slots.items())), grid.decomposition)
+        product = _best_with(torus, grid, slots, transform, least)
+        if product is not None:
+            least = sum(product.lengths, Fraction(0))
+            best = Product(torus, product.chosen, Pattern(tuple(slots.items())), grid.decomposition)
     return best
 
 
@@ -328,27 +328,27 @@ def _best_with(torus: Torus, grid: ProcessGrid, slots: Mapping[str, int], transf
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
     smallest = Crossing(grid, transform).smallest
     goal = tuple(n // slots[letter] for n, letter in zip(grid.shape, letters))
-    found = {(1,) * len(letters): [_Uneven((Fraction(0),) * len(blocks), ())]}
+    result = {(1,) * len(letters): [_Uneven((Fraction(0),) * len(blocks), ())]}
     for i, weight in enumerate(weights(torus)):
         longer: dict[tuple[int, ...], list[_Uneven]] = {}
-        for before, beginnings in found.items():
+        for before, beginnings in result.items():
             for pattern in patterns(torus.shape[i], letters):
                 total = tuple(b * pattern.extent(letter) for b, letter in zip(before, letters))
                 if any(n % k for n, k in zip(goal, total)):
                     continue
-                floor = [smallest * weight * ring_load(pattern, some.letters, torus.is_ring(i)).largest for some in blocks]
+                floor = [smallest * weight * ring_load(pattern, block.letters, torus.is_ring(i)).largest for block in blocks]
                 hopeful = [b for b in beginnings if sum(map(max, b.lengths, floor)) < least]
                 if not hopeful:
                     continue
-                there = dict(zip(letters, before))
-                here = [unit * weight * int(first_line(pattern, torus.is_ring(i), some, there, slots).max())
-                        for some in blocks]
+                indices = dict(zip(letters, before))
+                loads = [unit * weight * int(first_line(pattern, torus.is_ring(i), block, indices, slots).max())
+                        for block in blocks]
                 for beginning in hopeful:
-                    lengths = tuple(map(max, beginning.lengths, here))
+                    lengths = tuple(map(max, beginning.lengths, loads))
                     if sum(lengths) < least:
                         _keep(longer.setdefault(total, []), _Uneven(lengths, (*beginning.chosen, pattern)))
-        found = longer
-    return min(found.get(goal, ()), key=lambda beginning: sum(beginning.lengths), default=None)
+        result = longer
+    return min(result.get(goal, ()), key=lambda beginning: sum(beginning.lengths), default=None)
 
 
 def _keep(rivals: list[Any], candidate: Any) -> None:
@@ -377,12 +377,17 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
     Returns
     -------
     list of (ProcessGrid, Product, Prediction)
+
+    Examples
+    --------
+    >>> [str(grid) for grid, *_ in rank_grids(Torus((2, 4)))[:2]]
+    ['1x8', '8x1']
     """
-    found = []
+    ranked = []
     for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):
         product = best_product_of(torus, grid, tasks_per_node, transform)
-        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
-    return sorted(found, key=lambda f: f[2].order)
+        ranked.append((grid, product, predict(product, transform, costs=costs or Costs())))
+    return sorted(ranked, key=lambda f: f[2].order)
 
 
 def filled_grids(n_tasks: int, transform: Transform | None = None,
@@ -419,7 +424,7 @@ def as_slab(grid: ProcessGrid, wanted: Objective,
     slab = ProcessGrid(grid.n_tasks, decomposition=SLAB)
     at, [like] = grid.shape.index(grid.n_tasks), exchanges(slab, transform)
     letter = grid.decomposition.letters[at]
-    e, mine = next((e, some) for e, some in enumerate(exchanges(grid, transform)) if letter in some.letters)
+    e, mine = next((e, exchange) for e, exchange in enumerate(exchanges(grid, transform)) if letter in exchange.letters)
     if any(getattr(mine, name).tolist() != getattr(like, name).tolist()
            for name in ("members", "group_weight", "send_weight", "receive_weight")):
         return None

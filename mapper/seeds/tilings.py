@@ -213,11 +213,11 @@ def _shape(torus: Torus, tasks_per_node: int) -> Ints:
 
 def coordinates(shape: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Return coordinates and slot of places: int array, shape (..., d + 1)."""
-    found = []
+    points = []
     for n in shape.tolist():
-        found.append(place % n)
+        points.append(place % n)
         place = place // n
-    return np.stack(found, axis=-1)
+    return np.stack(points, axis=-1)
 
 
 def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -321,7 +321,7 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
     -----
     Lattices with too large tiles are also left out.
     """
-    found: dict[tuple[Any, ...], Lattice] = {}
+    lattices: dict[tuple[Any, ...], Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
     places = int(shape.prod())
     most = MOST_LATTICES if places <= MANY_PLACES else min(MOST_LATTICES, FORM_PLACES // places)
@@ -338,8 +338,8 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
             kept |= {numbers[k]: (float(load[k]), signature) for k, signature in zip(low.tolist(), signatures)}
         for number in sorted(kept):
             load, signature = kept[number]
-            found.setdefault((letter, signature), Lattice(tuple(shape.tolist()), forms[number], letter, load, floor))
-    return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
+            lattices.setdefault((letter, signature), Lattice(tuple(shape.tolist()), forms[number], letter, load, floor))
+    return sorted(lattices.values(), key=lambda lattice: (lattice.load + lattice.floor, lattice.cosets, lattice.form))
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -356,8 +356,8 @@ def _all_apart(torus: Torus, shape: Ints, forms: list[tuple[tuple[int, ...], ...
         times = shape // np.array(diagonal)
         places = coordinates(times, np.arange(int(times.prod())))
         step = max(1, MOST_AT_ONCE // len(places))
-        for some in (numbers[first:first + step] for first in range(0, len(numbers), step)):
-            yield some, _apart(torus, places @ np.array([forms[number] for number in some]) % shape)
+        for chunk in (numbers[first:first + step] for first in range(0, len(numbers), step)):
+            yield chunk, _apart(torus, places @ np.array([forms[number] for number in chunk]) % shape)
 
 
 def _signatures(torus: Torus, scale: Floats, apart: Ints) -> list[bytes]:
@@ -365,7 +365,7 @@ def _signatures(torus: Torus, scale: Floats, apart: Ints) -> list[bytes]:
     kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
     code, totals = np.zeros(apart.shape[:2], dtype=np.int64), []
     for kind in dict.fromkeys(kinds):
-        part = apart[:, :, [i for i, each in enumerate(kinds) if each == kind]]
+        part = apart[:, :, [i for i, other in enumerate(kinds) if other == kind]]
         totals.append(np.sort(part.sum(axis=1), axis=1))
         for column in np.moveaxis(np.sort(part, axis=2), 2, 0):
             code = code * kind[0] + column
@@ -501,16 +501,16 @@ def _move_messages(where: Any, load: np.ndarray, tile: np.ndarray, coset: Any, j
     """Add (+1) or remove (-1) all messages from and to element j."""
     shape, stride, sums, hop, half, length = where.shape, where.stride, where.sums, where.hop, where.half, where.length
     for k in range(len(tile)):
-        there, back = 0, 0
+        forth, back = 0, 0
         for i in range(len(shape)):
             up = tile[k, i] - tile[j, i]
             if up < 0:
                 up += shape[i]
             if up > 0:
-                there += up * stride[i]
+                forth += up * stride[i]
                 back += (shape[i] - up) * stride[i]
-        for h in range(length[there]):
-            load[sums[coset[j], hop[there, h]]] += sign * half[there, h]
+        for h in range(length[forth]):
+            load[sums[coset[j], hop[forth, h]]] += sign * half[forth, h]
         for h in range(length[back]):
             load[sums[coset[k], hop[back, h]]] += sign * half[back, h]
 
@@ -547,7 +547,7 @@ def _anneal(where: Any, tile: Ints, near: Ints, steps: int, seed: int) -> tuple[
     top, _ = _worst(unit, load, 1.0)
     scale = max(top, 1e-9)
     _, now = _worst(unit, load, scale)
-    best, found, before, old = top, tile.copy(), load.copy(), tile[0].copy()
+    best, best_tile, before, old = top, tile.copy(), load.copy(), tile[0].copy()
     for step in range(steps):
         temperature = HOT * (COLD / HOT) ** (step / steps)
         j, other = np.random.randint(len(tile)), np.random.randint(near.shape[1])
@@ -563,11 +563,11 @@ def _anneal(where: Any, tile: Ints, near: Ints, steps: int, seed: int) -> tuple[
             if top < best - 1e-12:
                 best = top
                 for k in range(len(tile)):
-                    copy_into(found[k], tile[k])
+                    copy_into(best_tile[k], tile[k])
         else:
             copy_into(load, before)
             copy_into(tile[j], old)
-    return best, found
+    return best, best_tile
 
 
 def anneal(where: Folded, tile: np.ndarray, near: np.ndarray, steps: int, seed: int) -> tuple[float, np.ndarray]:
@@ -581,5 +581,5 @@ def anneal(where: Folded, tile: np.ndarray, near: np.ndarray, steps: int, seed: 
         Places of the coset of each element, from which it takes one.
     steps, seed : int
     """
-    best, found = _anneal(where, tile.copy(), near, steps, seed)
-    return float(best), found
+    best, tile_ = _anneal(where, tile.copy(), near, steps, seed)
+    return float(best), tile_

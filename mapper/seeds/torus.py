@@ -93,8 +93,8 @@ def axis_orders(torus: Network) -> Iterator[str]:
     if len(long) > MOST_ORDERED:
         return
     short = "".join(axis for axis in torus.axes if axis not in long)
-    for some in permutations(long):
-        axes = "".join(some) + short
+    for letters in permutations(long):
+        axes = "".join(letters) + short
         yield axes + "t"
         yield "t" + axes
 
@@ -125,20 +125,20 @@ def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> 
 
 def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
     """Return the slots of the start of `products` with the least cost on the whole torus, without routing."""
-    found = [(predict(product).cost, k, product, dimension)
+    products_ = [(predict(product).cost, k, product, dimension)
              for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
-    *_, product, dimension = min(found, key=lambda some: some[:2])
+    *_, product, dimension = min(products_, key=lambda entry: entry[:2])
     return _skipping(product, site, grid, dimension)
 
 
-def _whole_products(site: Site, grid: ProcessGrid, wanted: Objective | None) -> Iterator[tuple[Product, GridDimension]]:
+def _whole_products(site: Site, grid: ProcessGrid, objective: Objective | None) -> Iterator[tuple[Product, GridDimension]]:
     n_slots = site.network.n_nodes * site.tasks_per_node
     if grid.decomposition != PENCIL:  # the objective is of other exchanges
-        wanted = None
+        objective = None
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils for any decomposition
             yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
-                               wanted), dimension
+                               objective), dimension
 
 
 def _skipping(product: Product, site: Site, grid: ProcessGrid, dimension: GridDimension) -> Ints:
@@ -219,8 +219,8 @@ def _corner(usable: Bools, shape: tuple[int, ...]) -> Ints | None:
     whole = usable
     for i, side in enumerate(shape):
         whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])
-    found = np.argwhere(whole)
-    return found[0] if len(found) else None
+    corners = np.argwhere(whole)
+    return corners[0] if len(corners) else None
 
 
 def bisections(site: Site, grid: ProcessGrid) -> Starts:
@@ -251,12 +251,12 @@ def _coordinates(site: Site) -> Ints:
     return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
 
 
-def _bisected(where: Ints, some: Ints, groups: int, turn: int) -> list[Ints]:
+def _bisected(where: Ints, slots: Ints, groups: int, turn: int) -> list[Ints]:
     if groups == 1:
-        return [some]
+        return [slots]
     low = groups // 2
-    ordered = some[_across_longest(where[some], turn)]
-    cut = len(some) * low // groups
+    ordered = slots[_across_longest(where[slots], turn)]
+    cut = len(slots) * low // groups
     return _bisected(where, ordered[:cut], low, turn) + _bisected(where, ordered[cut:], groups - low, turn)
 
 
@@ -288,8 +288,8 @@ def _boxes_of(site: Site, size: int) -> list[tuple[int, ...]]:
     shape, T = site.network.shape, site.tasks_per_node
     if prod(min(n, 16) for n in shape) > 1 << 16:
         return []
-    found = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]
-    return sorted(found, key=lambda box: (prod(box), sum(box), box))[:MOST_BOXES]
+    result = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]
+    return sorted(result, key=lambda box: (prod(box), sum(box), box))[:MOST_BOXES]
 
 
 MOST_SLOTS = 1024  # beyond, eigenvectors take longer than the search
@@ -321,18 +321,18 @@ def blobs(site: Site, sizes: Sequence[int]) -> Groups:
     [[0, 1, 2], [5, 4, 3]]
     """
     apart = distances(site)
-    far, free, found = apart.sum(axis=1), np.ones(len(apart), dtype=bool), []
+    far, free, groups = apart.sum(axis=1), np.ones(len(apart), dtype=bool), []
     for size in sizes:
-        each = int(np.argmax(np.where(free, far, -1)))
-        group, near = [each], apart[each].copy()
-        free[each] = False
+        centre = int(np.argmax(np.where(free, far, -1)))
+        group, near = [centre], apart[centre].copy()
+        free[centre] = False
         for _ in range(size - 1):
-            each = int(np.argmin(np.where(free, near, np.iinfo(np.int64).max)))
-            group.append(each)
-            free[each] = False
-            near += apart[each]
-        found.append(np.array(group))
-    return found
+            centre = int(np.argmin(np.where(free, near, np.iinfo(np.int64).max)))
+            group.append(centre)
+            free[centre] = False
+            near += apart[centre]
+        groups.append(np.array(group))
+    return groups
 
 
 def spectral(site: Site, sizes: Sequence[int]) -> Groups:
@@ -359,23 +359,23 @@ def spectral(site: Site, sizes: Sequence[int]) -> Groups:
                 list(sizes))
 
 
-def _cut(where: tuple[Torus, int, bytes], some: Ints, sizes: Sequence[int]) -> list[Ints]:
+def _cut(where: tuple[Torus, int, bytes], slots: Ints, sizes: Sequence[int]) -> list[Ints]:
     if len(sizes) == 1:
-        return [some[:sizes[0]]]
-    half, order = len(sizes) // 2, _along(*where, some.tobytes())
+        return [slots[:sizes[0]]]
+    half, order = len(sizes) // 2, _along(*where, slots.tobytes())
     left = len(order) * sum(sizes[:half]) // sum(sizes)
     return _cut(where, order[:left], sizes[:half]) + _cut(where, order[left:], sizes[half:])
 
 
 @lru_cache(maxsize=MOST_CUTS)
-def _along(torus: Torus, tasks_per_node: int, nodes: bytes, some: Any) -> Any:
+def _along(torus: Torus, tasks_per_node: int, nodes: bytes, slots: Any) -> Any:
     """Return slots in the order of the second eigenvector of their graph. Grids whose parts are alike share the cuts."""
-    some = np.frombuffer(some, dtype=np.int64)
-    part = _affinity(torus, tasks_per_node, nodes)[np.ix_(some, some)]
+    slots = np.frombuffer(slots, dtype=np.int64)
+    part = _affinity(torus, tasks_per_node, nodes)[np.ix_(slots, slots)]
     _, vectors = np.linalg.eigh(np.diag(part.sum(axis=1)) - part)
     along = vectors[:, 1]
     along = along * np.sign(along[np.argmax(np.abs(along) > 1e-6)])  # eigenvectors have no sign of their own
-    return some[np.argsort(along.round(9), kind="stable")]
+    return slots[np.argsort(along.round(9), kind="stable")]
 
 
 @lru_cache(maxsize=1)
@@ -383,11 +383,11 @@ def _affinity(torus: Torus, tasks_per_node: int, nodes: bytes) -> Floats:
     """Return how strongly two slots belong together: 2 on one node, about 1 on neighbours, small but positive beyond."""
     places = np.repeat(torus.coordinates(np.frombuffer(nodes, dtype=np.int64)), tasks_per_node, axis=0)
     apart = hops_apart(torus, places, places)
-    found = np.where(apart == 0, 2.0, 1e-3 / (1.0 + apart) ** 2)
+    affinity = np.where(apart == 0, 2.0, 1e-3 / (1.0 + apart) ** 2)
     for i in range(torus.n_dimensions):
-        found[(apart == 1) & (places[:, None, i] != places[None, :, i])] = 1.0 - FADING * i
-    np.fill_diagonal(found, 0.0)
-    return found
+        affinity[(apart == 1) & (places[:, None, i] != places[None, :, i])] = 1.0 - FADING * i
+    np.fill_diagonal(affinity, 0.0)
+    return affinity
 
 
 def matched(site: Site, groups: Groups) -> Groups:
@@ -398,8 +398,8 @@ def matched(site: Site, groups: Groups) -> Groups:
     offsets = [_offsets(torus, where[group]) for group in groups]
     pattern, orders = offsets[0], [np.arange(len(group)) for group in groups]
     for _ in range(MATCHINGS):
-        orders = [linear_sum_assignment(np.abs(pattern[:, None, :] - each[None, :, :]).sum(axis=2))[1] for each in offsets]
-        pattern = np.mean([each[order] for each, order in zip(offsets, orders)], axis=0)
+        orders = [linear_sum_assignment(np.abs(pattern[:, None, :] - near[None, :, :]).sum(axis=2))[1] for near in offsets]
+        pattern = np.mean([offset[order] for offset, order in zip(offsets, orders)], axis=0)
     return [group[order] for group, order in zip(groups, orders)]
 
 
@@ -436,11 +436,11 @@ def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray
     -------
     int array, shape (A, B)
     """
-    found = np.zeros((len(some), len(others)), dtype=np.int64)
+    result = np.zeros((len(some), len(others)), dtype=np.int64)
     for i, n in enumerate(torus.shape):
         hops = np.abs(some[:, None, i] - others[None, :, i])
-        found += np.minimum(hops, n - hops) if torus.is_ring(i) else hops
-    return found
+        result += np.minimum(hops, n - hops) if torus.is_ring(i) else hops
+    return result
 
 
 def grown(site: Site, count: int, size: int, geometric: Callable[[], Groups]) -> Iterator[tuple[str, np.ndarray]]:

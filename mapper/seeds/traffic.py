@@ -383,9 +383,15 @@ def hop_bytes(traffic: Traffic, tables: Routes) -> Ints | None:
     matrix = np.zeros((S, S))  # empty places are ranks without messages
     matrix[:P, :P] = (traffic.total.bytes + traffic.total.bytes.T).toarray()
     np.fill_diagonal(matrix, 0)
-    hops = tables.hops(tables.router, tables.router) + 2.0 * (tables.host[:, None] != tables.host) * (tables.up[0] >= 0)
+    hops = hops_between(tables)
     hops = hops + hops.T
     return _exchanged(matrix, hops, _greedy(matrix, hops))[:P]
+
+
+def hops_between(tables: Routes) -> Floats:
+    """Return the number of links from each place to each other: float array, shape (S, S)."""
+    of_hosts = 2.0 * (tables.host[:, None] != tables.host) * (tables.up[0] >= 0)
+    return np.asarray(tables.hops(tables.router, tables.router) + of_hosts)
 
 
 def _greedy(matrix: Floats, hops: Floats) -> Ints:

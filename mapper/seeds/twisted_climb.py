@@ -150,8 +150,8 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, star
     load_inside(network, members, inside[1])
     folded(network, inside[0], radix[n_rows:], node[n_rows:], work, rows)
     folded(network, inside[1], radix[:n_rows], node[:n_rows], work, columns)
-    here = cost_of(network, wanted, rows, columns)
-    best, best_node, best_slot = here, node.copy(), slot.copy()
+    source = cost_of(network, wanted, rows, columns)
+    best, best_node, best_slot = source, node.copy(), slot.copy()
     done, proposed = 1, 0
     while done < evaluations and proposed < 64 * evaluations and best > aim:
         proposed += 1
@@ -194,11 +194,11 @@ def climb(network: Network, wanted: Wanted, radix: np.ndarray, n_rows: int, star
             folded(network, tried[1], radix[:n_rows], node[:n_rows], work, columns)
             cost = cost_of(network, wanted, rows, columns)
             warmth = HEAT * best * (1.0 - done / evaluations)
-            accepted = cost <= here + 1e-12
+            accepted = cost <= source + 1e-12
             if not accepted and warmth > 0:
-                accepted = random_below(state, 1 << 30) / (1 << 30) < np.exp((here - cost) / warmth)
+                accepted = random_below(state, 1 << 30) / (1 << 30) < np.exp((source - cost) / warmth)
             if accepted:
-                here = cost
+                source = cost
                 copy_into(inside[0], tried[0])
                 copy_into(inside[1], tried[1])
                 if cost < best - 1e-9:
@@ -235,8 +235,8 @@ def _network(torus: TwistedTorus, tasks_per_node: int) -> Network:
                    routes.node[up].astype(np.int32), routes.share[up], strength, steps, tasks_per_node)
 
 
-def _terms(wanted: Objective, grid: ProcessGrid, tasks_per_node: int) -> Wanted:
+def _terms(objective: Objective, grid: ProcessGrid, tasks_per_node: int) -> Wanted:
     """Return the objective with the factors of the m scale, 4 N / (P R) for rows and 4 N / (P C) for columns."""
     unit = [4 / (tasks_per_node * size) for size in grid.shape]
-    return Wanted(np.array([float(term.count) for term in wanted.terms]),
-                  *(np.array([float(term.shares[k]) * unit[k] for term in wanted.terms]) for k in range(2)))
+    return Wanted(np.array([float(term.count) for term in objective.terms]),
+                  *(np.array([float(term.shares[k]) * unit[k] for term in objective.terms]) for k in range(2)))

@@ -64,11 +64,11 @@ def best_twisted(site: Site, grid: ProcessGrid, within: Search, wanted: Objectiv
     if not within.budget or not has_bases(site, grid):
         return [order]
     wanted = wanted or in_sequence(2)
-    found, _ = best_basis(torus, grid, site.tasks_per_node, wanted, within,
+    basis, _ = best_basis(torus, grid, site.tasks_per_node, wanted, within,
                           float(objective_bound(site, grid, wanted)))
-    costs = [(_cost(mapping, wanted), mapping) for mapping in (order, found.mapping(grid))]
-    best, placed = min(costs, key=lambda each: each[0])
-    return [order, replace(placed, notes=(*placed.notes, *_plain_slice(torus, grid, site, wanted, best)))]
+    costs = [(_cost(mapping, wanted), mapping) for mapping in (order, basis.mapping(grid))]
+    best, placement = min(costs, key=lambda pair: pair[0])
+    return [order, replace(placement, notes=(*placement.notes, *_plain_slice(torus, grid, site, wanted, best)))]
 
 
 def has_bases(site: Site, grid: ProcessGrid) -> bool:
@@ -77,16 +77,16 @@ def has_bases(site: Site, grid: ProcessGrid) -> bool:
             and min(grid.shape) > 1 and site.network.n_nodes <= MOST_NODES)
 
 
-def _cost(mapping: Mapping, wanted: Objective) -> Fraction:
-    return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
+def _cost(mapping: Mapping, objective: Objective) -> Fraction:
+    return objective.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank,
                                         routing("shortest-path", mapping.network)))
 
 
-def _plain_slice(torus: TwistedTorus, grid: ProcessGrid, site: Site, wanted: Objective, cost: Fraction) -> Iterator[Any]:
+def _plain_slice(torus: TwistedTorus, grid: ProcessGrid, site: Site, objective: Objective, cost: Fraction) -> Iterator[Any]:
     """Yield a note if the best product on the same nodes without twists costs less."""
-    product = best_product(torus.plain, grid, site.tasks_per_node, wanted)
+    product = best_product(torus.plain, grid, site.tasks_per_node, objective)
     letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
-    plain = wanted.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
+    plain = objective.of_loads(routing(DEFAULT_ROUTING, product.torus).joint_of_product(product, letters))
     if plain < cost - MOST_FASTER:
         yield (f"the plain torus of {'x'.join(map(str, torus.shape))} is better for this grid and schedule: its links cost "
                f"{float(plain):.4g}, these {float(cost):.4g}")
@@ -166,28 +166,28 @@ def best_basis(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int, want
     """
     from pencilmap.mapper.seeds.twisted_climb import climbed  # loads numba
 
-    found, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
+    bases, n_rows = list(_first(torus, grid, tasks_per_node, wanted)), len(prime_factors(grid.shape[0]))
     within, work = within or Search(), work_of_basis(torus, grid)
     numbers = count(within.seed * sum(kept for kept, _ in ROUNDS_OF_BASES))
     for kept, part in ROUNDS_OF_BASES:
         steps = within.budget // work // part
-        for _, start in found[:kept] if steps > 1 else []:  # a single evaluation is that of the start
-            if min(found)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():
-                found.append(climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, next(numbers)))
+        for _, start in bases[:kept] if steps > 1 else []:  # a single evaluation is that of the start
+            if min(bases)[0] > aim + 1e-9 and len(start) > 1 and not within.is_over():
+                bases.append(climbed(torus, grid, tasks_per_node, wanted, start, steps, aim, next(numbers)))
                 within.goes_on(steps * work)
-        found = sorted(found)
-    cost, generators = found[0]
+        bases = sorted(bases)
+    cost, generators = bases[0]
     return Basis(torus, tasks_per_node, tuple(generators[:n_rows]), tuple(generators[n_rows:])), float(cost)
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def _first(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
-           wanted: Objective) -> list[tuple[float, list[tuple[int, int]]]]:
+           objective: Objective) -> list[tuple[float, list[tuple[int, int]]]]:
     """Return the costs of the starts and the starts, the best first."""
     from pencilmap.mapper.seeds.twisted_climb import climbed
 
-    return sorted(climbed(torus, grid, tasks_per_node, wanted, start, 1, 0.0, 1)
-                  for start in _starts(torus, grid, tasks_per_node, wanted))
+    return sorted(climbed(torus, grid, tasks_per_node, objective, start, 1, 0.0, 1)
+                  for start in _starts(torus, grid, tasks_per_node, objective))
 
 
 def work_of_basis(torus: TwistedTorus, grid: ProcessGrid) -> int:
@@ -199,13 +199,13 @@ def work_of_basis(torus: TwistedTorus, grid: ProcessGrid) -> int:
 
 
 def _starts(torus: TwistedTorus, grid: ProcessGrid, tasks_per_node: int,
-            wanted: Objective) -> Iterator[list[tuple[int, int]]]:
+            objective: Objective) -> Iterator[list[tuple[int, int]]]:
     """Yield bases to climb from: digits along the axes in every order, and the best pair of subgroups."""
     axes = list(range(torus.n_dimensions + (tasks_per_node > 1)))
     shape = (*torus.shape, tasks_per_node)
     for order in permutations(axes):
         yield _along_axes(torus, shape, order, grid)
-    pair = best_pair(torus, grid.shape, wanted) if tasks_per_node == 1 and torus.n_nodes <= MOST_NODES else None
+    pair = best_pair(torus, grid.shape, objective) if tasks_per_node == 1 and torus.n_nodes <= MOST_NODES else None
     if pair is not None:
         yield [(node, 0) for members, size in zip(pair[:2], grid.shape) for node in generators(torus, members, size)]
 
@@ -216,12 +216,12 @@ def _along_axes(torus: TwistedTorus, shape: tuple[int, ...], order: Sequence[int
     strides = (*torus.strides, 0)
     left = [(k, strides[i] * prod(factors[:j]), prod(factors[:j]) if i == torus.n_dimensions else 0)
             for i in order for factors in [prime_factors(shape[i])] for j, k in enumerate(factors)]
-    found = []
+    orders = []
     for k in (*prime_factors(grid.shape[0]), *prime_factors(grid.shape[1])):
-        digit = next(some for some in left if some[0] == k)
+        digit = next(digit_ for digit_ in left if digit_[0] == k)
         left.remove(digit)
-        found.append(digit[1:])
-    return found
+        orders.append(digit[1:])
+    return orders
 
 
 def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
@@ -230,7 +230,7 @@ def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
     >>> generators(TwistedTorus((4, 8)), np.arange(32), 32)
     [10, 5, 16, 2, 1]
     """
-    have, found = [0], []
+    have, steps = [0], []
     for k in prime_factors(size):
         for node in members.tolist():
             chain = [0]
@@ -238,9 +238,9 @@ def generators(torus: TwistedTorus, members: Ints, size: int) -> list[int]:
                 chain.append(int(torus.sums(np.array([chain[-1]]), np.array([node]))[0, 0]))
             if node not in have and chain[k] in have:
                 have = torus.sums(np.array(have), np.array(chain[:k])).ravel().tolist()
-                found.append(node)
+                steps.append(node)
                 break
-    return found
+    return steps
 
 
 def spelled(torus: TwistedTorus, tasks_per_node: int, rows: Sequence[Sequence[int]],
@@ -313,13 +313,13 @@ def subgroups(torus: TwistedTorus, order: int) -> Bools:
     """
     nodes = torus.coordinates(np.arange(torus.n_nodes))
     lattice = np.diag(torus.shape) - np.array(torus.twists)
-    found = []
+    groups = []
     for form in _normal_forms(torus.n_dimensions, torus.n_nodes // order) if torus.n_nodes % order == 0 else ():
         inside = np.ones(form.shape[0], dtype=bool)
         for generator in lattice:
             inside &= _contains(form, generator)[:, 0]
-        found += [_contains(some, nodes) for some in np.split(form[inside], range(AT_ONCE, inside.sum(), AT_ONCE))]
-    return np.concatenate([np.zeros((0, torus.n_nodes), dtype=bool), *found])
+        groups += [_contains(rows, nodes) for rows in np.split(form[inside], range(AT_ONCE, inside.sum(), AT_ONCE))]
+    return np.concatenate([np.zeros((0, torus.n_nodes), dtype=bool), *groups])
 
 
 def _normal_forms(d: int, index: int) -> Iterator[Ints]:
@@ -339,12 +339,12 @@ def _normal_forms(d: int, index: int) -> Iterator[Ints]:
 def _contains(forms: Ints, points: Ints) -> Bools:
     """Return whether the lattice of each form contains each point: bool array, shape (forms, points)."""
     rest = np.array(np.broadcast_to(np.atleast_2d(points), (len(forms), *np.atleast_2d(points).shape)))
-    found = np.ones(rest.shape[:2], dtype=bool)
+    inside = np.ones(rest.shape[:2], dtype=bool)
     for i in range(forms.shape[1]):
         turns, left = np.divmod(rest[:, :, i], forms[:, None, i, i])
-        found &= left == 0
+        inside &= left == 0
         rest -= turns[:, :, None] * forms[:, None, i, :]
-    return found
+    return inside
 
 
 class _TwistedSeeds(Seeds):

@@ -89,13 +89,13 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     """
     tori = list(tori)
     where = Question(site=Site(tori[0], tasks_per_node), transform=transform, costs=costs, decomposition=decomposition)
-    found = plan(where, effort="quick", grids=None if grid is None else [grid], placements=(BEST,), schedules=(SEQUENCE,),
+    choices = plan(where, effort="quick", grids=None if grid is None else [grid], placements=(BEST,), schedules=(SEQUENCE,),
                  exchanges=(DEFAULT_ALGORITHM,), shapes=tori, top=top or len(tori))
     of_shape: dict[Torus, list[Prediction]] = {}
-    for p in found.predictions:
+    for p in choices.predictions:
         of_shape.setdefault(as_torus(p.network), []).append(p)
-    return [RankedShape(torus, _bound_s(torus, transform), tuple(some[:grids])) for torus, some in of_shape.items()] + [
-        RankedShape(torus, _bound_s(torus, transform)) for torus in map(as_torus, found.left_out)]
+    return [RankedShape(torus, _bound_s(torus, transform), tuple(ranked[:grids])) for torus, ranked in of_shape.items()] + [
+        RankedShape(torus, _bound_s(torus, transform)) for torus in map(as_torus, choices.left_out)]
 
 
 def _bound_s(torus: Torus, transform: Transform | None) -> float | None:
@@ -167,19 +167,31 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
     **options
         For `rank_shapes`.
 
+    Returns
+    -------
+    list of ScalingPoint
+        One for each number of nodes.
+
     Raises
     ------
     PartitionError
         If every shape of a number of nodes is too long to search.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.shapes import torus_shapes
+    >>> points = scale(lambda n: torus_shapes(n, 2), [16, 64], Transform(32, 32, 32), "strong")
+    >>> [str(point.shapes[0].torus) for point in points]
+    ['4x4', '8x8']
     """
     points = []
     for n_nodes in node_counts:
-        here = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if transform and kind == "weak" else transform
-        ranked = rank_shapes(shapes_of(n_nodes), transform=here, **options)
+        own = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if transform and kind == "weak" else transform
+        ranked = rank_shapes(shapes_of(n_nodes), transform=own, **options)
         if ranked[0].best is None:
             raise PartitionError(f"{n_nodes} nodes: every shape has a dimension of more than {LONGEST_RING} nodes; take "
                                  "more dimensions")
-        points.append(ScalingPoint(n_nodes, here, ranked))
+        points.append(ScalingPoint(n_nodes, own, ranked))
     return points
 
 

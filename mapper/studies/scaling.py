@@ -168,12 +168,12 @@ def _kind(point: Point) -> tuple[Any, ...]:
 
 def best_points(points: Iterable[Point]) -> list[Point]:
     """Return the fastest grid of each size and number of ranks, in order of both."""
-    found: dict[tuple[Any, ...], Point] = {}
+    best: dict[tuple[Any, ...], Point] = {}
     for point in points:
         key = (point.size, _kind(point), point.ranks)
-        if key not in found or point.time_s < found[key].time_s:
-            found[key] = point
-    return sorted(found.values(), key=lambda p: (p.points, p.ranks))
+        if key not in best or point.time_s < best[key].time_s:
+            best[key] = point
+    return sorted(best.values(), key=lambda p: (p.points, p.ranks))
 
 
 def size_text(size: Sequence[int]) -> str:
@@ -186,7 +186,7 @@ def strong(points: Iterable[Point]) -> list[Study]:
     groups: dict[tuple[Any, ...], list[Point]] = {}
     for point in best_points(points):
         groups.setdefault((point.size, _kind(point)), []).append(point)
-    return [Study(size_text(size), tuple(some)) for (size, _), some in groups.items() if len(some) > 1]
+    return [Study(size_text(size), tuple(points_)) for (size, _), points_ in groups.items() if len(points_) > 1]
 
 
 def weak(points: Iterable[Point]) -> list[Study]:
@@ -220,5 +220,5 @@ def aspects(points: Iterable[Point]) -> list[Study]:
     for point in points:
         if len(point.grid) == 2:
             groups.setdefault((point.size, point.ranks, _kind(point)), []).append(point)
-    return [Study(f"{size_text(size)} on {ranks} ranks", tuple(sorted(some, key=lambda p: p.grid)))
-            for (size, ranks, _), some in sorted(groups.items()) if len({p.grid for p in some}) > 1]
+    return [Study(f"{size_text(size)} on {ranks} ranks", tuple(sorted(points_, key=lambda p: p.grid)))
+            for (size, ranks, _), points_ in sorted(groups.items()) if len({p.grid for p in points_}) > 1]

@@ -54,7 +54,7 @@ def choices(where: Question, numbers: Sequence[int], best: Callable[[Question], 
     cores, transform = where.tasks_per_node, where.transform
     if transform is None:
         raise GridError("tasks and threads are compared for a transform: name it with `fft`, e.g. 512")
-    found = []
+    result = []
     for tasks in numbers:
         if tasks < 1 or cores % tasks:
             raise GridError(f"{cores} tasks on a node do not make {tasks} tasks with the same number of threads "
@@ -62,14 +62,14 @@ def choices(where: Question, numbers: Sequence[int], best: Callable[[Question], 
         threads, costs = cores // tasks, where.costs
         if costs.fft_rate_per_task is not None:
             costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * threads)
-        here = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs, shapes=())
-        p = best(here)
+        question = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs, shapes=())
+        p = best(question)
         stages = [stage for stage in p.stages if stage.work and stage.work.messages]
-        found.append(Shared(tasks, threads=threads, prediction=p, messages=messages_of_node(p, here),
+        result.append(Shared(tasks, threads=threads, prediction=p, messages=messages_of_node(p, question),
                             message_bytes=max((s.work.message_bytes for s in stages if s.work), default=0.0),
                             node_bytes=2 * tasks * _largest_block(transform, p.grid),
                             peers=tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
-    return found
+    return result
 
 
 def divisors_of(tasks: int) -> list[int]:
@@ -87,8 +87,8 @@ def messages_of_node(p: Prediction, where: Question) -> int:
         slots, tasks = p.product.slots, p.tasks_per_node
         return sum(tasks * (p.grid.extent(stage.letters) - slots.extent(stage.letters))
                    for stage in p.grid.decomposition.exchanges)
-    here = replace(where, decomposition=p.grid.decomposition)
-    mapping = place(here, p.placement, p.grid).mapping(p.placement)
+    question = replace(where, decomposition=p.grid.decomposition)
+    mapping = place(question, p.placement, p.grid).mapping(p.placement)
     sent = np.zeros(mapping.network.n_nodes, dtype=np.int64)
     for exchange in exchanges(p.grid, where.transform):
         node = mapping.node_of_rank[exchange.members]

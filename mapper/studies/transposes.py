@@ -47,7 +47,7 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
     RecordError
         If a line is not of transpose_bench. The message names file and line.
     """
-    found: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
+    result: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
 
     def keep(record: Any, where: str) -> None:
         if not isinstance(record, dict) or record.get("schema") != SCHEMA:
@@ -55,15 +55,15 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
         try:
             if record["refused"] is None:
                 key = record["group"], record["exchange"], record["message_bytes"]
-                found.setdefault(key, []).append(record)
+                result.setdefault(key, []).append(record)
                 _check_times(record["total_times"])
         except (KeyError, TypeError, ValueError) as error:
             raise RecordError(f"{where} is not of transpose_bench: {error} is missing or not a time") from error
 
     json_lines(path, keep)
-    if not found:
+    if not result:
         raise RecordError(f"{path} has no times: transpose_bench writes them")
-    return [_case(key, records) for key, records in sorted(found.items())]
+    return [_case(key, records) for key, records in sorted(result.items())]
 
 
 def _check_times(times: dict[str, list[float]]) -> None:
@@ -75,8 +75,8 @@ def _check_times(times: dict[str, list[float]]) -> None:
 
 def _case(key: tuple[int, str, int], records: Any) -> Case:
     def middle(name: str) -> Any:
-        each = [record["total_times"].get(name) for record in records]
-        return None if None in each else median(median(times) for times in each)
+        item = [record["total_times"].get(name) for record in records]
+        return None if None in item else median(median(times) for times in item)
 
     group, exchange, size = key
     return Case(records[0]["mpi"], group=group, exchange=exchange, message_bytes=size, time_s=middle("max_s"),
@@ -94,17 +94,17 @@ def ratios(cases: Sequence[Case], others: Sequence[Case]) -> Ratios:
     {16: {4: 1.5}}
     """
     known = {(case.group, case.message_bytes): case.time_s for case in others}
-    found: Ratios = {}
+    result: Ratios = {}
     for case in cases:
         other = known.get((case.group, case.message_bytes))
         if other:
-            found.setdefault(case.message_bytes, {})[case.group] = case.time_s / other
-    return dict(sorted(found.items()))
+            result.setdefault(case.message_bytes, {})[case.group] = case.time_s / other
+    return dict(sorted(result.items()))
 
 
 def by_exchange(cases: Sequence[Case]) -> dict[str, list[Case]]:
     """Return the cases of each exchange."""
-    found: dict[str, list[Case]] = {}
+    result: dict[str, list[Case]] = {}
     for case in cases:
-        found.setdefault(case.exchange, []).append(case)
-    return found
+        result.setdefault(case.exchange, []).append(case)
+    return result

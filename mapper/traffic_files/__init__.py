@@ -79,8 +79,8 @@ def parse_traffic(document: Document, format_name: str | None = None) -> Traffic
             raise TrafficError(f"{document.label} is empty; formats of traffic are {_KNOWN}")
         if format_name in TABLES or not (format_name or any(form.looks_like(document) for name, form in TRAFFIC_FILES.items()
                                                             if name not in TABLES)):
-            document, told = without_head(document)
-            format_name = format_name or told
+            document, head = without_head(document)
+            format_name = format_name or head
         name = format_name or recognise(document)
         if name not in TRAFFIC_FILES:
             raise TrafficError(f"traffic format {name!r} is unknown{near(name, TRAFFIC_FILES)}; known are "
@@ -98,12 +98,12 @@ def recognise(document: Document) -> str:
     TrafficError
         If it has no format of the table, or two.
     """
-    found = [name for name, form in TRAFFIC_FILES.items() if form.looks_like(document)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise TrafficError(f"{document.label} can be read as {' or as '.join(found)}; name the format, e.g. "
-                           f"{document.label},{found[0]}")
+    names = [name for name, form in TRAFFIC_FILES.items() if form.looks_like(document)]
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise TrafficError(f"{document.label} can be read as {' or as '.join(names)}; name the format, e.g. "
+                           f"{document.label},{names[0]}")
     other = foreign_format(document, TRAFFIC)
     if other:
         raise TrafficError(f"{document.label} looks like {other.title}, which is not read as traffic; write from, to and "

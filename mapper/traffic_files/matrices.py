@@ -187,7 +187,7 @@ def _named(cells: Any) -> Any:
 
 
 def _written(document: Document, lines: list[tuple[int, str]] | Sequence[tuple[int, str]], separator: str | None,
-             wanted: list[int] | slice,
+             columns: list[int] | slice,
              marks: list[Any] | Sequence[tuple[int, str]]) -> Document:
     """Return a document of some columns of some lines, and of the marks, each in a line of its old number."""
     texts = [""] * max((number for number, _ in (*lines, *marks)), default=0)
@@ -195,8 +195,8 @@ def _written(document: Document, lines: list[tuple[int, str]] | Sequence[tuple[i
         texts[number - 1] = line
     for number, line in lines:
         cells = _cells(line, separator)
-        texts[number - 1] = " ".join(cells[wanted] if isinstance(wanted, slice) else
-                                     [cells[i] for i in wanted if i < len(cells)])
+        texts[number - 1] = " ".join(cells[columns] if isinstance(columns, slice) else
+                                     [cells[i] for i in columns if i < len(cells)])
     return Document("\n".join(texts).encode(), document.label)
 
 
@@ -271,27 +271,28 @@ def read_sparse(document: Document) -> Traffic:
     phase = np.searchsorted([at for at, _ in marks], np.arange(len(table)), "right") - 1
     refuse_twice(document, [number for number, _ in lines], (phase * n + table[:, 0]) * n + table[:, 1])
     pairs = [table[phase == i].T for i in range(len(marks))]
-    return Traffic(n, tuple(Phase(n, pairs_of(*some[:4]), name=name) for some, (_, name) in zip(pairs, marks)))
+    return Traffic(n, tuple(Phase(n, pairs_of(*pair[:4]), name=name) for pair, (_, name) in zip(pairs, marks)))
 
 
 def _phases(document: Document, lines: list[tuple[int, str]]) -> Any:
     """Return the lines of pairs, and for each phase the number of pairs above it and its name."""
     marks, kept = parted(document, lines)
-    numbers, found = [number for number, _ in kept], list[tuple[int, str]]()
+    numbers, phases = [number for number, _ in kept], list[tuple[int, str]]()
     for number, line in marks:
         match, at, where = _PHASE.fullmatch(line.rstrip()), bisect(numbers, number), f"{document.label} line {number}"
         if match is None:
             what = "belongs into the first line" if line.split()[0] == "ranks" else "is not phase NAME, of up to 80 letters"
             raise TrafficError(f"{where}: {line.strip()[:40]!r} {what}")
-        if len(found) == MOST_PHASES:
+        if len(phases) == MOST_PHASES:
             raise TrafficError(f"{where}: more than {MOST_PHASES} phases; add up phases with the same pairs")
-        if at and not found:
-            found.append((0, ""))
-        found.append((at, match[1]))
-    for (at, name), (after, _), (number, _) in zip(found[-len(marks):], [*found[-len(marks):], (len(kept), "")][1:], marks):
+        if at and not phases:
+            phases.append((0, ""))
+        phases.append((at, match[1]))
+    last = phases[-len(marks):]
+    for (at, name), (after, _), (number, _) in zip(last, [*last, (len(kept), "")][1:], marks):
         if at == after:
             raise TrafficError(f"{document.label} line {number}: phase {name!r} has no messages")
-    return kept, found or [(0, "")]
+    return kept, phases or [(0, "")]
 
 
 def refuse_twice(document: Document, numbers: list[int], keys: np.ndarray) -> None:

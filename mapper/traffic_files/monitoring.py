@@ -50,8 +50,8 @@ def read(document: Document) -> Traffic:
     if not named:
         raise TrafficError(f"{document.label} has the messages of one rank; the files of all ranks are found by their "
                            "names, PREFIX.0.prof, PREFIX.1.prof, ...")
-    ranks = {int(found["rank"]) for file in path.parent.iterdir() if (found := _NAME.fullmatch(file.name))
-             and found["prefix"] == named["prefix"]}
+    ranks = {int(match["rank"]) for file in path.parent.iterdir() if (match := _NAME.fullmatch(file.name))
+             and match["prefix"] == named["prefix"]}
     parts = []
     for rank in sorted(ranks):
         file = path.with_name(f"{named['prefix']}.{rank}.prof")
@@ -82,15 +82,15 @@ def of_rank(document: Document, rank: int) -> Pairs:
     """
     rows, kinds = [], []
     for number, line in document.lines("\n", None):
-        found = _LINE.fullmatch(line)
-        if found is None and not _LEFT_OUT.fullmatch(line):
+        match = _LINE.fullmatch(line)
+        if match is None and not _LEFT_OUT.fullmatch(line):
             raise TrafficError(f"{document.label} line {number}: {line[:40]!r} is no line of Open MPI's monitoring")
-        if found:
-            if int(found[2]) != rank or int(found[3]) >= MOST_RANKS:
-                raise TrafficError(f"{document.label} line {number}: messages of rank {found[2]} to rank {found[3]}, in the "
+        if match:
+            if int(match[2]) != rank or int(match[3]) >= MOST_RANKS:
+                raise TrafficError(f"{document.label} line {number}: messages of rank {match[2]} to rank {match[3]}, in the "
                                    f"file of rank {rank}")
-            ends = (int(found[3]), int(found[2])) if found[1] == "R" else (int(found[2]), int(found[3]))
-            rows.append((*ends, int(found[4]), int(found[5])))
-            kinds.append(_KIND[found[1]])
+            ends = (int(match[3]), int(match[2])) if match[1] == "R" else (int(match[2]), int(match[3]))
+            rows.append((*ends, int(match[4]), int(match[5])))
+            kinds.append(_KIND[match[1]])
     source, target, n_bytes, messages = np.array(rows, np.int64).reshape(-1, 4).T
     return pairs_of(source, target, n_bytes, messages, np.array(kinds, np.int64))

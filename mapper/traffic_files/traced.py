@@ -97,21 +97,21 @@ def _read(document: Document) -> Any:
     for number, line in lines[1:]:
         if not line[:1].isdecimal():
             name = line.split(" ", 1)[0]
-            found = _LINES[name].fullmatch(line.rstrip()) if name in _LINES else None
-            if found is None:
+            match = _LINES[name].fullmatch(line.rstrip()) if name in _LINES else None
+            if match is None:
                 raise TrafficError(f"{document.label} line {number}: {line[:40]!r} is no line of a traffic file")
-            head[name].append((number, found))
+            head[name].append((number, match))
     _check_end(document, lines, head, len(pairs))
     n_ranks = int(_only(document, head, "ranks")[1])
     check_ranks(n_ranks)
     phases = _in_order(document, head["phase"])
-    communicators = tuple(_communicator(document, number, found, n_ranks)
-                          for number, found in _in_order(document, head["communicator"]))
+    communicators = tuple(_communicator(document, number, match, n_ranks)
+                          for number, match in _in_order(document, head["communicator"]))
     table = _table(document, pairs, (len(phases), len(communicators), n_ranks))
     single = {name: float(head[name][0][1][1]) if head[name] else None
               for name in ("seconds", "processor_seconds", "ranks_per_core")}
     outside = (int(head["outside"][0][1][1]), int(head["outside"][0][1][2])) if head["outside"] else (0, 0)
-    traffic = Traffic(n_ranks, tuple(_phase(found, _rows(table, i), n_ranks) for i, (_, found) in enumerate(phases)),
+    traffic = Traffic(n_ranks, tuple(_phase(match, _rows(table, i), n_ranks) for i, (_, match) in enumerate(phases)),
                       communicators, outside=outside, mpi=head["mpi"][0][1][1] if head["mpi"] else "",
                       **{**single, "ranks_per_core": single["ranks_per_core"] or None})
     return traffic, (int(head["cut"][0][1][1]), head["cut"][0][1][2]) if head["cut"] else None
@@ -173,30 +173,30 @@ def _only(document: Document, head: dict[str, list[tuple[int, re.Match[str]]]], 
     return head[name][0][1]
 
 
-def _in_order(document: Document, found: list[tuple[int, re.Match[str]]]) -> list[tuple[int, re.Match[str]]]:
+def _in_order(document: Document, matches: list[tuple[int, re.Match[str]]]) -> list[tuple[int, re.Match[str]]]:
     """Return the lines of phases or communicators, whose numbers count from 0."""
-    for i, (number, match) in enumerate(found):
+    for i, (number, match) in enumerate(matches):
         if int(match[1]) != i or i >= MOST_RANKS:
             raise TrafficError(f"{document.label} line {number}: number {match[1]}; they count 0, 1, 2, ..., so {i} is next")
-    return found
+    return matches
 
 
-def _communicator(document: Document, number: int, found: re.Match[str], n_ranks: int) -> Communicator:
-    size, extents = int(found[2]), [int(part or 0) for part in (found[3] or "").split("x")] if found[3] else []
+def _communicator(document: Document, number: int, match: re.Match[str], n_ranks: int) -> Communicator:
+    size, extents = int(match[2]), [int(part or 0) for part in (match[3] or "").split("x")] if match[3] else []
     if size > MOST_RANKS or len(extents) > 16:
         raise TrafficError(f"{document.label} line {number}: a communicator of {size} ranks in {len(extents)} dimensions")
-    if found[8]:
-        words = found[8].split(",")
+    if match[8]:
+        words = match[8].split(",")
         members = np.array([int(word) if re.fullmatch("-?[0-9]{1,9}", word) else n_ranks for word in words], np.int64)
     else:
-        members = int(found[6]) + int(found[7]) * np.arange(size)
+        members = int(match[6]) + int(match[7]) * np.arange(size)
     if len(members) != size or (size and members.max() >= n_ranks):
         raise TrafficError(f"{document.label} line {number}: {len(members)} members up to rank {members.max(initial=-1)}, "
                            f"but {size} of ranks 0 to {n_ranks - 1}")
-    periodic = tuple(word == "1" for word in (found[4] or "").split(",")) if extents else ()
+    periodic = tuple(word == "1" for word in (match[4] or "").split(",")) if extents else ()
     if extents and (len(periodic) != len(extents) or int(np.prod([float(n) for n in extents])) != size):
-        raise TrafficError(f"{document.label} line {number}: a grid {found[3]} periodic {found[4]} of {size} ranks")
-    return Communicator(members, tuple(extents), periodic, bool(found[5]))
+        raise TrafficError(f"{document.label} line {number}: a grid {match[3]} periodic {match[4]} of {size} ranks")
+    return Communicator(members, tuple(extents), periodic, bool(match[5]))
 
 
 def _table(document: Document, lines: list[tuple[int, str]], limits: tuple[int, ...]) -> Ints:
@@ -229,9 +229,9 @@ def _rows(table: Ints, phase: int) -> Pairs:
     return pairs_of(source, target, n_bytes, messages, kind, communicator)
 
 
-def _phase(found: re.Match[str], pairs: Pairs, n_ranks: int) -> Phase:
-    name = "rest" if found[4] else f"level {found[5]}" if found[5] else ""
-    return Phase(n_ranks, pairs, int(found[2]), float(found[3]), name)
+def _phase(match: re.Match[str], pairs: Pairs, n_ranks: int) -> Phase:
+    name = "rest" if match[4] else f"level {match[5]}" if match[5] else ""
+    return Phase(n_ranks, pairs, int(match[2]), float(match[3]), name)
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------

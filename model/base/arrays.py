@@ -52,10 +52,10 @@ def prime_factors(n: int) -> list[int]:
     >>> prime_factors(24)
     [2, 2, 2, 3]
     """
-    found, k = [], 2
+    factors, k = [], 2
     while n > 1:
         while n % k == 0:
-            found.append(k)
+            factors.append(k)
             n //= k
         k += 1
-    return found
+    return factors

@@ -11,8 +11,8 @@ def near(given: str, known: Iterable[str]) -> str:
     (' (did you mean fugaku?)', ' (did you mean best?)', '')
     """
     names = {name.casefold(): name for name in known}
-    found = get_close_matches(given.casefold(), names, n=1)
-    return f" (did you mean {names[found[0]]}?)" if found else ""
+    matches = get_close_matches(given.casefold(), names, n=1)
+    return f" (did you mean {names[matches[0]]}?)" if matches else ""
 
 
 def reason(error: OSError) -> str:

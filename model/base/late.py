@@ -15,10 +15,10 @@ def late(place: str) -> Callable[..., Any]:
     >>> late("math:gcd")(12, 18)
     6
     """
-    found = cache(resolve_name)
+    resolved = cache(resolve_name)
 
     def call(*values: Any, **named: Any) -> Any:
-        return found(place)(*values, **named)
+        return resolved(place)(*values, **named)
 
     return call
 

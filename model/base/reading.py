@@ -108,11 +108,11 @@ def _limited(seconds: float) -> Iterator[Any]:
     def too_long(number: int, frame: FrameType | None) -> None:
         # Do not interrupt an import: its time does not depend on the file, and half a module stays broken. Do not interrupt
         # an error that leaves a block: nobody would catch an exception raised here, or the timer would go on.
-        leaves = frame is not None and (frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here)
+        leaves = frame is not None and (frame.f_code.co_filename == contextlib.__file__ or frame.f_code is own_code)
         if not leaves and not _is_import(frame):
             raise _TooLong
 
-    here = sys._getframe().f_code
+    own_code = sys._getframe().f_code
     before = signal.signal(signal.SIGVTALRM, too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:
@@ -207,11 +207,11 @@ def _read(handle: int, most: int, refusal: Callable[[str], PencilmapError]) -> b
         return b""
     os.set_blocking(handle, os.isatty(handle))
     wait = _pipe_waiter(handle, refusal) if stat.S_ISFIFO(about.st_mode) else None
-    parts, found = [], 0
-    while (part := wait() if wait else os.read(handle, min(1 << 20, most + 1 - found))):
+    parts, n_bytes = [], 0
+    while (part := wait() if wait else os.read(handle, min(1 << 20, most + 1 - n_bytes))):
         parts.append(part)
-        found += len(part)
-        if found > most:
+        n_bytes += len(part)
+        if n_bytes > most:
             raise refusal(too_long)
     return b"".join(parts)
 

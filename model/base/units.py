@@ -72,8 +72,8 @@ def parse(text: str, unit: str) -> float:
     """
     try:
         match = _QUANTITY.fullmatch(text.strip())
-        (factor, powers), (whole, wanted) = _in_bits(((match and match[3]) or "").strip()), _in_bits(unit)
-        if match is None or powers != wanted:
+        (factor, powers), (whole, own_powers) = _in_bits(((match and match[3]) or "").strip()), _in_bits(unit)
+        if match is None or powers != own_powers:
             raise ValueError(text)
         value = float(Fraction(f"{match[1]}{match[2] or ''}") * factor / whole)
     except OverflowError:
@@ -99,10 +99,10 @@ def _meant(text: str, unit: str) -> str | None:
     >>> _meant("200 Gb/s", "byte/s"), _meant("200 gb/s", "byte/s")
     ('200 Gbit/s', None)
     """
-    found = re.fullmatch(r"(\S*?[0-9.])\s*([A-Za-z]{1,30}?)(ps|\s*/\s*s|)", text.strip())
-    if found is None or not _QUANTITY.fullmatch(found[1]):
+    match = re.fullmatch(r"(\S*?[0-9.])\s*([A-Za-z]{1,30}?)(ps|\s*/\s*s|)", text.strip())
+    if match is None or not _QUANTITY.fullmatch(match[1]):
         return None
-    number, name, _ = found.groups()
+    number, name, _ = match.groups()
     for known in UNITS.get(unit, ()):
         word = known.removesuffix("/s")
         if name in (word, word.removesuffix("it")) or (len(word) > 2 and name.lower() == word.lower()):  # gb may be both

@@ -102,8 +102,8 @@ class Crossing:
             factors = [np.unique(block_lengths(extents[axis], self.grid.extent(division[axis])), return_counts=True)
                        for axis in divided]
             cells = prod(extents[axis] for axis in divided)
-            yield sorted((Fraction(prod(int(v) for v, _ in some), cells), prod(int(c) for _, c in some))
-                         for some in cartesian(*(zip(*factor) for factor in factors)))
+            yield sorted((Fraction(prod(int(v) for v, _ in factors_of), cells), prod(int(c) for _, c in factors_of))
+                         for factors_of in cartesian(*(zip(*factor) for factor in factors)))
 
 
 def _sum(shares: list[tuple[Fraction, int]], k: int) -> Fraction:
@@ -194,8 +194,8 @@ class Room:
             low, high = -(-(middle - EIGHTHS // 2 * step) // EIGHTHS), (middle + EIGHTHS // 2 * step) // EIGHTHS
             if low <= 0 or high >= self.P:  # such a run may be empty or whole
                 continue
-            found = [Cut(max(low, self.P - (self.S - s)), min(high, s), c) for s, c in zip(slots.tolist(), cables.tolist())]
-            yield [cut for cut in found if cut.low <= cut.high]
+            cuts = [Cut(max(low, self.P - (self.S - s)), min(high, s), c) for s, c in zip(slots.tolist(), cables.tolist())]
+            yield [cut for cut in cuts if cut.low <= cut.high]
 
     def load(self, cuts: Sequence[Cut]) -> Fraction:
         """Return the least load, on the m scale, that all exchanges together put on the cables of one of the cuts."""
@@ -214,12 +214,12 @@ class Room:
 
 def widest(cuts: Sequence[Cut]) -> list[Cut]:
     """Return one cut, that with most cables, for each number of tasks inside."""
-    found: dict[tuple[int, int], Cut] = {}
+    widest_cuts: dict[tuple[int, int], Cut] = {}
     for cut in cuts:
         key = cut.low, cut.high
-        if key not in found or found[key].cables < cut.cables:
-            found[key] = cut
-    return [Cut(low, high, Fraction(cables).limit_denominator(FINEST)) for low, high, cables in found.values()]
+        if key not in widest_cuts or widest_cuts[key].cables < cut.cables:
+            widest_cuts[key] = cut
+    return [Cut(low, high, Fraction(cables).limit_denominator(FINEST)) for low, high, cables in widest_cuts.values()]
 
 
 def cuts_of_graph(graph: Any, room: Room) -> Iterator[tuple[list[Cut], str]]:
@@ -372,9 +372,9 @@ def least_whole(capacity: float, share: float, floors: tuple[float, float], unit
     count = min(MOST_LENGTHS, max(0, int((share * (1 - share) / capacity - row) / step)) + 2)
     if count == MOST_LENGTHS:
         return float(least_total(np.array(capacity), np.array(share), row, column))
-    some = row + step * np.arange(count)
-    least = np.maximum(column, least_other(some * capacity, share) / capacity)
-    return float((some + across * np.ceil(least / across - 1e-9)).min())
+    lengths = row + step * np.arange(count)
+    least = np.maximum(column, least_other(lengths * capacity, share) / capacity)
+    return float((lengths + across * np.ceil(least / across - 1e-9)).min())
 
 
 def _positive(capacity: Floats | Fraction) -> Floats | Fraction:
@@ -417,9 +417,9 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
     if steps(R, C, k) > MOST_STEPS:
         return None
     squares = (_of_few_lengths if R <= 3 else _of_lengths)(R, C, k)
-    found = np.flatnonzero(squares > 0)
-    rows = (k * R - (2 * found + k)) / (P * R)
-    columns = (k * C - squares[found]) / (P * C)
+    lengths = np.flatnonzero(squares > 0)
+    rows = (k * R - (2 * lengths + k)) / (P * R)
+    columns = (k * C - squares[lengths]) / (P * C)
     order = np.argsort(rows)
     rows, columns = rows[order], columns[order]
     kept = columns < np.concatenate([[np.inf], np.minimum.accumulate(columns)[:-1]])
@@ -450,15 +450,15 @@ def _of_lengths(R: int, C: int, k: int) -> Ints:
         for q in range(min(C, k // length)):
             low, high = max(q * length, k - (C - q) * length), min(k - length, q * R)  # others do not lead to k cells
             widest = min(q * max(step, excess[R]), high * excess[R] // R + q * step * (length < middle))
-            here = best[q, low:high + 1, :widest + 1]
-            there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
-            sums = np.add(here, kind.type((2 * q + 1) * length), out=room[:here.size].reshape(here.shape))
-            np.maximum(there, sums, out=there)
+            before = best[q, low:high + 1, :widest + 1]
+            after = best[q + 1, low + length:high + length + 1, step:step + before.shape[1]]
+            sums = np.add(before, kind.type((2 * q + 1) * length), out=room[:before.size].reshape(before.shape))
+            np.maximum(after, sums, out=after)
     squares = np.zeros(k * (R - 1) // 2 + 1, dtype=kind)                             # for each (sum of l^2 - cells) / 2
     for q, reached in enumerate(best[:, k]):
-        some = np.flatnonzero(reached > start)
-        place = some + middle * k - q * middle * (middle + 1) // 2
-        squares[place] = np.maximum(squares[place], reached[some])
+        better = np.flatnonzero(reached > start)
+        place = better + middle * k - q * middle * (middle + 1) // 2
+        squares[place] = np.maximum(squares[place], reached[better])
     return np.maximum(squares.astype(np.int64) - start, 0)
 
 
@@ -568,11 +568,11 @@ def across_cuts(N: int, cuts: Iterable[tuple[list[Cut], str]], sizes: tuple[int,
         `steps` of an exact frontier.
     """
     P = sizes[0] * sizes[1]
-    for some, argument in cuts:
-        if not some or not all(cut.cables for cut in some):
+    for chosen, argument in cuts:
+        if not chosen or not all(cut.cables for cut in chosen):
             continue
-        found = []
-        for low, high, cables in widest(some):
-            k = low if len(some) == 1 and low == high and steps(sizes[0], sizes[1], low) <= most else None
-            found.append(across(Fraction(cables) / (4 * N), Fraction(min(low, P - high), P), k, sizes, rows, columns))
-        yield min(found), f"rows and columns across {argument}"
+        bounds = []
+        for low, high, cables in widest(chosen):
+            k = low if len(chosen) == 1 and low == high and steps(sizes[0], sizes[1], low) <= most else None
+            bounds.append(across(Fraction(cables) / (4 * N), Fraction(min(low, P - high), P), k, sizes, rows, columns))
+        yield min(bounds), f"rows and columns across {argument}"

@@ -81,15 +81,15 @@ def all_to_all_cuts(graph: Network) -> tuple[tuple[int, Fraction], ...]:
     >>> [(hosts, str(cables)) for hosts, cables in all_to_all_cuts(from_networkx(nx.path_graph(4), "line"))][0]
     (2, '1')
     """
-    found: dict[tuple[int, Fraction], None] = {}
+    cuts: dict[tuple[int, Fraction], None] = {}
     runs = (_all_to_all_runs(graph) if graph.arcs().n_vertices <= MAX_VERTICES else
             _runs_of_parts(graph, *_all_to_all_of_parts(graph)))
     for run in runs:
         hosts = int(np.count_nonzero(run < graph.n_nodes))
         cables = min(_cables(graph, run))
         if 0 < hosts < graph.n_nodes and cables:
-            found[hosts, cables] = None
-    return tuple(found)
+            cuts[hosts, cables] = None
+    return tuple(cuts)
 
 
 @lru_cache(maxsize=8)
@@ -151,13 +151,13 @@ def _is_small(parts: Leaves) -> bool:
 
 def _all_to_all_of_parts(graph: Network) -> tuple[Ints, Ints, Ints | None]:
     """Return an all-to-all of the hosts as `_bound_of_parts` takes traffic."""
-    parts, each = _parts(graph), np.full(graph.n_nodes, graph.n_nodes - 1)
+    parts, partners = _parts(graph), np.full(graph.n_nodes, graph.n_nodes - 1)
     if not _is_small(parts):
-        return each, each, None
+        return partners, partners, None
     hosts = np.bincount(parts.home[:graph.n_nodes], minlength=parts.inner.n_vertices)
     between = hosts[:, None] * hosts
     between[np.diag_indices_from(between)] = 0
-    return each, each, between
+    return partners, partners, between
 
 
 def _bound_of_parts(graph: Network, out: Ints, into: Ints, between: Any) -> Fraction:
@@ -172,7 +172,7 @@ def _bound_of_parts(graph: Network, out: Ints, into: Ints, between: Any) -> Frac
         else:
             inside = np.zeros(parts.inner.n_vertices, dtype=bool)
             inside[parts.home[run]] = True
-            sent = [(int(between[np.ix_(here, ~here)].sum()), cables) for here, cables in zip(
+            sent = [(int(between[np.ix_(item, ~item)].sum()), cables) for item, cables in zip(
                 (inside, ~inside), _cables(graph, run))]
         loads += [Fraction(bytes_) / cables for bytes_, cables in sent if cables]
     return max([*loads, _hops_of_parts(graph, out, into, between)])
@@ -183,7 +183,7 @@ def _runs_of_parts(graph: Network, out: Ints, into: Ints, between: Ints | None) 
     arcs, parts = graph.arcs(), _parts(graph)
     cables = [np.bincount(ends, arcs.capacity, arcs.n_vertices)[:graph.n_nodes] for ends in (arcs.source, arcs.target)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.maximum(*(np.nan_to_num(held / some, posinf=0.0) for held, some in zip((out, into), cables)))
+        times = np.maximum(*(np.nan_to_num(held / width, posinf=0.0) for held, width in zip((out, into), cables)))
     runs = [np.array([int(times.argmax())])]
     if between is not None:
         capacity = _matrix(parts.inner)
@@ -231,17 +231,17 @@ def _depth_first(arcs: Arcs) -> Ints:
     joined: list[dict[int, None]] = [{} for _ in range(arcs.n_vertices)]
     for a, b in zip(arcs.source.tolist(), arcs.target.tolist()):
         joined[a][b] = joined[b][a] = None
-    found: dict[int, None] = {}
+    order: dict[int, None] = {}
     for start in range(arcs.n_vertices):
         stack = [iter((start,))]
         while stack:
-            vertex = next((v for v in stack[-1] if v not in found), None)
+            vertex = next((v for v in stack[-1] if v not in order), None)
             if vertex is None:
                 stack.pop()
             else:
-                found[vertex] = None
+                order[vertex] = None
                 stack.append(iter(joined[vertex]))
-    return np.array(list(found))
+    return np.array(list(order))
 
 
 def _vibrations(capacity: Floats, last: int) -> Floats:
@@ -355,13 +355,13 @@ def program_bound(site: Site, traffic: Traffic) -> float:
 def _phase_bound(site: Site, arcs: Arcs, phase: Phase, cuts: list[tuple[int, float]], near: Any) -> float:
     out = [_kept_inside(matrix, site, near) for matrix in (phase.bytes, phase.bytes.T.tocsr())]
     nodes = site.allocation.nodes
-    found = [0.0]
+    bounds = [0.0]
     for (leaving, _), ends in zip(out, (arcs.source, arcs.target)):
         width = np.bincount(ends, arcs.capacity, arcs.n_vertices)[nodes]
         if width.min() > 0:
-            found += [float(leaving.max()) / width.max(), float(leaving.sum()) / width.sum()]
+            bounds += [float(leaving.max()) / width.max(), float(leaving.sum()) / width.sum()]
     if near is not None and len(arcs.capacity):
-        found.append(max(hop_bytes for _, hop_bytes in out) / arcs.capacity.sum())
+        bounds.append(max(hop_bytes for _, hop_bytes in out) / arcs.capacity.sum())
     n = phase.n_ranks
     if cuts and n == site.n_slots and n <= MOST_RANKS:
         matrix = phase.bytes.toarray().astype(float)
@@ -369,8 +369,8 @@ def _phase_bound(site: Site, arcs: Arcs, phase: Phase, cuts: list[tuple[int, flo
         laplacian = np.diag(matrix.sum(axis=1)) - matrix
         least = np.linalg.eigvalsh(laplacian)[1] if n > 1 else 0.0
         least = max(0.0, least - ROUNDING * matrix.sum(axis=1).max())
-        found += [least * k * (n - k) / n / width for k, width in cuts]
-    best = max(found)
+        bounds += [least * k * (n - k) / n / width for k, width in cuts]
+    best = max(bounds)
     return best if best == int(best) else best * (1 - ROUNDING)
 
 
@@ -410,10 +410,10 @@ def _cuts(site: Site, arcs: Arcs) -> list[tuple[int, float]]:
     for level in network.levels:
         parts += [level.unit == number for number in range(min(len(level.names), MOST_NODES))]
     parts.append(np.arange(arcs.n_vertices) == site.allocation.nodes[0])
-    found = []
+    cuts = []
     for part in parts:
         width = float(arcs.capacity[part[arcs.source] != part[arcs.target]].sum())
         slots = int((part[:network.n_nodes] & usable).sum()) * T
         if width > 0 and 0 < slots < site.n_slots:
-            found.append((slots, width))
-    return sorted(set(found))
+            cuts.append((slots, width))
+    return sorted(set(cuts))

@@ -23,6 +23,7 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "folded-torus": "torus:FOLDED",
     "graph": "graph:KIND",
     "torus-graph": "graph:TORUS",
+    "twisted-torus-graph": "twisted_graph:KIND",
     "fat-tree": "fat_tree:KIND",
     "dragonfly": "dragonfly:KIND",
     "dragonfly-plus": "dragonfly:PLUS",
@@ -30,7 +31,8 @@ _PLACES = {  # file:name; a text without the name of a kind is a torus
     "hypercube": "torus:CUBE",
 }
 KINDS = LateTable[Kind](__name__, _PLACES)
-RECOGNISED = "fat-tree", "hyperx", "dragonfly", "dragonfly-plus", "torus-graph"  # in this order: a HyperX may be a dragonfly
+#: in this order: a HyperX may be a dragonfly, and a torus has twists of 0
+RECOGNISED = "fat-tree", "hyperx", "dragonfly", "dragonfly-plus", "torus-graph", "twisted-torus-graph"
 DEFAULT_ROUTING = "dimension-order"
 LINEAR_PROGRAMS = "optimal-minimal", "ideal-adaptive"  # rules that solve one; no other rule has a smaller load
 
@@ -103,16 +105,17 @@ def judged_routings(network: Network) -> tuple[str, ...]:
     """Return the routings under which the placements of a search are judged, the default first.
 
     A file says nothing of the routings of a kind, so a recognised file is judged by its default, and by those other routings
-    of any graph that the kind has as well.
+    of any graph that the kind has as well. No rule that solves a linear program is the worst in sequence.
 
     >>> judged_routings(network_named("fat-tree:leaves=4,hosts=4,up=2"))
     ('shortest-path', 'static')
     """
     kind = kind_of(network)
-    if not network.recognised:
-        return kind.bracket or kind.routings
-    own, usual = KINDS[kind.name].routings, KINDS["graph"].routings
-    return tuple(name for name in usual if name == usual[0] or name in own)
+    names = kind.bracket or kind.routings
+    if network.recognised:
+        own, usual = KINDS[kind.name].routings, KINDS["graph"].routings
+        names = tuple(name for name in usual if name == usual[0] or name in own)
+    return tuple(name for name in names if name not in LINEAR_PROGRAMS)
 
 
 def recognised(graph: GraphNetwork, bandwidth: Rates | None = None,

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pencilmap.model.base.arrays import Floats, Ints
+from pencilmap.model.base.arrays import Bools, Floats, Ints
 from pencilmap.model.kinds.reading import Rates
 from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import Arcs, Network
@@ -244,3 +244,63 @@ def parts(n: int, ends: Ints) -> Ints:
                     waiting.append(other)
         number += 1
     return np.array(part)
+
+
+MOST_TRIES = 256  # vertices of one graph that are taken for one of the other
+
+
+def alike(n: int, cables: Ints, others: Ints, sort: Ints | Bools) -> Ints | None:
+    """Return the vertex of a graph that each vertex of another graph is, or None if none are found.
+
+    Vertices keep the same colour as long as their neighbours have the same colours. If several vertices have one colour,
+    one of them gets a colour of its own, in each graph, and a wrong choice is taken back.
+    Source: B. D. McKay, A. Piperno, "Practical graph isomorphism, II", J. Symb. Comput. 60 (2014).
+
+    Parameters
+    ----------
+    n : int
+        Vertices of each graph.
+    cables, others : int array, shape (E, 3)
+        Both ends and the class of each cable of both graphs.
+    sort : array, shape (n,)
+        Sort of each vertex, in both graphs.
+
+    Examples
+    --------
+    >>> ring, other = np.array([[0, 1, 0], [1, 2, 0], [2, 3, 1]]), np.array([[3, 2, 0], [2, 0, 0], [0, 1, 1]])
+    >>> alike(4, ring, other, np.zeros(4, dtype=int)).tolist()
+    [2, 3, 1, 0]
+    """
+    if len(cables) != len(others):
+        return None
+    both = np.concatenate([cables, others + np.array([n, n, 0])])
+    source, target, kind = np.concatenate([both, both[:, [1, 0, 2]]]).T
+    weight = np.random.default_rng(1).integers(1, 1 << 30, size=(2 * n + MOST_TRIES + 1, int(kind.max(initial=0)) + 1))
+    left = [MOST_TRIES]
+
+    def refined(color: Ints) -> Ints:
+        while True:
+            near = np.bincount(source, weight[color[target], kind], 2 * n)  # whole numbers, so their sums are exact
+            finer = np.unique(np.stack([color, near]), axis=1, return_inverse=True)[1].ravel()
+            if finer.max() == color.max():
+                return finer
+            color = finer
+
+    def matched(color: Ints) -> Ints | None:
+        color = refined(color)
+        sizes = np.bincount(color[:n], minlength=int(color.max()) + 1)
+        if (np.bincount(color[n:], minlength=len(sizes)) != sizes).any():
+            return None
+        if (sizes == 1).all():
+            return np.argsort(color[:n])[color[n:]]
+        cell = np.flatnonzero(sizes > 1)[0]
+        first = np.flatnonzero(color[:n] == cell)[0]
+        for other in np.flatnonzero(color[n:] == cell).tolist():
+            left[0] -= 1
+            chosen = color.copy()
+            chosen[[first, n + other]] = len(sizes)
+            if left[0] < 0 or (match := matched(chosen)) is not None:
+                return None if left[0] < 0 else match
+        return None
+
+    return matched(np.tile(np.unique(sort, return_inverse=True)[1], 2))

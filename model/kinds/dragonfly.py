@@ -27,7 +27,7 @@ import numpy as np
 from pencilmap.model.base.arrays import Bools, Ints
 from pencilmap.model.base.errors import NetworkError
 from pencilmap.model.base.units import counted
-from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, parts
+from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind, alike, parts
 from pencilmap.model.kinds.dragonfly_network import (
     GLOBAL,
     IDEAL_ADAPTIVE,
@@ -37,6 +37,7 @@ from pencilmap.model.kinds.dragonfly_network import (
     Dragonfly,
     DragonflyPlus,
     dragonfly,
+    local_ends,
 )
 from pencilmap.model.kinds.levels import ROUTINGS, LevelKind
 from pencilmap.model.kinds.reading import HOST_NUMBERS, Hosts, Rates, check_size, hosts_of, numbers, whole
@@ -183,20 +184,38 @@ def _built(cabling: Cabling, links: Ints, group: Ints, spine: Bools) -> Dragonfl
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     ends = number[cabling.switches]
-    inside = size * (size - 1) // 2 if not spines else spines * (size - spines)
-    if groups < 2 or local.sum() != groups * inside or (cabling.cables[cabling.between[local]] != 1).any():
+    inside = local_ends(groups, size, spines)
+    if groups < 2 or local.sum() != len(inside) or (cabling.cables[cabling.between[local]] != 1).any():
         raise NotThisKind
     over = np.repeat(np.sort(ends[~local], axis=1), cabling.cables[across], axis=0)
     pair = over // size
     between = np.bincount(pair[:, 0] * groups + pair[:, 1], minlength=groups**2).reshape(groups, groups)
     if cabling.of_all(between[np.triu_indices(groups, 1)]) < 1:
         raise NotThisKind
+    for dealt in _dealings(groups, size, spines, len(over)):
+        if len(dealt) == len(over) and (same := alike(
+                len(order), _classed(inside, over), _classed(inside, dealt), spine[order])) is not None:
+            over, order, number = dealt, order[same], np.argsort(same)[number]
+            break
     classes = [np.flatnonzero(cabling.hosts_at), cabling.between[local], across]
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
     rates: Any = cabling.rates(classes)
     found = dragonfly(cabling.name, hosts, groups, size, over, spines, rates, cabling.switch_names(order))
     cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
     return found
+
+
+def _dealings(groups: int, size: int, spines: int, cables: int) -> Iterator[Ints]:
+    """Yield the global cables of the texts with these numbers, whose groups and switches are in an order of their own."""
+    pairs, leaves = groups * (groups - 1) // 2, size - spines
+    if not spines and cables == pairs and (groups - 1) % size == 0:
+        yield _consecutive(size, (groups - 1) // size)
+    yield _in_turn(groups, size, spines or size, cables // pairs) + (leaves if spines else 0)
+
+
+def _classed(*classes: Ints) -> Ints:
+    """Return the ends and the class of the cables of several classes: int array, shape (E, 3)."""
+    return np.concatenate([np.pad(ends, ((0, 0), (0, 1)), constant_values=i) for i, ends in enumerate(classes)])
 
 
 def _groupings(cabling: Cabling) -> Iterator[Ints]:

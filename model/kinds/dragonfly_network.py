@@ -45,7 +45,7 @@ class Dragonfly(SwitchedNetwork):
     @cached_property
     def local_ends(self) -> Ints:
         """The switches at the ends of each local cable, as in the class of links: int array, shape (cables, 2)."""
-        return _local_ends(self.groups, self.per_group, self.spines)
+        return local_ends(self.groups, self.per_group, self.spines)
 
     @cached_property
     def local_hops(self) -> Ints:
@@ -117,7 +117,7 @@ def dragonfly(name: str, hosts: Hosts, groups: int, per_group: int, global_ends:
         raise NetworkError(f"network {name}: groups {a} and {b} have no cable between them; routes of a dragonfly use at "
                            "most one global cable")
     wiring = Wiring.of(hosts)
-    wiring.add(LOCAL, *_local_ends(groups, per_group, spines).T)
+    wiring.add(LOCAL, *local_ends(groups, per_group, spines).T)
     wiring.add(GLOBAL, *ends.T)
     switch = np.arange(groups * per_group)
     names = switches or tuple(_name(s, per_group, spines) for s in switch.tolist())
@@ -131,7 +131,8 @@ def dragonfly(name: str, hosts: Hosts, groups: int, per_group: int, global_ends:
                 global_ends=ends)
 
 
-def _local_ends(groups: int, per_group: int, spines: int) -> Ints:
+def local_ends(groups: int, per_group: int, spines: int) -> Ints:
+    """Return the switches at the ends of each local cable: int array, shape (cables, 2)."""
     leaves = per_group - spines
     if spines:
         pairs = [(leaf, spine) for leaf in range(leaves) for spine in range(leaves, per_group)]

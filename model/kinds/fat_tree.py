@@ -407,7 +407,7 @@ def recognise(cabling: Cabling) -> FatTree:
     links = cabling.host_links
     level, place = _levels(cabling, links)
     lower, upper = _upwards(cabling, level)
-    units = _units_of(lower, upper, level, place)
+    units = _units_of(lower, upper, level, place, np.bincount(links.ravel(), minlength=len(level)))
     order = _in_order(lower, upper, level, place, units)
     counts = [np.bincount(unit[some]) for unit, some in zip(units, order)]
     if len(counts[-1]) > 1:
@@ -500,17 +500,23 @@ def _upwards(cabling: Cabling, level: Ints) -> tuple[Ints, Ints]:
     return np.where(level[a] < level[b], a, b), np.where(level[a] < level[b], b, a)
 
 
-def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints) -> list[Ints]:
-    """Return for each level the unit of each switch of the levels up to it, numbered from the hosts: list of int arrays."""
-    found = []
-    for i in range(int(level.max()) + 1):
+def _units_of(lower: Ints, upper: Ints, level: Ints, place: Ints, hosts: Ints) -> list[Ints]:
+    """Return for each level the unit of each switch of the levels up to it: list of int arrays.
+
+    As in a text, the units of a unit are numbered one after the other; those with most hosts first, whatever their names.
+    """
+    found: list[Ints] = []
+    for i in range(int(level.max()), -1, -1):
         inside, below = np.flatnonzero(level <= i), level[upper] <= i
-        part = parts(len(level), np.stack([lower[below], upper[below]], axis=1))
-        first = np.full(len(level), len(level))
+        part = np.full(len(level), -1)
+        part[inside] = np.unique(parts(len(level), np.stack([lower[below], upper[below]], axis=1))[inside],
+                                 return_inverse=True)[1]
+        n = int(part.max()) + 1
+        first, above = np.full(n, len(level)), np.zeros(n, dtype=np.int64)
         np.minimum.at(first, part[inside], place[inside])
-        unit = np.full(len(level), -1)
-        unit[inside] = np.unique(first[part[inside]], return_inverse=True)[1]
-        found.append(unit)
+        above[part[inside]] = found[0][inside] if found else 0
+        number = np.argsort(np.lexsort([first, -np.bincount(part[inside], hosts[inside], n), above]))
+        found.insert(0, np.where(part < 0, -1, number[part]))
     return found
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +27,11 @@ from pencilmap.model.kinds import torus
 from pencilmap.model.kinds.cabling import Cabling, Neighbours, NotThisKind
 from pencilmap.model.kinds.kind import Bound, Kind, Optima
 from pencilmap.model.kinds.reading import bandwidths
-from pencilmap.model.network.graph import GraphNetwork, TorusGraph
+from pencilmap.model.network.graph import GraphNetwork
 from pencilmap.model.network.network import link_weights
 from pencilmap.model.network.torus import MAX_DIMENSIONS, Torus
-from pencilmap.model.placement.allocation import Allocation, Mapping, Site
+from pencilmap.model.network.torus_graph import TorusGraph
+from pencilmap.model.placement.allocation import Site
 from pencilmap.model.placement.grid import ProcessGrid, Transform
 from pencilmap.model.routing.optimal_minimal import OPTIMAL_MINIMAL
 from pencilmap.model.routing.rule import RoutingRule, Rule
@@ -54,26 +55,7 @@ def of_torus(site: Site) -> Site:
     Bounds and costs of placements are the same there.
     """
     graph = site.network
-    return _moved(site, graph, graph.torus) if isinstance(graph, TorusGraph) else site
-
-
-def in_order(site: Site) -> Site:
-    """Return the same site on the same graph in the order of its torus."""
-    graph = cast(TorusGraph, site.network)
-    return _moved(site, graph, graph.in_order)
-
-
-def _moved(site: Site, graph: TorusGraph, network: Torus | TorusGraph) -> Site:
-    allocation = site.allocation
-    whole = allocation.order is None and (graph.node_of_host == np.arange(graph.n_nodes)).all()
-    hosts = None if allocation.hosts is None else graph.node_of_host[allocation.hosts]
-    return replace(site, network=network, allocation=Allocation(
-        network, None if whole else graph.node_of_host[allocation.nodes], hosts, allocation.listed))
-
-
-def on_graph(mapping: Mapping, graph: TorusGraph) -> Mapping:
-    """Return a mapping to the nodes of a torus, or to the graph in its order, as a mapping to the hosts of the graph."""
-    return replace(mapping, network=graph, node_of_rank=graph.host_of_node[mapping.node_of_rank])
+    return site.moved(graph.torus, graph.node_of_host) if isinstance(graph, TorusGraph) else site
 
 
 @dataclass(frozen=True)
@@ -89,29 +71,32 @@ class Carried(Rule):
         return LinkLoads(network, values, found.total_bytes, found.denominator)
 
 
+@dataclass(frozen=True, eq=False)
 class TorusGraphKind(Kind):
-    """Graphs with the bounds of their torus."""
+    """Graphs with the bounds of their torus, which is of the kind `of`."""
+
+    of: Kind = torus.KIND
 
     def cut_bound(self, network: TorusGraph, exchange: Exchange, ends: np.ndarray) -> tuple[Fraction, ...]:
         """Return the bound of planes."""
-        return _of_torus(network.torus, torus.KIND.cut_bound(network.torus, exchange, network.node_of_host[ends]))
+        return _of_torus(network.torus, self.of.cut_bound(network.torus, exchange, network.node_of_host[ends]))
 
     def machine_bound(self, network: TorusGraph) -> tuple[Fraction, ...]:
         """Return the bound of planes."""
-        return _of_torus(network.torus, torus.KIND.machine_bound(network.torus))
+        return _of_torus(network.torus, self.of.machine_bound(network.torus))
 
     def together(self, site: Site, grid: ProcessGrid, transform: Transform | None) -> Iterable[Bound]:
         """Return the bounds of the torus."""
-        return torus.KIND.together(of_torus(site), grid, transform)
+        return self.of.together(of_torus(site), grid, transform)
 
     def alone(self, site: Site, grid: ProcessGrid, size: int, ordered: bool, split: bool) -> Fraction:
         """Return the best floor on the torus."""
-        return torus.KIND.alone(of_torus(site), grid, size, ordered, split)
+        return self.of.alone(of_torus(site), grid, size, ordered, split)
 
     def in_turn(self, site: Site, grid: ProcessGrid, sizes: tuple[int, int], ordered: bool, split: bool,
                 brief: bool) -> Iterable[Bound]:
         """Return the bounds of the torus."""
-        return torus.KIND.in_turn(of_torus(site), grid, sizes, ordered, split, brief)
+        return self.of.in_turn(of_torus(site), grid, sizes, ordered, split, brief)
 
     def program_bound(self, site: Site, traffic: Traffic) -> float:
         """Return the bound of the torus."""
@@ -119,28 +104,29 @@ class TorusGraphKind(Kind):
 
     def optima(self, site: Site, grid: ProcessGrid) -> Optima | None:
         """Return the optima of small machines."""
-        return torus.KIND.optima(of_torus(site), grid)
+        return self.of.optima(of_torus(site), grid)
 
     def joint_factor(self, site: Site, grid: ProcessGrid) -> Fraction:
         """Return the factor of binding dimensions."""
-        return torus.KIND.joint_factor(of_torus(site), grid)
+        return self.of.joint_factor(of_torus(site), grid)
 
     def why_unreachable(self, site: Site, grid: ProcessGrid) -> str | None:
         """Return the reason of binding dimensions."""
-        return torus.KIND.why_unreachable(of_torus(site), grid)
+        return self.of.why_unreachable(of_torus(site), grid)
 
     def spectral(self, site: Site, sizes: tuple[int, int], routing_name: str, known: float) -> Bound | None:
         """Return the bound by weights on links, for the routings of the torus or for any routing."""
-        is_known = routing_name.partition(":")[0] in torus.KIND.routings
-        return torus.KIND.spectral(of_torus(site), sizes, routing_name if is_known else "", known)
+        is_known = routing_name.partition(":")[0] in self.of.routings
+        return self.of.spectral(of_torus(site), sizes, routing_name if is_known else "", known)
 
 
-def _of_torus(network: Torus, bound: Sequence[Fraction]) -> tuple[Fraction, ...]:
+def _of_torus(network: Any, bound: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Return the bound of the class whose links take longest, for all links in one class."""
     return (max(load * weight for load, weight in zip(bound, link_weights(network))),)
 
 
-def _carried(rule: RoutingRule) -> RoutingRule:
+def carried(rule: RoutingRule) -> RoutingRule:
+    """Return a rule of the torus as a rule of the graph."""
     return replace(rule, make=lambda argument: Carried(rule.make(argument)))
 
 MOST_FACTORS = 2 * MAX_DIMENSIONS
@@ -287,5 +273,5 @@ def _merged(cabling: Cabling, where: Ints, wraps: list[bool],
 
 TORUS = TorusGraphKind(
     "torus-graph", "", "a torus or mesh that was recognised in the cables of a file", "link", TorusGraph, KIND.parse,
-    (*KIND.rules, *(_carried(rule) for rule in torus.KIND.rules if rule.name not in KIND.routings)),
+    (*KIND.rules, *(carried(rule) for rule in torus.KIND.rules if rule.name not in KIND.routings)),
     recognise=recognise, described=described)

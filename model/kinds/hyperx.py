@@ -137,10 +137,10 @@ def recognise(cabling: Cabling) -> HyperX:
     cables = [int(cabling.of_all(cabling.cables[pairs])) for pairs in classes]
     order = np.argsort(number)
     hosts = Hosts(cabling.hosts, links.shape[1], "even", number[links].ravel())
-    found = hyperx(cabling.name, hosts, tuple(extents), cables, cabling.switch_names(order),
+    network = hyperx(cabling.name, hosts, tuple(extents), cables, cabling.switch_names(order),
                    cabling.rates([np.flatnonzero(cabling.hosts_at), *classes]))
-    cabling.check(found, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
-    return found
+    cabling.check(network, np.concatenate([np.arange(cabling.n_hosts), order + cabling.n_hosts]))
+    return network
 
 
 def described(network: HyperX) -> str:
@@ -152,19 +152,19 @@ def described(network: HyperX) -> str:
     """
     hosts = np.bincount(network.levels[0].unit[:network.n_nodes], minlength=network.n_switches)
     low, high = int(hosts.min()), int(hosts.max())
-    some = counted(high, "host") if low == high else f"{low} to {counted(high, 'host')}"
-    return f"HyperX {'x'.join(map(str, network.extents))}, {some} on each switch"
+    chosen = counted(high, "host") if low == high else f"{low} to {counted(high, 'host')}"
+    return f"HyperX {'x'.join(map(str, network.extents))}, {chosen} on each switch"
 
 
 def _lines_of_first(near: Neighbours) -> list[Ints]:
     """Return the other switches on each line of switch 0."""
-    left, found = set(near.of(0).tolist()), []
+    left, lines = set(near.of(0).tolist()), []
     while left:
         first = min(left)
         line = {first} | (left & set(near.of(first).tolist()))
-        found.append(np.array(sorted(line)))
+        lines.append(np.array(sorted(line)))
         left -= line
-    return found
+    return lines
 
 
 def _coordinates(near: Neighbours, lines: list[Ints]) -> Ints:

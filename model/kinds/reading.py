@@ -64,10 +64,10 @@ def _pair(part: str, classes: Sequence[str]) -> tuple[str, str]:
 
 
 def _rate(rate: str | float) -> float:
-    found = parse(rate, "byte/s") if isinstance(rate, str) else float(rate)
-    if not 0 < found < float("inf"):
+    bandwidth = parse(rate, "byte/s") if isinstance(rate, str) else float(rate)
+    if not 0 < bandwidth < float("inf"):
         raise NetworkError(f"bandwidth {rate!r}: a cable needs more than 0 bytes per second")
-    return found
+    return bandwidth
 
 
 def numbers(kind: str, text: str, known: Mapping[str, str], usage: str) -> dict[str, Any]:
@@ -92,17 +92,17 @@ def numbers(kind: str, text: str, known: Mapping[str, str], usage: str) -> dict[
     >>> numbers("fat-tree", "leaves=32,use=task", {"leaves": "", "use": ""}, "")
     {'leaves': 32, 'use': 'task'}
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for part in filter(None, text[:1000].split(",")):
         name, _, value = (word.strip() for word in part.partition("="))
         if name not in known:
             raise NetworkError(f"network {kind}: {name[:40]!r} is unknown{near(name, known)}; write {usage}, with any of "
                                f"{', '.join(known)}")
-        if name in found or not value:
-            problem = "is given twice" if name in found else "has no value"
+        if name in result or not value:
+            problem = "is given twice" if name in result else "has no value"
             raise NetworkError(f"network {kind}: {name} {problem}; write {usage}")
-        found[name] = int(value) if value.isascii() and value.isdecimal() and len(value) < 8 else value
-    return found
+        result[name] = int(value) if value.isascii() and value.isdecimal() and len(value) < 8 else value
+    return result
 
 
 MOST = 1 << 16  # of any number of a text form

@@ -58,8 +58,8 @@ def plane_traffic(n: int, exchange: Exchange, position: Ints) -> Ints:
     cell = position + np.arange(groups)[:, None] * n
 
     def by_plane(weight: Ints) -> Ints:
-        found = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
-        return found.astype(np.int64).reshape(groups, n)
+        bytes_ = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
+        return bytes_.astype(np.int64).reshape(groups, n)
 
     sent, received = by_plane(exchange.send_weight) * exchange.group_weight[:, None], by_plane(exchange.receive_weight)
     if exchange.total_bytes < _EXACT:  # floats multiply much faster, without rounding here
@@ -364,8 +364,8 @@ def least_factor(torus: Torus, R: int, C: int) -> Fraction:
     share = Fraction(n // 2, n)
     least = abs(share * (1 - share) - Fraction(1, n)) / 2     # rows nearly whole across one cut, columns across the next
     for rows in range(len(binding) + 1):                      # dimensions along which rows nearly stay on one coordinate
-        least = min(least, max((1 - Fraction(groups, n**some)) / (n * some) if some else Fraction(0)
-                               for groups, some in ((C, rows), (R, len(binding) - rows))))
+        least = min(least, max((1 - Fraction(groups, n**terms)) / (n * terms) if terms else Fraction(0)
+                               for groups, terms in ((C, rows), (R, len(binding) - rows))))
     if least <= 0:
         return Fraction(1)
     return (least + least_other(least, share)) / (share * (1 - share))

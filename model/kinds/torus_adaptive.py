@@ -79,7 +79,7 @@ class MinimalAdaptive(Rule):
             return None
         torus = product.torus
         hops = sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions))
-        axes = [[_axis(p, some, torus.is_ring(i), hops) for some in letters] for i, p in enumerate(product.dimensions)]
+        axes = [[_axis(p, letter, torus.is_ring(i), hops) for letter in letters] for i, p in enumerate(product.dimensions)]
         weights = _quadrature(hops)[1]
         classes = []
         for i, cables in enumerate(torus.cables):
@@ -202,8 +202,8 @@ def _bytes_by_difference(torus: Torus, exchange: Exchange, node_of_rank: Ints) -
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
     number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1
     for i, b in enumerate(base):
-        here, there = (end // torus.strides[i] % torus.shape[i] for end in (traffic.row, traffic.col))
-        number += (there - here) % b * stride
+        source, target = (end // torus.strides[i] % torus.shape[i] for end in (traffic.row, traffic.col))
+        number += (target - source) % b * stride
         stride *= b
     occurring, place = np.unique(number, return_inverse=True)
     if 8 * torus.n_nodes * occurring.size > _MOST_BYTES:
@@ -248,8 +248,8 @@ def _joint(axes: "list[list[_Axis]]", i: int, weights: Floats) -> Floats:
     lines = np.ones((1, len(axes[0]), weights.size))
     for j, axis in enumerate(axes):
         if j != i:
-            here = _different(np.stack([exchange.positions / exchange.pairs for exchange in axis], axis=1))
-            lines = (lines[:, None] * here[None]).reshape(-1, *lines.shape[1:])
+            rows = _different(np.stack([exchange.positions / exchange.pairs for exchange in axis], axis=1))
+            lines = (lines[:, None] * rows[None]).reshape(-1, *lines.shape[1:])
     links = _different(np.stack([exchange.crossings * weights * 4 / exchange.pairs for exchange in axes[i]], axis=1))
     return np.einsum("aew,bew->abe", links, lines).reshape(-1, len(axes[0]))
 
@@ -310,8 +310,8 @@ def _legs(pattern: Pattern | RingMap, letters: str, ring: bool) -> Floats:
     upwards = (np.sign(down - up if ring else up) + 1) / 2
     legs = np.zeros((2, n, _longest(n, ring) + 1))
     for direction, hops, part in ((0, up, upwards), (1, down, 1 - upwards)):
-        taken = part > 0
-        np.add.at(legs[direction], (source[taken], hops[taken]), part[taken])
+        used = part > 0
+        np.add.at(legs[direction], (source[used], hops[used]), part[used])
     return legs
 
 

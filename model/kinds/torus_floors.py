@@ -38,12 +38,12 @@ def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
     if len(set(torus.bandwidth or (1.0,))) > 1 or max(torus.cables) > 1:
         return None
     small = reduced_torus(torus)
-    found = _table_of_optima().get((str(small), tasks_per_node, min(R, C), max(R, C)))
-    if found is None:
+    stored = _table_of_optima().get((str(small), tasks_per_node, min(R, C), max(R, C)))
+    if stored is None:
         return None
     node = _nodes(torus, small)
-    return Optima(found.sequence, found.joint, *(
-        _placed(rows, node, R > C) for rows in (found.rows_sequence, found.rows_joint)))
+    return Optima(stored.sequence, stored.joint, *(
+        _placed(rows, node, R > C) for rows in (stored.rows_sequence, stored.rows_joint)))
 
 
 @lru_cache
@@ -69,18 +69,18 @@ def _nodes(torus: Torus, small: Torus) -> Ints:
 
 
 def _placed(rows: Sequence[Sequence[int]], node: Ints, turned: bool) -> tuple[tuple[int, ...], ...]:
-    placed = tuple(tuple(int(node[at]) for at in row) for row in rows)
-    return tuple(zip(*placed)) if turned else placed
+    nodes = tuple(tuple(int(node[at]) for at in row) for row in rows)
+    return tuple(zip(*nodes)) if turned else nodes
 
 
 @lru_cache(maxsize=1)
 def _table_of_optima() -> dict[tuple[str, int, int, int], Optima]:
-    found = {}
+    table = {}
     for line in own_table("optima.csv"):
         R, C = map(int, line["grid"].split("x"))
-        found[line["torus"], int(line["tasks_per_node"]), R, C] = Optima(
+        table[line["torus"], int(line["tasks_per_node"]), R, C] = Optima(
             Fraction(line["sequence"]), Fraction(line["joint"]), _rows(line["placement"]), _rows(line["placement_joint"]))
-    return found
+    return table
 
 
 def _rows(text: str) -> tuple[tuple[int, ...], ...]:
@@ -149,13 +149,13 @@ def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, orde
     >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
     Fraction(2, 1)
     """
-    torus, found = as_torus(site.network), max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
+    torus, floor = as_torus(site.network), max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
     if not ordered or size <= site.tasks_per_node or torus.n_nodes == 1:
-        return found
+        return floor
     if split and site.tasks_per_node == 1 and n_tasks == torus.n_nodes and len(set(capacity)) == 1:
-        found = max(found, proved_floor(torus, size) / capacity[0])
+        floor = max(floor, proved_floor(torus, size) / capacity[0])
     return spread_floor(_dimensions(torus, capacity), size, site.tasks_per_node, Fraction(torus.n_nodes, n_tasks), split,
-                        found)
+                        floor)
 
 
 def _floors(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool) -> Iterator[Fraction]:
@@ -207,12 +207,12 @@ def _room(torus: Torus, capacity: list[Fraction], size: int, n_tasks: int, T: in
     for i, n in enumerate(torus.shape):
         if n == 1:
             continue
-        here = length * capacity[i]
-        least = 1 - here * n_tasks / (2 * torus.n_nodes)               # of a group, on one coordinate
+        slots = length * capacity[i]
+        least = 1 - slots * n_tasks / (2 * torus.n_nodes)               # of a group, on one coordinate
         if least > 0 and (not torus.is_ring(i) or least > Fraction(1, 2)):
             continue
-        two = _cost(n, max(least, Fraction(0))) / here
-        one = _cost(n, max(least, 1 - Fraction((n + 1) // 2 * T, size))) / here if size <= T * n else None
+        two = _cost(n, max(least, Fraction(0))) / slots
+        one = _cost(n, max(least, 1 - Fraction((n + 1) // 2 * T, size))) / slots if size <= T * n else None
         room += _most_groups(one, two)
     return room
 
@@ -270,12 +270,12 @@ def _nearest_of_all(torus: Torus, size: int, T: int) -> int:
     """Return the hops to the nearest `size` slots, from a node with the most nodes nearby."""
     at = np.ones(1, dtype=object)                            # nodes at each distance
     for n in torus.shape:
-        here = np.bincount(np.abs(np.arange(n) - n // 2)).astype(object)
-        at = np.convolve(at, here)
+        at_distance = np.bincount(np.abs(np.arange(n) - n // 2)).astype(object)
+        at = np.convolve(at, at_distance)
     hops, left = 0, size
     for distance, nodes in enumerate(at):
-        taken = min(left, int(nodes) * T)
-        hops, left = hops + taken * distance, left - taken
+        used = min(left, int(nodes) * T)
+        hops, left = hops + used * distance, left - used
     return hops
 
 

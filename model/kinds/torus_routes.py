@@ -71,9 +71,9 @@ def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, r
         return 0.0
     left = exchange.group_weight[apart].astype(float) * exchange.unit_bytes + envelope_bytes
     takes, now, smallest = _seconds_a_byte(ends[apart], exchange, torus, rule), 0.0, 1e-9 * left.max()
-    given = takes.T.tocsr()
+    of_message = takes.T.tocsr()
     while (going := left > smallest).any():
-        rates = _fair_rates(takes, given, going)
+        rates = _fair_rates(takes, of_message, going)
         step = float((left[going] / rates[going]).min())
         now, left = now + step, left - rates * step
     return now
@@ -96,19 +96,19 @@ def _seconds_a_byte(ends: Ints, exchange: Exchange, torus: Torus, rule: "Dimensi
     return csr_array((of_link / rates[:, None, None, None]).transpose(2, 0, 1, 3).reshape(n, -1))
 
 
-def _fair_rates(takes: Any, given: Any, free: Bools) -> Floats:
+def _fair_rates(takes: Any, of_message: Any, free: Bools) -> Floats:
     """Return bytes per second of the moving messages, from the seconds per byte that each message takes of every link.
 
     `given` is the transpose of `takes`.
     """
     rates, free, room = np.zeros(takes.shape[0]), free.copy(), np.ones(takes.shape[1])
     while free.any():
-        used = given @ free
+        used = of_message @ free
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(used > 0, room / used, np.inf)
         fixed = free & (takes @ (share <= share.min() * (1 + 1e-12)) > 0)
         rates[fixed] = share.min()
-        room = np.maximum(room - share.min() * (given @ fixed), 0.0)
+        room = np.maximum(room - share.min() * (of_message @ fixed), 0.0)
         free &= ~fixed
     return rates
 
@@ -177,10 +177,10 @@ class DimensionOrder(Rule):
         No line has more than the line of digits 0.
         """
         torus, order = product.torus, self.dimensions(product.torus)
-        units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
+        units = [Fraction(2 * torus.n_nodes, block.total_bytes) for block in blocks]
         classes = []
         for i, cables in enumerate(torus.cables):
-            lines = [product_blocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
+            lines = [product_blocks(product, block).line(i, order, self.tie).reshape(-1) for block in blocks]
             classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
@@ -330,7 +330,7 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
 def _loads_of_dimension(torus: Torus, exchange: Exchange, coordinates: Ints, i: int, order: Sequence[int], tie: str) -> Ints:
     """Return halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
     n = torus.shape[i]
-    before, after = (sorted(order[some]) for some in (slice(order.index(i)), slice(order.index(i) + 1, None)))
+    before, after = (sorted(order[part]) for part in (slice(order.index(i)), slice(order.index(i) + 1, None)))
     even, groups = exchange.is_even, len(coordinates)
     dense = groups * torus.n_nodes * n <= _DENSE and exchange.total_bytes < 1 << 53  # floats are exact then
     sources = _bytes_by_place(torus, coordinates, [i, *after], None if even else exchange.send_weight[None, :]
@@ -382,5 +382,5 @@ def _by_node(torus: Torus, loads: Ints, i: int, before: list[int], after: list[i
     """Return loads by (line after, line before, direction, position) as loads by (direction, node)."""
     axes = [*after[::-1], *before[::-1], -1, i]
     extents = [2 if j < 0 else torus.shape[j] for j in axes]
-    wanted = [-1, *range(torus.n_dimensions)[::-1]]
-    return loads.reshape(extents).transpose([axes.index(j) for j in wanted]).reshape(2, torus.n_nodes)
+    order_ = [-1, *range(torus.n_dimensions)[::-1]]
+    return loads.reshape(extents).transpose([axes.index(j) for j in order_]).reshape(2, torus.n_nodes)

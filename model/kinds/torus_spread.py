@@ -84,9 +84,9 @@ class _Kinds:
         one line.
         """
         ends, source = np.full((2, len(self.shapes)), np.inf)
-        some = self.end <= length
-        np.minimum.at(ends, self.shape[some], self.hops[some])
-        np.minimum.at(source, self.shape[some], self.source[some])
+        kinds = self.end <= length
+        np.minimum.at(ends, self.shape[kinds], self.hops[kinds])
+        np.minimum.at(source, self.shape[kinds], self.source[kinds])
         most = np.floor(self.links * length / 4 / source + TOLERANCE).astype(np.int64)
         return ends, most, float(self.hops[self.alone <= length].min(initial=np.inf))
 
@@ -142,7 +142,7 @@ class _Program:
                  split: bool) -> None:
         self.relative = relative
         self.classes = sorted(set(dimensions))
-        self.count = [dimensions.count(each) for each in self.classes]
+        self.count = [dimensions.count(class_) for class_ in self.classes]
         self.kinds = [_kinds(n, ring, size, T, split) for n, ring, *_ in self.classes]
         self.capacity = [float(capacity) for _, _, capacity, _ in self.classes]
         self.room = np.array([count * float(room) for count, (*_, room) in zip(self.count, self.classes)])
@@ -153,15 +153,15 @@ class _Program:
         """Return whether no placement has a length of at most `length`."""
         ends, alone, needs = self._limits(length)
         room = self.room * length * (1 + TOLERANCE) + TOLERANCE
-        prices, found = 1 / (len(room) * room), []
+        prices, excluded_ = 1 / (len(room) * room), []
         for _ in range(MOST_PRICES):
             hops = self._cheapest(ends, alone, needs, prices)
             if hops is None or prices @ hops > prices @ room * (1 + TOLERANCE):
                 return True
-            found.append(hops / room)
+            excluded_.append(hops / room)
             if len(room) == 1:
                 return False
-            new = _prices(np.array(found))
+            new = _prices(np.array(excluded_))
             if new is None:
                 return False
             prices = np.maximum(new, LEAST) / room
@@ -171,10 +171,10 @@ class _Program:
         """Return the least hops of each shape that an end may have, of a group on one line, and the needs between ends."""
         ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
                                    for kinds, capacity in zip(self.kinds, self.capacity)))
-        able = [np.flatnonzero(np.isfinite(each)) for each in ends]
+        able = [np.flatnonzero(np.isfinite(end)) for end in ends]
         needs = {(k, m): between.needs(lines[k], lines[m], able[k], able[m]) for (k, m), between in self.between.items()
                  if len(able[k]) and len(able[m])}
-        return [each[some] for each, some in zip(ends, able)], alone, needs
+        return [end[finite] for end, finite in zip(ends, able)], alone, needs
 
     def _cheapest(self, ends: list[Floats], alone: tuple[float, ...], needs: dict[tuple[int, int], Ints],
                   prices: Floats) -> Floats | None:
@@ -209,13 +209,13 @@ def _unit(k: int, like: Floats) -> Floats:
     return np.where(np.arange(len(like)) == k, 1.0, 0.0)
 
 
-def _prices(found: Floats) -> Floats | None:
+def _prices(costs: Floats) -> Floats | None:
     """Return the prices that maximise the least cost of the groups found so far, or None if these groups find room."""
-    answer = _game(found)
-    return None if answer is None or (found @ answer).min() <= 1 else answer
+    answer = _game(costs)
+    return None if answer is None or (costs @ answer).min() <= 1 else answer
 
 
-def _game(found: Floats) -> Floats | None:
+def _game(costs: Floats) -> Floats | None:
     """Return the shares of the columns, of sum 1, for which the least sum of a row is largest; all entries are positive.
 
     This is the linear program ``max sum(y), found.T @ y <= 1, y >= 0``, whose dual solution is proportional to the shares
@@ -224,9 +224,9 @@ def _game(found: Floats) -> Floats | None:
     >>> _game(np.array([[2.0, 1.0], [1.0, 3.0]])).round(4).tolist()
     [0.6667, 0.3333]
     """
-    groups, classes = found.shape
+    groups, classes = costs.shape
     table = np.zeros((classes + 1, groups + classes + 1))
-    table[:classes, :groups], table[:classes, groups:-1], table[:classes, -1] = found.T, np.eye(classes), 1
+    table[:classes, :groups], table[:classes, groups:-1], table[:classes, -1] = costs.T, np.eye(classes), 1
     table[-1, :groups] = -1
     basis = np.arange(groups, groups + classes)
     for _ in range(MOST_PIVOTS):
@@ -271,10 +271,10 @@ class _Table:
             return np.zeros(classes)
         k, bins, cost, hops = self.last
         rest = np.maximum(bin - bins, 0)
-        taken = (self.before.cost[rest] + cost).argmin()
-        found: Floats = self.before.hops(rest[taken], classes)
-        found[k] += hops[taken]
-        return found
+        best = (self.before.cost[rest] + cost).argmin()
+        hops_: Floats = self.before.hops(rest[best], classes)
+        hops_[k] += hops[best]
+        return hops_
 
 
 @lru_cache(maxsize=64)
@@ -282,7 +282,7 @@ def _kinds(n: int, ring: bool, size: int, T: int, split: bool) -> _Kinds:
     """Return all distributions of `size` tasks over a dimension of n nodes."""
     tasks, apart = _distributions(n, size, ring), np.abs(np.arange(n)[:, None] - np.arange(n))
     apart = np.minimum(apart, n - apart).astype(float) if ring else apart.astype(float)
-    parts = [_limits(some, apart, n, ring, size, T, split) for some in np.split(tasks, range(ROWS, len(tasks), ROWS))]
+    parts = [_limits(rows, apart, n, ring, size, T, split) for rows in np.split(tasks, range(ROWS, len(tasks), ROWS))]
     hops, end, alone, source = (np.concatenate(part) for part in zip(*parts))
     shapes, shape = _unique(np.sort(tasks, axis=1)[:, ::-1].astype(np.int64), size + 1)
     stairs = np.full(BINS + 1, np.inf)
@@ -329,43 +329,43 @@ class _Between:
     The first and last coordinates, and the lines, limit the tasks on k places of the other dimensions.
     """
 
-    def __init__(self, some: Ints, others: Ints, size: int, T: int) -> None:
+    def __init__(self, rows: Ints, others: Ints, size: int, T: int) -> None:
         self.size, most = size, -(-size // T)
-        self.whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
+        self.whole = log(size / T) - _entropy(rows / size)[:, None] - _entropy(others / size)
         self.known: dict[tuple[bytes, ...], Ints] = {}  # results: many lengths allow the same
-        self.counts = len(some) * len(others) * most <= MOST_PAIRS
+        self.counts = len(rows) * len(others) * most <= MOST_PAIRS
         if not self.counts:
             return
-        n = max(some.shape[1], others.shape[1])
+        n = max(rows.shape[1], others.shape[1])
         kind = np.int16 if n * n * max(size, T) * most + 2 * size < 1 << 15 else np.int64  # of the sums below
-        self.outside = [(size - np.cumsum(each, axis=1)).astype(kind) for each in (some, others)]
+        self.outside = [(size - np.cumsum(sizes, axis=1)).astype(kind) for sizes in (rows, others)]
         self.places: NDArray[Any] = np.arange(1, most + 1, dtype=kind)
-        self.within = np.full((len(some), len(others), most), size, kind)  # tasks on the fullest 1, 2, ... places: at most
+        self.within = np.full((len(rows), len(others), most), size, kind)  # tasks on the fullest 1, 2, ... places: at most
         share = np.arange(size + 1) / size
         self.part = share * np.log(np.where(share > 0, share, 1.0))        # of the entropy
         for a, first in enumerate(self.outside[0].T, 1):
             for b, last in enumerate(self.outside[1].T, 1):
                 np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
 
-    def needs(self, firsts: Ints, lasts: Ints, some: Ints, others: Ints) -> Ints:
+    def needs(self, firsts: Ints, lasts: Ints, of_first: Ints, of_last: Ints) -> Ints:
         """Return the least entropy, in bins, for some shapes of the first dimension and some of the last one.
 
         `firsts` and `lasts` are the most tasks on a line of these dimensions, for each shape.
         """
-        firsts, lasts = (np.minimum(most[each], self.size) for most, each in ((firsts, some), (lasts, others)))
-        key = tuple(each.tobytes() for each in (firsts, lasts, some, others))
+        firsts, lasts = (np.minimum(most[limit], self.size) for most, limit in ((firsts, of_first), (lasts, of_last)))
+        key = tuple(values.tobytes() for values in (firsts, lasts, of_first, of_last))
         if key not in self.known:
-            self.known[key] = self._needs(firsts, lasts, some, others)
+            self.known[key] = self._needs(firsts, lasts, of_first, of_last)
         return self.known[key]
 
-    def _needs(self, firsts: Ints, lasts: Ints, some: Ints, others: Ints) -> Ints:
-        whole = self.whole[np.ix_(some, others)]
+    def _needs(self, firsts: Ints, lasts: Ints, of_first: Ints, of_last: Ints) -> Ints:
+        whole = self.whole[np.ix_(of_first, of_last)]
         if self.counts:
-            within = self.within[np.ix_(some, others)]
+            within = self.within[np.ix_(of_first, of_last)]
             firsts, lasts = (most.astype(within.dtype) for most in (firsts, lasts))
-            for b, last in enumerate(self.outside[1][others].T, 1):
+            for b, last in enumerate(self.outside[1][of_last].T, 1):
                 np.minimum(within, last[:, None] + (b * firsts)[:, None, None] * self.places, out=within)
-            for a, first in enumerate(self.outside[0][some].T, 1):
+            for a, first in enumerate(self.outside[0][of_first].T, 1):
                 np.minimum(within, first[:, None, None] + (a * lasts)[:, None] * self.places, out=within)
             whole = np.maximum(whole, -self.part[np.diff(within, axis=2, prepend=within.dtype.type(0))].sum(axis=2))
             whole = np.where(within[:, :, -1] < self.size, np.inf, whole)
@@ -384,13 +384,13 @@ def _distributions(n: int, size: int, ring: bool) -> Ints:
         low = np.maximum(0, left - rest * most)
         count = np.maximum(np.minimum(left, most) - low + 1, 0)
         before = np.repeat(np.arange(len(left)), count)
-        taken = np.arange(len(before)) - (np.cumsum(count) - count - low)[before]
-        steps.append((taken, before))
-        left, most = left[before] - taken, most[before]
+        used = np.arange(len(before)) - (np.cumsum(count) - count - low)[before]
+        steps.append((used, before))
+        left, most = left[before] - used, most[before]
     tasks, at = np.empty((len(left), n), dtype=np.min_scalar_type(size)), np.arange(len(left))
     for i in range(n - 1, -1, -1):
-        taken, before = steps[i]
-        tasks[:, i], at = taken[at], before[at]
+        used, before = steps[i]
+        tasks[:, i], at = used[at], before[at]
     if ring:
         return tasks
     last = n - 1 - (tasks[:, ::-1] > 0).argmax(axis=1)

@@ -85,21 +85,21 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
 
 def _kinds(torus: Torus, capacity: tuple[Fraction, ...]) -> int:
     """Return the number of different displacements."""
-    found = 1
+    number = 1
     for (n, _), size in _classes(torus.shape, capacity).items():
         halves, count = n // 2 + 1, len(size)
         for i in range(count):
-            found = found * (halves + i) // (i + 1)
-    return found
+            number = number * (halves + i) // (i + 1)
+    return number
 
 
 def _classes(shape: tuple[int, ...], kinds: tuple[Fraction, ...]) -> dict[tuple[int, Fraction], list[int]]:
     """Return the classes of like dimensions."""
-    found: dict[Any, list[int]] = {}
+    classes: dict[Any, list[int]] = {}
     for i, (n, kind) in enumerate(zip(shape, kinds)):
         if n > 1:
-            found.setdefault((n, kind), []).append(i)
-    return found
+            classes.setdefault((n, kind), []).append(i)
+    return classes
 
 
 @lru_cache(maxsize=256)
@@ -109,10 +109,10 @@ def _bound(shape: tuple[int, ...], capacity: tuple[Fraction, ...], T: int, R: in
     most = 1.5 * program.together + 1
     units = units and tuple(map(float, units))
     whole = (float(least[0]), most, float(least[1]), most)
-    found = program.least(whole)
-    if found is None:       # both lengths are above `most`
+    result = program.least(whole)
+    if result is None:       # both lengths are above `most`
         return sum(least)
-    boxes = [(found, whole)]
+    boxes = [(result, whole)]
     for _ in range(MOST_PROGRAMS):
         value, box = boxes[0]
         if max(box[1] - box[0], box[3] - box[2]) < CLOSE:
@@ -171,7 +171,7 @@ class _Program:
             self.cuts.append((carried, mean, _regions(R, C, inside, slots)))
         self.together = max(sum(part * share * (1 - share) for part, share, _ in regions) / carried
                             for carried, _, regions in self.cuts)
-        rows = [np.hstack([*some, np.zeros((len(some[0]), 2))]) for *some, _ in below]
+        rows = [np.hstack([*columns, np.zeros((len(columns[0]), 2))]) for *columns, _ in below]
         for values, which in lengths:
             row = np.zeros(3 * m + 2)
             row[which * m:(which + 1) * m], row[3 * m + which] = values, -1
@@ -198,13 +198,13 @@ class _Program:
                 scale = np.abs(row).max()
                 extra.append(row / scale)
                 at.append(-least / scale)
-        found = linprog([0] * (3 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
+        solution = linprog([0] * (3 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
                         b_ub=np.concatenate([self.upper_at, at]),
                         A_eq=self.equal, b_eq=[self.R, self.C, self.R * self.C], bounds=[*self.range, box[:2], box[2:]],
                         method="highs")
-        if found.status == 2:
+        if solution.status == 2:
             return None
-        return float(found.fun) if found.status == 0 else box[0] + box[2]
+        return float(solution.fun) if solution.status == 0 else box[0] + box[2]
 
 
 def _arcs(usable: Bools, i: int, k: int) -> Ints:
@@ -219,17 +219,17 @@ def _regions(R: int, C: int, inside: Ints, slots: Any) -> list[tuple[float, Frac
 
     The least share of the tasks is on one side. Exact frontiers with all their points are None if they would take too long.
     """
-    P, found = R * C, dict[tuple[int, ...], int]()
-    for some, cuts in zip(*np.unique(inside, return_counts=True)):
-        low, high = max(0, P - (slots - int(some))), min(P, int(some))
+    P, regions = R * C, dict[tuple[int, ...], int]()
+    for region, cuts in zip(*np.unique(inside, return_counts=True)):
+        low, high = max(0, P - (slots - int(region))), min(P, int(region))
         sides = tuple(sorted({min(k, P - k) for k in range(low, high + 1)}))
-        found[sides] = found.get(sides, 0) + int(cuts)
-    every = {k for sides in found for k in sides}
+        regions[sides] = regions.get(sides, 0) + int(cuts)
+    every = {k for sides in regions for k in sides}
     exact = sum(steps(R, C, k) for k in every) <= MOST_STEPS
     frontier = {k: exact_frontier(R, C, k) if exact and k else None for k in every}
     return [(cuts / len(inside), Fraction(sides[0], P),
              None if any(frontier[k] is None for k in sides) else np.concatenate([frontier[k] for k in sides]))
-            for sides, cuts in found.items()]
+            for sides, cuts in regions.items()]
 
 
 def _halves(box: Box, units: tuple[float, float] | None) -> list[Box]:

@@ -75,8 +75,8 @@ class Displacements:
         n = self.torus.n_nodes
         displacement = np.repeat(np.arange(n), np.diff(self.start))
         channels = 2 * self.torus.n_dimensions
-        found = np.bincount(displacement * channels + self.channel, self.share, n * channels)
-        return found.astype(float).reshape(n, channels)
+        steps_ = np.bincount(displacement * channels + self.channel, self.share, n * channels)
+        return steps_.astype(float).reshape(n, channels)
 
 
 def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndarray,
@@ -98,15 +98,15 @@ def twisted_loads(torus: TwistedTorus, exchange: Exchange, node_of_rank: np.ndar
     """
     traffic = messages_between(exchange, node_of_rank, torus.n_nodes)
     channels, N = 2 * torus.n_dimensions, torus.n_nodes
-    found, class_of = np.zeros(channels * N), np.arange(N)
+    loads, class_of = np.zeros(channels * N), np.arange(N)
     if traffic.nnz:
         displacement = torus.displacement(traffic.row, traffic.col)
         class_of = _classes(torus, traffic, displacement)
-        some = np.flatnonzero(class_of[traffic.row] == traffic.row)
-        messages = _Messages(traffic.row[some], displacement[some], traffic.data[some])
+        rows = np.flatnonzero(class_of[traffic.row] == traffic.row)
+        messages = _Messages(traffic.row[rows], displacement[rows], traffic.data[rows])
         for node, channel, load in _even(torus, messages) if order is None else _by_order(torus, messages, tuple(order)):
-            found += np.bincount((channel * N + class_of[node]).ravel(), load.ravel(), len(found))
-    values = without_rounding(found.reshape(channels, N)[:, class_of])
+            loads += np.bincount((channel * N + class_of[node]).ravel(), load.ravel(), len(loads))
+    values = without_rounding(loads.reshape(channels, N)[:, class_of])
     return LinkLoads(torus, values.reshape(torus.link_shape), exchange.total_bytes)
 
 
@@ -149,24 +149,24 @@ def _even(torus: TwistedTorus, messages: _Messages) -> Iterator[tuple[Ints, int,
 @lru_cache(maxsize=8)
 def _inwards(torus: TwistedTorus) -> list[tuple[int, Ints, Ints, Floats]]:
     """Return channel, nearer and farther node, and the share that it takes of what the farther one holds, farthest first."""
-    hops, paths, found = torus.hops, _paths(torus), []
+    hops, paths, levels = torus.hops, _paths(torus), []
     for level in range(int(hops.max()), 0, -1):
         far = np.flatnonzero(hops == level)
         for i, direction in steps_up_and_down(torus):
             near = torus.reached(far, i, (-1, 1)[direction])
-            some = hops[near] == level - 1
-            share = paths[near[some]] * torus.cables[i] / paths[far[some]]
-            found.append((2 * i + direction, near[some], far[some], share))
-    return found
+            nearer = hops[near] == level - 1
+            share = paths[near[nearer]] * torus.cables[i] / paths[far[nearer]]
+            levels.append((2 * i + direction, near[nearer], far[nearer], share))
+    return levels
 
 
 def _by_order(torus: TwistedTorus, messages: _Messages, order: tuple[int, ...]) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield nodes, channels and loads of links: of each message in an order of the dimensions."""
     routes = routes_of(torus, order)
     links = np.diff(routes.start)[messages.displacement]
-    for some in np.split(np.arange(len(links)), np.flatnonzero(np.diff(np.cumsum(links) // _AT_ONCE)) + 1):
-        source, displacement, sent = (column[some] for column in messages)
-        n = links[some]
+    for part in np.split(np.arange(len(links)), np.flatnonzero(np.diff(np.cumsum(links) // _AT_ONCE)) + 1):
+        source, displacement, sent = (column[part] for column in messages)
+        n = links[part]
         entry = np.arange(n.sum()) + np.repeat(routes.start[displacement] - np.cumsum(n) + n, n)
         yield (torus.displacement(torus.negative[routes.node[entry]], np.repeat(source, n)), routes.channel[entry],
                routes.share[entry] * np.repeat(sent, n))
@@ -208,12 +208,12 @@ def _even_routes(torus: TwistedTorus) -> Iterator[tuple[Ints, Ints, Floats]]:
 def _paths(torus: TwistedTorus) -> Floats:
     """Return the number of shortest paths from node 0 to every node."""
     arcs, hops = torus.arcs(), torus.hops
-    found = np.zeros(torus.n_nodes)
-    found[0] = 1
+    paths = np.zeros(torus.n_nodes)
+    paths[0] = 1
     for level in range(int(hops.max())):
         forward = (hops[arcs.source] == level) & (hops[arcs.target] == level + 1)
-        np.add.at(found, arcs.target[forward], found[arcs.source[forward]] * arcs.ways[forward])
-    return found
+        np.add.at(paths, arcs.target[forward], paths[arcs.source[forward]] * arcs.ways[forward])
+    return paths
 
 
 def _ordered_routes(torus: TwistedTorus, order: tuple[int, ...]) -> Iterator[tuple[Ints, Ints, Floats]]:
@@ -224,10 +224,10 @@ def _ordered_routes(torus: TwistedTorus, order: tuple[int, ...]) -> Iterator[tup
         for vector in vectors:
             at = np.zeros(d, dtype=np.int64)
             for i in order:
-                direction, there = int(vector[i] < 0), np.zeros((abs(vector[i]), d), dtype=np.int64) + at
-                there[:, i] += np.arange(len(there)) * (1, -1)[direction]
-                node.append(torus.nearest_node(there))
-                channel.append(np.full(len(there), 2 * i + direction))
+                direction, steps = int(vector[i] < 0), np.zeros((abs(vector[i]), d), dtype=np.int64) + at
+                steps[:, i] += np.arange(len(steps)) * (1, -1)[direction]
+                node.append(torus.nearest_node(steps))
+                channel.append(np.full(len(steps), 2 * i + direction))
                 at[i] += vector[i]
         channel_, node_ = np.concatenate(channel), np.concatenate(node)
         yield channel_, node_, np.full(len(node_), 1 / len(vectors))
@@ -235,15 +235,15 @@ def _ordered_routes(torus: TwistedTorus, order: tuple[int, ...]) -> Iterator[tup
 
 def _shortest_vectors(torus: TwistedTorus) -> list[list[tuple[int, ...]]]:
     """Return for each node the shortest vectors that lead there from node 0; a cable between two nodes runs upwards."""
-    found: list[set[tuple[int, ...]]] = [set() for _ in range(torus.n_nodes)]
-    found[0].add((0,) * torus.n_dimensions)
+    result: list[set[tuple[int, ...]]] = [set() for _ in range(torus.n_nodes)]
+    result[0].add((0,) * torus.n_dimensions)
     for node in np.argsort(torus.hops, kind="stable").tolist():
         for i, direction in steps_up_and_down(torus):
             after = int(torus.neighbours[i, direction, node])
             if torus.hops[after] == torus.hops[node] + 1:
                 step = (1, -1)[direction]
-                found[after].update((*vector[:i], vector[i] + step, *vector[i + 1:]) for vector in found[node])
-    return [sorted(vectors) for vectors in found]
+                result[after].update((*vector[:i], vector[i] + step, *vector[i + 1:]) for vector in result[node])
+    return [sorted(vectors) for vectors in result]
 
 
 # Twisted tori: rules of routing by displacement, and their bounds.
@@ -359,14 +359,14 @@ def plane_cuts(torus: TwistedTorus) -> tuple[tuple[int, Fraction], ...]:
     >>> [(nodes, str(cables)) for nodes, cables in plane_cuts(TwistedTorus((4, 8)))]
     [(16, '16'), (16, '16')]
     """
-    found = []
+    cuts = []
     for i, n in enumerate(torus.shape):
         inside = torus.coordinates(np.arange(torus.n_nodes))[:, i] < n // 2
         cables = sum((_strength(torus, j) * int((inside & ~inside[torus.neighbours[j, direction]]).sum())
                       for j, direction in steps_up_and_down(torus)), Fraction(0))
         if 0 < inside.sum() < torus.n_nodes and cables:
-            found.append((int(inside.sum()), cables))
-    return tuple(found)
+            cuts.append((int(inside.sum()), cables))
+    return tuple(cuts)
 
 
 def _strength(torus: TwistedTorus, i: int) -> Fraction:

@@ -83,16 +83,16 @@ def factors(ranks: int, radix: int) -> tuple[int, ...]:
         raise GridError(f"radix {radix} of a binary exchange is unknown; known are {', '.join(map(str, RADICES))}")
     if ranks < 1:
         raise GridError(f"a line over {ranks} ranks has none to hold it; give 1 rank or more")
-    found: list[int] = []
+    result: list[int] = []
     left = ranks
     for factor in chain((radix,), range(2, ranks + 1)):
         while left % factor == 0 and left > 1:
-            found.append(factor)
+            result.append(factor)
             left //= factor
         if factor * factor > left > 1 and factor > radix:
-            found.append(left)
+            result.append(left)
             break
-    return tuple(found)
+    return tuple(result)
 
 
 def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, all_to_alls: int = 3, ports: int = 1,
@@ -171,10 +171,10 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
     """
     _check(all_to_alls, ports)
     repeated = all_to_alls if radix is None else 1
-    found = [exchange_times(mapping, exchange, costs, ports, routing_name, points)[0]
+    result = [exchange_times(mapping, exchange, costs, ports, routing_name, points)[0]
              for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
-    return LineTimes(repeated * sum(times.messages for times in found), repeated * sum((t.starts_s for t in found), 0.0),
-                     repeated * sum((t.point_s for t in found), 0.0))
+    return LineTimes(repeated * sum(times.messages for times in result), repeated * sum((t.starts_s for t in result), 0.0),
+                     repeated * sum((t.point_s for t in result), 0.0))
 
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
@@ -205,9 +205,9 @@ def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(),
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
     loads = rule.loads(mapping.network, exchange, mapping.ends)
     work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
-    each = costs.range_of(exchange.message_unit * (points or mapping.n_tasks) / mapping.n_tasks)
-    terms = exchange_terms(work, costs if each is None else replace(costs, messages=(replace(each, up_to=inf),)))
-    started_s = ceil(work.messages / ports) * (costs.message_cost_s or 0.0) if each is None else terms.messages_s
+    range_ = costs.range_of(exchange.message_unit * (points or mapping.n_tasks) / mapping.n_tasks)
+    terms = exchange_terms(work, costs if range_ is None else replace(costs, messages=(replace(range_, up_to=inf),)))
+    started_s = ceil(work.messages / ports) * (costs.message_cost_s or 0.0) if range_ is None else terms.messages_s
     starts_s = (terms.start_s or 0.0) + (terms.hops_s or 0.0) + (started_s or 0.0)
     flow_s = max(terms.link_s, terms.injection_s or 0.0)
     return LineTimes(work.messages, float(starts_s), float(flow_s) / mapping.n_tasks), float(terms.link_s) / mapping.n_tasks
@@ -221,11 +221,11 @@ def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int =
     """
     if radix is None:
         return [block_exchange(ranks, None, element_bytes)] if ranks > 1 else []
-    found, apart = [], 1
+    exchanges, apart = [], 1
     for r in factors(ranks, radix):
-        found.append(block_exchange(ranks, (r, apart), element_bytes))
+        exchanges.append(block_exchange(ranks, (r, apart), element_bytes))
         apart *= r
-    return found
+    return exchanges
 
 
 def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
@@ -304,15 +304,15 @@ class LineStage:
         """
         if self.before is not None and self.after is not None:
             label = np.arange(self.labels)
-            found = np.bincount(self.before(label) * ranks + self.after(label), minlength=ranks * ranks)
-            found = found.reshape(ranks, ranks)
+            elements = np.bincount(self.before(label) * ranks + self.after(label), minlength=ranks * ranks)
+            elements = elements.reshape(ranks, ranks)
         else:
             rank = np.arange(ranks)
             group = rank // (self.apart * self.size) * self.apart + rank % self.apart
             held = block_sizes(n, ranks)
-            found = np.where(group[:, None] == group, held if self.scattered else held[:, None], 0)
-        np.fill_diagonal(found, 0)
-        return found
+            elements = np.where(group[:, None] == group, held if self.scattered else held[:, None], 0)
+        np.fill_diagonal(elements, 0)
+        return elements
 
     def exchange(self, ranks: int, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
         """Return the exchange with P points a rank."""
@@ -365,7 +365,7 @@ def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
     if ranks == 1 or six <= 2 * -(-n // ranks) or n >= LARGEST_CHIRP:
         return None
     least = 2 * n - 1
-    found = []
+    stages = []
     fives = 1
     while fives < 2 * least:
         threes = fives
@@ -374,10 +374,10 @@ def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
             while m < least:
                 m *= 2
             if m < 2 * least:
-                found.append(matrix_of(m, ranks))
+                stages.append(matrix_of(m, ranks))
             threes *= 3
         fives *= 5
-    best = min(found, key=lambda m: (_most(m, ranks), m[0] * m[1]))
+    best = min(stages, key=lambda m: (_most(m, ranks), m[0] * m[1]))
     return best if _most(best, ranks) < six else None
 
 
@@ -424,11 +424,11 @@ def _binary(n: int, ranks: int, radix: int, order: str) -> tuple[LineStage, ...]
     if n % ranks:
         raise GridError(f"a binary exchange needs points that divide evenly: {n} points are not a multiple of {ranks} "
                         f"ranks; take {(n // ranks + 1) * ranks} points, or algorithm transpose or dft")
-    found, apart, stages = [], ranks, factors(ranks, radix)
+    result, apart, stages = [], ranks, factors(ranks, radix)
     weights = np.cumprod((1, *stages[:-1]))
     for number, r in enumerate(reversed(stages), 1):
         apart //= r
-        found.append(LineStage(f"stage_{number}", r, apart, n / ranks))
+        result.append(LineStage(f"stage_{number}", r, apart, n / ranks))
     if order == "natural":
         digits, reversed_ = np.arange(ranks), np.zeros(ranks, dtype=np.int64)
         place = 1
@@ -436,8 +436,8 @@ def _binary(n: int, ranks: int, radix: int, order: str) -> tuple[LineStage, ...]
             reversed_ += digits // weight % r * place
             place *= r
         rank_of = np.argsort(reversed_)
-        found.append(_all_to_all("to_blocks", n, ranks, n, lambda k: rank_of[k % ranks], _block_of(n, ranks)))
-    return tuple(found)
+        result.append(_all_to_all("to_blocks", n, ranks, n, lambda k: rank_of[k % ranks], _block_of(n, ranks)))
+    return tuple(result)
 
 
 def _all_to_all(name: str, n: int, ranks: int, labels: int, before: Callable[..., Any],
@@ -490,7 +490,7 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
     >>> [(s.name, s.messages, round(1e9 * s.link_s)) for s in line_forecast(placed, 512, "binary2")]
     [('stage_1', 1, 2048), ('stage_2', 1, 2048), ('stage_3', 1, 1024), ('to_blocks', 7, 1024)]
     """
-    found, known = [], dict[tuple[bool, int, int, float | None], tuple[LineTimes, float]]()
+    forecasts, known = [], dict[tuple[bool, int, int, float | None], tuple[LineTimes, float]]()
     for stage in line_stages(n, mapping.n_tasks, algorithm, order):
         points = stage.points if costs.messages else None  # the points decide the range of the messages
         key = stage.is_all_to_all, stage.size, stage.apart, points
@@ -498,9 +498,9 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
             known[key] = exchange_times(mapping, stage.exchange(mapping.n_tasks, element_bytes), costs, ports, routing_name,
                                         points)
         times, link_point_s = known[key]
-        found.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
+        forecasts.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
                                    times.time_s(stage.points)))
-    return tuple(found)
+    return tuple(forecasts)
 
 
 def line_time(forecast: Sequence[LineStageTime]) -> float:
@@ -540,7 +540,7 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
     costs, ports, routing_name, element_bytes
         As for `line_forecast`.
     """
-    ranks, found = mapping.n_tasks, []
+    ranks, points = mapping.n_tasks, []
     if ranks == 1:
         return ()
     rates = mapping.network.bandwidth or ()
@@ -557,5 +557,5 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
             rate = min(max(map(float, rates)), costs.injection_per_node or inf)
             closed = crossbar_break_even(ranks, radix=radix, alpha_s=costs.message_cost_s or 0.0, byte_s=1 / rate,
                                          all_to_alls=all_to_alls, ports=ports, element_bytes=element_bytes)
-        found.append(BreakEven(name, break_even(transposes, other), closed))
-    return tuple(found)
+        points.append(BreakEven(name, break_even(transposes, other), closed))
+    return tuple(points)

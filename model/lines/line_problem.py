@@ -53,14 +53,14 @@ class BrickLineStage:
 
     def messages(self, backward: bool = False) -> tuple[Ints, Ints]:
         """Return sender and receiver of each message, shape (M, 2), and its elements, shape (M,)."""
-        each, rank = self.stage.sent(self.ranks, self.n), np.arange(len(self.lines))
+        sent, rank = self.stage.sent(self.ranks, self.n), np.arange(len(self.lines))
         if backward and self.stage.is_all_to_all:  # whole blocks go to the same ranks either way
-            each = each.T
-        pairs = np.stack(np.nonzero(each), axis=1)
+            sent = sent.T
+        pairs = np.stack(np.nonzero(sent), axis=1)
         first = rank[rank // self.apart % self.ranks == 0]  # of the ranks of every line
         ranks = (first[:, None, None] + self.apart * pairs).reshape(-1, 2)
         held = self.lines[ranks[:, 0]]  # as many as the receiver holds: a line's ranks differ along its axis alone
-        elements = np.tile(each[pairs[:, 0], pairs[:, 1]], len(first)) * held
+        elements = np.tile(sent[pairs[:, 0], pairs[:, 1]], len(first)) * held
         return ranks[elements > 0], elements[elements > 0]
 
     def sent(self) -> Ints:
@@ -70,9 +70,9 @@ class BrickLineStage:
         [[0, 0, 2, 0], [0, 0, 0, 2], [2, 0, 0, 0], [0, 2, 0, 0]]
         """
         ranks, elements = self.messages()
-        found = np.zeros((len(self.lines), len(self.lines)), dtype=np.int64)
-        found[ranks[:, 0], ranks[:, 1]] = elements
-        return found
+        result = np.zeros((len(self.lines), len(self.lines)), dtype=np.int64)
+        result[ranks[:, 0], ranks[:, 1]] = elements
+        return result
 
     def exchange(self, total: int, element_bytes: int = COMPLEX_DOUBLE_BYTES, backward: bool = False) -> Exchange:
         """Return the exchange message by message, for an array of `total` elements.
@@ -131,15 +131,15 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
             raise GridError(f"along {letter}: {error}") from error
     everyone = np.arange(prod(bricks))
     aparts = (1, bricks[0], bricks[0] * bricks[1])
-    found = []
+    result = []
     for axis in (2, 1, 0):
         lines = np.ones_like(everyone)
         for other in {0, 1, 2} - {axis}:
             held = _held(stages[other], size[other], bricks[other], other > axis)
             lines = lines * held[everyone // aparts[other] % bricks[other]]
-        found += [BrickLineStage(f"{'xyz'[axis]}_{stage.name}", stage, size[axis], bricks[axis], aparts[axis], lines)
+        result += [BrickLineStage(f"{'xyz'[axis]}_{stage.name}", stage, size[axis], bricks[axis], aparts[axis], lines)
                   for stage in stages[axis]]
-    return tuple(found)
+    return tuple(result)
 
 
 def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
@@ -181,17 +181,17 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
     if ports > 1 and costs.messages is None:
         costs = costs.starting(costs.message_cost_s or 0.0, ports)
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
-    found = []
+    forecasts = []
     for stage in brick_line_stages(size, bricks, algorithm, order):
         exchange = stage.exchange(prod(size), element_bytes, backward)
         loads = rule.loads(mapping.network, exchange, mapping.ends)
         work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
-        found.append(BrickLineStageTime(
+        forecasts.append(BrickLineStageTime(
             stage.name, messages=work.messages, points=prod(size) / mapping.n_tasks, link_s=float(work.link_s),
             time_s=float(exchange_terms(work, costs).time_s),
             sent_bytes=int(exchange.group_weight.sum()) * element_bytes,
             link_bytes=float(max(loads.largest(), default=0))))
-    return tuple(found)
+    return tuple(forecasts)
 
 
 def _held(stages: tuple[LineStage, ...], n: int, ranks: int, after: bool) -> Ints:
@@ -265,14 +265,14 @@ class LineProblem:
 
     def algorithms(self, ranks: int) -> list[str]:
         """Return the possible algorithms. Binary exchange is possible if the ranks divide the points."""
-        found = []
+        result = []
         for name in ALGORITHMS:
             try:
                 self.stages(ranks, name)
             except GridError:
                 continue
-            found.append(name)
-        return found
+            result.append(name)
+        return result
 
     def grids(self, ranks: int) -> list[ProcessGrid]:
         """Return the grids to place ranks for. Their rows and columns are the ranks of lines, or of two axes together.

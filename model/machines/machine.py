@@ -158,10 +158,21 @@ class Machine:
         return self.partitions
 
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
+        """Return notes for a reader of a prediction for `torus` on this machine.
 
-        `used` are keys of the figures in the prediction; each uncertain figure will get a sentence.
+        Parameters
+        ----------
+        torus : Network
+        used : iterable of str
+            Keys of the figures in the prediction; each uncertain figure will get a sentence.
 
+        Returns
+        -------
+        tuple of str
+            Sentences.
+
+        Examples
+        --------
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
         """

@@ -131,8 +131,8 @@ def fit_probe(probe: Probe) -> ProbeFit:
                                "rates")
     links = _Links(probe, (1.0,) * (probe.torus.n_dimensions if probe.torus else 0))
     ranges, latency = _fit_trips(probe.trips)
-    found = ProbeFit(ranges, latency, (), (), ())
-    cuts = tuple(_fit_cut(probe, axis, found, links) for axis in dict.fromkeys(s.axis for s in probe.streams))
+    fit = ProbeFit(ranges, latency, (), (), ())
+    cuts = tuple(_fit_cut(probe, axis, fit, links) for axis in dict.fromkeys(s.axis for s in probe.streams))
     links = _Links(probe, _rates(probe, cuts))
     fast = probe.trips
     if links.network is not None and links.network.bandwidth is not None:  # the others take as long as slow links
@@ -140,8 +140,8 @@ def fit_probe(probe: Probe) -> ProbeFit:
         fast = tuple(t for t in fast if links.busiest([(t.start, t.to)]) <= fastest)
     if len({t.size for t in fast}) >= LEAST_SIZES and len(fast) < len(probe.trips):
         ranges, latency = _fit_trips(fast)
-    found, notes = _fit_bursts(probe, replace(found, messages=ranges, hop_latency_s=latency, cuts=cuts), links)
-    return replace(found, quality=tuple(_quality(probe, found, links)), notes=notes)
+    fit, notes = _fit_bursts(probe, replace(fit, messages=ranges, hop_latency_s=latency, cuts=cuts), links)
+    return replace(fit, quality=tuple(_quality(probe, fit, links)), notes=notes)
 
 
 # ---- seconds of the links --------------------------------------------------------------------------------------------
@@ -190,10 +190,10 @@ def _fit_trips(trips: Sequence[Trip]) -> tuple[tuple[MessageRange, ...], float |
             if any(b - a < LEAST_SIZES for a, b in pairwise(cuts)):
                 continue
             ends = [sqrt(max(sizes[c - 1], 1) * sizes[c]) for c in cuts] + [inf]
-            found, rest = _least_squares(trips, ends)
+            figures, rest = _least_squares(trips, ends)
             score = len(trips) * log(max(rest, LEAST_NOISE**2)) + WORTH * 2 * n
             if score < best_score - 1e-9:
-                best, best_score = found, score
+                best, best_score = figures, score
     return best
 
 
@@ -209,16 +209,16 @@ def _least_squares(trips: Sequence[Trip], ends: list[float]) -> tuple[tuple[tupl
         row[i], row[n + i], row[2 * n] = 1.0, trip.size, (trip.hops or 0) if far else 0.0
     rows /= np.array([t.seconds for t in trips])[:, None]
     scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
-    found, distance = nnls(rows / scale, np.ones(len(trips)))
-    found = found / scale
-    ranges = tuple(MessageRange(end, float(found[i]), 1, float(1 / found[n + i]) if found[n + i] > 0 else None)
+    figures, distance = nnls(rows / scale, np.ones(len(trips)))
+    figures = figures / scale
+    ranges = tuple(MessageRange(end, float(figures[i]), 1, float(1 / figures[n + i]) if figures[n + i] > 0 else None)
                    for i, end in enumerate(ends))
-    latency = float(found[2 * n]) if found[2 * n] > 1e-6 * min(t.seconds for t in trips) else 0.0
+    latency = float(figures[2 * n]) if figures[2 * n] > 1e-6 * min(t.seconds for t in trips) else 0.0
     return (ranges, latency if far else None), distance**2 / len(trips)
 
 
 def _range(fit: ProbeFit, size: int) -> MessageRange:
-    return next(each for each in fit.messages if size <= each.up_to)
+    return next(range_ for range_ in fit.messages if size <= range_.up_to)
 
 
 def _alone_s(fit: ProbeFit, size: int) -> float:
@@ -236,9 +236,9 @@ def _trip_s(fit: ProbeFit, trip: Trip, links: _Links) -> float:
 
 
 def _fit_cut(probe: Probe, axis: str | None, fit: ProbeFit, links: _Links) -> Cut:
-    some = [s for s in probe.streams if s.axis == axis]
-    alone, all_pairs = min(some, key=lambda s: len(s.pairs)), max(some, key=lambda s: len(s.pairs))
-    last = [s for s in some if len(s.pairs) == len(all_pairs.pairs)]
+    streams = [s for s in probe.streams if s.axis == axis]
+    alone, all_pairs = min(streams, key=lambda s: len(s.pairs)), max(streams, key=lambda s: len(s.pairs))
+    last = [s for s in streams if len(s.pairs) == len(all_pairs.pairs)]
     flow_s = float(np.median([s.seconds for s in last])) - _range(fit, all_pairs.size).start_s
     together = len(all_pairs.pairs) * all_pairs.size / float(np.median([s.seconds for s in last]))
     slowed = flow_s > SLOWED * _alone_s(fit, all_pairs.size)
@@ -262,9 +262,9 @@ def _both_ways(streams: Streams) -> list[tuple[int, int]]:
 def _streams_s(fit: ProbeFit, streams: Streams, links: _Links) -> float | None:
     if links.network is None:
         return None
-    each = _range(fit, streams.size)
-    return each.start_s + max(links.busiest(_both_ways(streams)) * streams.size, _alone_s(fit, streams.size),
-                              streams.size / (each.together or inf))
+    range_ = _range(fit, streams.size)
+    return range_.start_s + max(links.busiest(_both_ways(streams)) * streams.size, _alone_s(fit, streams.size),
+                              streams.size / (range_.together or inf))
 
 
 # ---- bursts: ports ---------------------------------------------------------------------------------------------------
@@ -273,17 +273,17 @@ def _streams_s(fit: ProbeFit, streams: Streams, links: _Links) -> float | None:
 def _fit_bursts(probe: Probe, fit: ProbeFit, links: _Links) -> tuple[ProbeFit, tuple[str, ...]]:
     """Return the ranges with ports and joint rates. If only a lower limit of the ports is known, a note says so."""
     ranges, notes, before = list[MessageRange](), [], None
-    for each in fit.messages:
+    for range_ in fit.messages:
         lower = ranges[-1].up_to if ranges else -1.0
-        bursts = _Bursts([b for b in probe.bursts if lower < b.size <= each.up_to], fit, links)
+        bursts = _Bursts([b for b in probe.bursts if lower < b.size <= range_.up_to], fit, links)
         if not bursts.measured.size:
-            ranges.append(replace(each, ports=before or 1))
+            ranges.append(replace(range_, ports=before or 1))
             continue
-        ports, together = _ports(bursts, each.start_s, before)
+        ports, together = _ports(bursts, range_.start_s, before)
         if ports >= bursts.most and ports != before:
-            size = "of any size" if each.up_to == inf else f"up to {each.up_to:.0f} bytes"
+            size = "of any size" if range_.up_to == inf else f"up to {range_.up_to:.0f} bytes"
             notes.append(f"messages {size} start {bursts.most} at a time, and no more were tried: there may be more ports")
-        ranges.append(replace(each, ports=ports, together=together))
+        ranges.append(replace(range_, ports=ports, together=together))
         before = ports
     return replace(fit, messages=tuple(ranges)), tuple(notes)
 
@@ -293,17 +293,17 @@ class _Bursts:
 
     def __init__(self, bursts: list[Burst], fit: ProbeFit, links: _Links) -> None:
         single = {(b.start, b.size): b for b in bursts if len(b.to) == 1}
-        some = [b for b in bursts if len(b.to) > 1 and (b.start, b.size) in single]
-        first = [single[b.start, b.size] for b in some]
-        self.most = max((len(b.to) for b in some), default=0)
-        self.measured = np.array([b.seconds for b in some])
-        self.number, self.size = np.array([len(b.to) for b in some]), np.array([b.size for b in some], dtype=float)
-        self.alone = np.array([_alone_s(fit, b.size) for b in some])
+        usable = [b for b in bursts if len(b.to) > 1 and (b.start, b.size) in single]
+        first = [single[b.start, b.size] for b in usable]
+        self.most = max((len(b.to) for b in usable), default=0)
+        self.measured = np.array([b.seconds for b in usable])
+        self.number, self.size = np.array([len(b.to) for b in usable]), np.array([b.size for b in usable], dtype=float)
+        self.alone = np.array([_alone_s(fit, b.size) for b in usable])
         from_message = cache(lambda start, to: links.busiest([(start, node) for node in to]))
-        self.links = np.array([[from_message(b.start, b.to[i:]) for i in range(self.most)] for b in some]).reshape(
-            len(some), self.most) * self.size[:, None]
+        self.links = np.array([[from_message(b.start, b.to[i:]) for i in range(self.most)] for b in usable]).reshape(
+            len(usable), self.most) * self.size[:, None]
         latency = 2 * (fit.hop_latency_s or 0.0)  # of the message and of its answer
-        far = [max(links.hops(b.start, node) for node in b.to) - links.hops(f.start, f.to[0]) for b, f in zip(some, first)]
+        far = [max(links.hops(b.start, node) for node in b.to) - links.hops(f.start, f.to[0]) for b, f in zip(usable, first)]
         flow = [max(_alone_s(fit, f.size), from_message(f.start, f.to) * f.size) for f in first]
         self.before = np.array([f.seconds for f in first]) - flow + latency * np.array(far)
 
@@ -331,9 +331,9 @@ def _ports(bursts: _Bursts, start_s: float, before: int | None) -> tuple[int, fl
         slowest = log(float((bursts.measured[carried > 0] / carried[carried > 0]).min()) * 2)
         grid = np.linspace(slowest - 6, slowest, 61)
         near = grid[int(np.argmin([score(ports, np.exp(x), own) for x in grid]))]
-        found = minimize_scalar(lambda x: score(ports, np.exp(x), own), bounds=(near - 0.1, near + 0.1), method="bounded",
+        optimum = minimize_scalar(lambda x: score(ports, np.exp(x), own), bounds=(near - 0.1, near + 0.1), method="bounded",
                                 options={"xatol": 1e-5})
-        inverse = float(np.exp(found.x)) if found.fun + WORTH < free else 0.0
+        inverse = float(np.exp(optimum.x)) if optimum.fun + WORTH < free else 0.0
         return score(ports, inverse), inverse
 
     scores = {ports: best_of(ports) for ports in range(1, bursts.most + 1)}
@@ -349,20 +349,20 @@ def _ports(bursts: _Bursts, start_s: float, before: int | None) -> tuple[int, fl
 
 def _quality(probe: Probe, fit: ProbeFit, links: "_Links") -> Sequence[FitQuality]:
     at_once = []
-    for i, each in enumerate(fit.messages):
+    for i, range_ in enumerate(fit.messages):
         lower = fit.messages[i - 1].up_to if i else -1.0
-        bursts = _Bursts([b for b in probe.bursts if lower < b.size <= each.up_to], fit, links)
+        bursts = _Bursts([b for b in probe.bursts if lower < b.size <= range_.up_to], fit, links)
         if bursts.measured.size:
-            inverse = 1 / each.together if each.together else 0.0
-            at_once += list(zip(bursts.times(each.start_s, each.ports, inverse).tolist(), bursts.measured.tolist()))
+            inverse = 1 / range_.together if range_.together else 0.0
+            at_once += list(zip(bursts.times(range_.start_s, range_.ports, inverse).tolist(), bursts.measured.tolist()))
     kinds = {
         "messages alone": [(_trip_s(fit, t, links), t.seconds) for t in probe.trips],
         "messages at once": at_once,
         "streams across a cut": [(_streams_s(fit, s, links), s.seconds) for s in probe.streams],
     }
-    found = []
+    lines = []
     for name, pairs in kinds.items():
         errors = [abs(fitted / measured - 1) for fitted, measured in pairs if fitted is not None and measured > 0]
         if errors:
-            found.append(FitQuality(name, len(errors), float(np.mean(errors)), max(errors)))
-    return found
+            lines.append(FitQuality(name, len(errors), float(np.mean(errors)), max(errors)))
+    return lines

@@ -16,7 +16,6 @@ from pencilmap.model.base.errors import GraphError, UnitError
 from pencilmap.model.base.reading import MOST_UNITS
 from pencilmap.model.base.units import parse
 from pencilmap.model.network.network import Arcs, GraphLink
-from pencilmap.model.network.torus import Torus
 
 # Any graph as a network: named nodes and switches, and links with bandwidths.
 #
@@ -171,6 +170,19 @@ class GraphNetwork:
     def router_arcs(self) -> Arcs:
         """Return the links between routers: here all links."""
         return self.arcs()
+
+    @property
+    def place_of_host(self) -> Ints:
+        """Place of each host in the order in which a text of this kind lists hosts: int array, shape (N,).
+
+        Here its number.
+        """
+        return np.arange(self.n_nodes)
+
+    @property
+    def in_order(self) -> "GraphNetwork":
+        """The same network with its hosts in this order, whatever their order in a file."""
+        return self
 
     def coordinates(self, node: ArrayLike) -> Ints:
         """Return node numbers as coordinates in one dimension."""
@@ -513,6 +525,25 @@ class SwitchedNetwork(GraphNetwork):
         return self._router_arcs
 
     @cached_property
+    def place_of_host(self) -> Ints:
+        """Place of each host, switch by switch."""
+        return np.argsort(np.lexsort(self.switch_of_link.reshape(self.n_nodes, -1).T[::-1]))
+
+    @cached_property
+    def in_order(self) -> "SwitchedNetwork":
+        """The same network with its hosts switch by switch."""
+        n, order = self.n_nodes, np.argsort(self.place_of_host)
+        if (np.diff(order) > 0).all():
+            return self
+        ends = self.switch_of_link.reshape(n, -1)[order].ravel()
+        host, between = np.repeat(np.arange(n), self.links_per_host), slice(2 * len(ends), None)
+        return replace(self, vertices=(*(self.vertices[i] for i in order.tolist()), *self.vertices[n:]), switch_of_link=ends,
+                       source=np.concatenate([host, ends + n, self.source[between]]),
+                       target=np.concatenate([ends + n, host, self.target[between]]),
+                       levels=tuple(replace(level, unit=np.concatenate([level.unit[order], level.unit[n:]]))
+                                    for level in self.levels))
+
+    @cached_property
     def _router_arcs(self) -> Arcs:
         arcs, n = self.arcs(), self.n_nodes
         links = np.flatnonzero((arcs.source >= n) & (arcs.target >= n))
@@ -538,46 +569,3 @@ class SwitchedNetwork(GraphNetwork):
 
     def __str__(self) -> str:
         return self.name
-
-
-# A torus or mesh whose nodes have names and any order, as the file of its cables lists them.
-#
-# It is a graph with the routings of a graph. Routings, bounds and placements of the torus are carried over to it.
-
-@dataclass(frozen=True, eq=False)
-class TorusGraph(GraphNetwork):
-    """A graph that is a torus.
-
-    Parameters
-    ----------
-    torus : Torus
-    node_of_host : int array, shape (N,)
-        Node of the torus that each host is.
-    """
-
-    torus: Torus = Torus((1,))
-    node_of_host: Ints = field(default_factory=none, repr=False)
-
-    @cached_property
-    def host_of_node(self) -> Ints:
-        """Host that each node of the torus is: int array, shape (N,)."""
-        found = np.empty(self.n_nodes, dtype=np.int64)
-        found[self.node_of_host] = np.arange(self.n_nodes)
-        return found
-
-    @cached_property
-    def in_order(self) -> "TorusGraph":
-        """The same graph with hosts and links in the order of the torus, whatever their order in the file."""
-        source, target = self.node_of_host[self.source], self.node_of_host[self.target]
-        order = np.lexsort([target, source])
-        return replace(self, vertices=tuple(self.vertices[host] for host in self.host_of_node.tolist()),
-                       source=source[order], target=target[order], cables=tuple(self.cables[i] for i in order.tolist()),
-                       count=None if self.count is None else self.count[order], node_of_host=np.arange(self.n_nodes))
-
-    @cached_property
-    def place_in_torus(self) -> Ints:
-        """Place of each link in a flat array of ``torus.link_shape``: int array, shape (L,)."""
-        arcs, n = self.torus.arcs(), self.n_nodes
-        known = self.host_of_node[arcs.source] * n + self.host_of_node[arcs.target]
-        order = np.argsort(known)
-        return arcs.index[order][np.searchsorted(known[order], self.source * n + self.target)]

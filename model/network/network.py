@@ -167,10 +167,10 @@ class Arcs:
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Return hops from each source (all vertices by default) to every vertex: float array, inf without a path."""
-        some = None if sources is None else list(sources)
-        if some is not None and len(some) > 1 and self.n_vertices <= MOST_KNOWN:
-            return self._hops[some]
-        return self._distances(some)
+        roots = None if sources is None else list(sources)
+        if roots is not None and len(roots) > 1 and self.n_vertices <= MOST_KNOWN:
+            return self._hops[roots]
+        return self._distances(roots)
 
     @cached_property
     def _hops(self) -> Floats:
@@ -188,18 +188,18 @@ class Arcs:
         arcs = self.target[np.argsort(self.source, kind="stable")]
         degree = np.bincount(self.source, minlength=n)
         begin, row, at = np.cumsum(degree) - degree, np.arange(len(starts)), starts
-        found, first = np.full(len(starts) * n, np.inf), np.zeros(len(starts) * n, dtype=np.int64)
-        found[row * n + at] = 0
+        result, first = np.full(len(starts) * n, np.inf), np.zeros(len(starts) * n, dtype=np.int64)
+        result[row * n + at] = 0
         while len(row):
             hops, count = hops + 1, degree[at]
             next_arc = np.arange(count.sum()) + np.repeat(begin[at] - (np.cumsum(count) - count), count)
             place = np.repeat(row, count) * n + arcs[next_arc]
-            place = place[np.isinf(found[place])]
+            place = place[np.isinf(result[place])]
             first[place] = np.arange(len(place))
             place = place[first[place] == np.arange(len(place))]  # each once
-            found[place] = hops
+            result[place] = hops
             row, at = place // n, place % n
-        return found.reshape(len(starts), n)
+        return result.reshape(len(starts), n)
 
 
 class Leaves(NamedTuple):
@@ -251,9 +251,9 @@ def host_hops(network: Network) -> Floats:
     is_leaf, home, inner = leaves(network.arcs(), network.n_nodes)
     used, place = np.unique(home[:network.n_nodes], return_inverse=True)
     apart, extra = inner.distances(used.tolist())[:, used], is_leaf[:network.n_nodes].astype(float)
-    found = apart[np.ix_(place, place)] + extra[:, None] + extra
-    np.fill_diagonal(found, 0)
-    return found
+    hops = apart[np.ix_(place, place)] + extra[:, None] + extra
+    np.fill_diagonal(hops, 0)
+    return hops
 
 
 class TorusLink(NamedTuple):
@@ -372,8 +372,8 @@ class CoordinateNetwork:
         if outside.any():
             bad = coordinates.reshape(-1, self.n_dimensions)[outside.reshape(-1, self.n_dimensions).any(axis=1)][0]
             raise TorusError(self.outside(bad))
-        found: Ints = coordinates @ np.array(self.strides, dtype=np.int64)
-        return found
+        nodes: Ints = coordinates @ np.array(self.strides, dtype=np.int64)
+        return nodes
 
     def ends(self, node: Ints, slot: Ints) -> Ints:
         """Return the nodes, see `ends_per_node`."""

@@ -119,7 +119,7 @@ class Partitions:
             object.__setattr__(self, "ring", self.unit)
         if self.ring is None and self.rule.startswith("multiple"):
             raise PartitionError(f"partition rule {self.rule} needs the unit at which rings close: give ring or unit")
-        for extents in filter(None, (self.unit, self.ring, *self.shapes, *(each.shape for each in self.twisted))):
+        for extents in filter(None, (self.unit, self.ring, *self.shapes, *(slice_.shape for slice_ in self.twisted))):
             subbox(self.largest, extents)
 
     def torus(self, extents: Iterable[int]) -> Torus:
@@ -169,10 +169,10 @@ class Partitions:
         (['4x6:box=1x1x2x2x3wx2', '4x6:box=1x2x1x2x3wx2', '4x6:box=2x1x1x2x3wx2'], ['12x4x4:box=2x4x2x2x3wx2'], [])
         """
         n_nodes, unit = prod(extents), self.unit or ()
-        found = [box for box in _factorisations(n_nodes, unit, self.largest.shape) if folds(extents, box) is not None]
+        result = [box for box in _factorisations(n_nodes, unit, self.largest.shape) if folds(extents, box) is not None]
         if len(extents) == len(unit) // 2:
-            found = [box for box in found if in_order(extents, box)] or found
-        return [fold(self.torus(box), extents) for box in sorted(found, key=lambda box: (sum(box), max(box), box))]
+            result = [box for box in result if in_order(extents, box)] or result
+        return [fold(self.torus(box), extents) for box in sorted(result, key=lambda box: (sum(box), max(box), box))]
 
     def _is_multiple(self, extents: tuple[int, ...]) -> bool:
         return (self.unit is not None and len(extents) == len(self.unit)
@@ -185,25 +185,25 @@ class Partitions:
         Logical partitions may be turned; the list has the partition with the shortest extent first. Those that have no box
         with as many nodes are listed if no other partition has so many nodes.
         """
-        found = {s for s in self.shapes if prod(s) == n_nodes}
+        shapes = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
-            found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
+            shapes.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
         if self.logical is not None:
             most = (max(self.logical),) * len(self.logical)
-            asked = [s for s in _factorisations(n_nodes, (1,) * len(most), most)
+            multiples = [s for s in _factorisations(n_nodes, (1,) * len(most), most)
                      if list(s) == sorted(s) and self.is_logical(s)]
-            found.update([s for s in asked if self.boxes(s)] if found else asked)
-        tori = [self.torus(s) for s in found]
+            shapes.update([s for s in multiples if self.boxes(s)] if shapes else multiples)
+        tori = [self.torus(s) for s in shapes]
         return sorted(tori, key=lambda t: (max(t.shape), not isinstance(t, FoldedTorus), t.shape, str(t)))
 
     def twisted_slice(self, extents: tuple[int, ...]) -> TwistedTorus | None:
         """Return the twisted torus as which these extents are handed out, None if they are not twisted."""
-        return next((each for each in self.twisted if each.shape == extents), None)
+        return next((slice_ for slice_ in self.twisted if slice_.shape == extents), None)
 
     def twisted_shapes(self) -> str:
         """Return the twisted slices in words, with twists that are not the usual ones."""
-        return ", ".join(by_x(each.shape) if each.twists == usual_twists_of(each.shape) else str(each)
-                         for each in self.twisted)
+        return ", ".join(by_x(slice_.shape) if slice_.twists == usual_twists_of(slice_.shape) else str(slice_)
+                         for slice_ in self.twisted)
 
     def sizes(self) -> list[int]:
         """Return all numbers of nodes that partitions have, rising."""
@@ -271,39 +271,39 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     """
     if is_folded(text):
         return _parse_box(text, partitions)
-    asked = parse_torus(text)
-    if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
-        raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
+    torus = parse_torus(text)
+    if torus.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(torus.shape):
+        raise PartitionError(f"partition {text} has {torus.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
                              f"needed, e.g. {by_x(partitions.unit or partitions.shapes[0])}; allowed are "
                              f"{partitions.allowed()}")
-    given = partitions.torus(asked.shape)
+    partition = partitions.torus(torus.shape)
     wraps, _, axes = text.partition(":axes=")
     if "w" not in wraps and ":" not in wraps:
-        return replace(given, axes=axes or given.axes)
-    if isinstance(given, FoldedTorus):
-        given = given.logical
-    if claims_more(asked, given):
-        raise PartitionError(f"partition {text} is not available: the machine gives at most {given} ("
-                             f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
-    return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
+        return replace(partition, axes=axes or partition.axes)
+    if isinstance(partition, FoldedTorus):
+        partition = partition.logical
+    if claims_more(torus, partition):
+        raise PartitionError(f"partition {text} is not available: the machine gives at most {partition} ("
+                             f"{RULES[partitions.rule].meaning}); write {partition} or fewer wraps")
+    return Torus(torus.shape, torus.wrap, axes=axes or partition.axes)
 
 
 def _parse_box(text: str, partitions: Partitions) -> FoldedTorus:
     shape, _, box = text.partition(":box=")
     extents = parse_extents(shape)
     boxes = partitions.boxes(extents) if partitions.is_logical(extents) else []
-    asked = parse_torus(box, axes=partitions.largest.axes)
-    found = next((each for each in boxes if (each.shape, each.wrap) == (asked.shape, asked.wrap)), None)
-    if found is None:
+    torus = parse_torus(box, axes=partitions.largest.axes)
+    same = next((candidate for candidate in boxes if (candidate.shape, candidate.wrap) == (torus.shape, torus.wrap)), None)
+    if same is None:
         known = ", ".join(map(str, boxes[:4])) or f"none: a job of {shape} gets other nodes"
         more = f" and {len(boxes) - 4} more" if len(boxes) > 4 else ""
         raise PartitionError(f"partition {text} is not available; boxes of {shape} are {known}{more}")
-    return found
+    return same
 
 
-def claims_more(asked: Torus, given: Torus) -> bool:
+def claims_more(claimed: Torus, real: Torus) -> bool:
     """Return whether a torus has a ring in a dimension in which another of the same shape has an open line.
 
     Extents of 1 and 2 do not count.
     """
-    return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
+    return any(claimed.is_ring(i) and not real.is_ring(i) for i in range(claimed.n_dimensions))

@@ -116,12 +116,12 @@ class Torus(CoordinateNetwork):
         for i, n in enumerate(self.shape):
             coordinate = nodes // self.strides[i] % n
             for direction, step in enumerate((1, -1)):
-                there = (coordinate + step) % n
-                real = self.is_ring(i) | (there == coordinate + step)
-                found = nodes[real], (nodes + (there - coordinate) * self.strides[i])[real]
-                index = (i * 2 + direction) * self.n_nodes + found[0]
+                target = (coordinate + step) % n
+                real = self.is_ring(i) | (target == coordinate + step)
+                result = nodes[real], (nodes + (target - coordinate) * self.strides[i])[real]
+                index = (i * 2 + direction) * self.n_nodes + result[0]
                 capacity = np.full(len(index), self.cables[i] * rates[i] / max(rates))
-                for part, values in zip(parts, (*found, index, capacity, np.full(len(index), float(self.cables[i])))):
+                for part, values in zip(parts, (*result, index, capacity, np.full(len(index), float(self.cables[i])))):
                     part.append(values)
         return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
 
@@ -181,6 +181,10 @@ def parse_torus(text: str, **options: Any) -> Torus:
     text : str
     **options
         Passed to `Torus` (bandwidth, cables, and axes if the text has none).
+
+    Returns
+    -------
+    Torus
 
     Raises
     ------

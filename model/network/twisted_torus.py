@@ -71,8 +71,8 @@ class TwistedTorus(CoordinateNetwork):
                              f"{MOST_NODES} are supported")
         for name in ("shape", "bandwidth", "cables", "axes"):
             object.__setattr__(self, name, getattr(plain, name))
-        given = self.twists or usual_twists(self.shape)
-        object.__setattr__(self, "twists", tuple(tuple(int(t) for t in row) for row in given))
+        twists = self.twists or usual_twists(self.shape)
+        object.__setattr__(self, "twists", tuple(tuple(int(t) for t in row) for row in twists))
         _check_twists(self)
 
     @cached_property
@@ -128,12 +128,12 @@ class TwistedTorus(CoordinateNetwork):
     @cached_property
     def _sums(self) -> np.ndarray:
         """The node of the sum of each two nodes, step by step: shape (N, N)."""
-        found = np.empty((self.n_nodes, self.n_nodes), dtype=np.int32)
-        found[0] = np.arange(self.n_nodes)
+        sums = np.empty((self.n_nodes, self.n_nodes), dtype=np.int32)
+        sums[0] = np.arange(self.n_nodes)
         for node, point in enumerate(self.coordinates(np.arange(1, self.n_nodes)).tolist(), 1):
             i = next(i for i, x in enumerate(point) if x)
-            found[node] = self.neighbours[i, 0][found[node - self.strides[i]]]
-        return found
+            sums[node] = self.neighbours[i, 0][sums[node - self.strides[i]]]
+        return sums
 
     @cached_property
     def negative(self) -> Ints:
@@ -207,11 +207,11 @@ def usual_twists(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     >>> usual_twists((4, 4, 8)), usual_twists((4, 8, 8))
     (((0, 0, 4), (0, 0, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0), (0, 0, 0)))
     """
-    found = usual_twists_of(shape)
-    if found is None:
+    twists = usual_twists_of(shape)
+    if twists is None:
         raise TorusError(f"{by_x(shape)}:{TWISTED} has no usual twist; extents are k and 2k, e.g. 4x4x8, or "
                          "name the twists, e.g. 6x4x9:twist=xz3,yz3")
-    return found
+    return twists
 
 
 def usual_twists_of(shape: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
@@ -286,28 +286,28 @@ def parse_twisted(text: str, **options: Any) -> TwistedTorus:
     >>> str(parse_twisted("8x3:twist=yx5"))
     '8x3:twist=yx5'
     """
-    found = _TEXT.fullmatch(text)
-    if not found:
+    match = _TEXT.fullmatch(text)
+    if not match:
         raise TorusError(f"twisted torus {text[:40]!r} is not understood; write 4x4x8:twisted, or the twists, e.g. "
                          "4x4x8:twist=xz4,yz4 (past the end of x or y, z grows by 4)")
-    shape = tuple(map(int, found[1].split("x")))
-    axes = found[4] or options.pop("axes", None) or default_axes(len(shape))
-    twists = () if found[2] == TWISTED else _read_twists(text, found[3], shape, axes)
+    shape = tuple(map(int, match[1].split("x")))
+    axes = match[4] or options.pop("axes", None) or default_axes(len(shape))
+    twists = () if match[2] == TWISTED else _read_twists(text, match[3], shape, axes)
     return TwistedTorus(shape, twists, axes=axes, **options)
 
 
 def _read_twists(text: str, twists: str, shape: Sequence[int], axes: str) -> tuple[tuple[int, ...], ...]:
     rows = [[0] * len(shape) for _ in shape]
     for part in twists.split(","):
-        found = _TWIST.fullmatch(part)
-        if not found or found[1] not in axes or found[2] not in axes:
+        match = _TWIST.fullmatch(part)
+        if not match or match[1] not in axes or match[2] not in axes:
             raise TorusError(f"twisted torus {text[:40]!r}: twist {part[:20]!r} is not understood; write the ring, the axis "
                              f"along which it is twisted, and by how much, with axes of {axes}, e.g. xz4")
-        i, j = axes.index(found[1]), axes.index(found[2])
+        i, j = axes.index(match[1]), axes.index(match[2])
         if rows[i][j]:
-            raise TorusError(f"twisted torus {text[:40]!r}: a ring along {found[1]} has two twists along {found[2]}; give "
+            raise TorusError(f"twisted torus {text[:40]!r}: a ring along {match[1]} has two twists along {match[2]}; give "
                              "their sum")
-        rows[i][j] = int(found[3])
+        rows[i][j] = int(match[3])
     return tuple(map(tuple, rows))
 
 
@@ -394,9 +394,9 @@ class FoldedTorus(Torus):
     @cached_property
     def to_logical(self) -> Ints:
         """Node of the logical torus for each node of the box: int array, shape (N,)."""
-        found = np.empty(self.n_nodes, dtype=np.int64)
-        found[self.from_logical] = np.arange(self.n_nodes)
-        return found
+        nodes = np.empty(self.n_nodes, dtype=np.int64)
+        nodes[self.from_logical] = np.arange(self.n_nodes)
+        return nodes
 
     @property
     def title(self) -> str:
@@ -465,8 +465,8 @@ def folds(extents: Sequence[int], box: Sequence[int]) -> Folds | None:
 
 def in_order(extents: Sequence[int], box: Sequence[int]) -> bool:
     """Return whether each logical axis takes the pairs in the order of the axes."""
-    found = folds(extents, box)
-    return found is not None and [pair for pairs in found for pair in pairs] == list(range(len(box) // 2))
+    result = folds(extents, box)
+    return result is not None and [pair for pairs in result for pair in pairs] == list(range(len(box) // 2))
 
 
 def _parts(order: Sequence[int], count: int) -> Iterator[Folds]:
@@ -501,9 +501,9 @@ def _ring(outer: Ints, inner: Ints, closes: bool) -> Ints | None:
     n, k = len(outer), len(inner)
     if k == 1 or not (closes or k == 2 or n % 2 == 0):
         return None
-    there = [(i, 0) for i in range(n)]
+    corners = [(i, 0) for i in range(n)]
     back = [(i, j) for i in reversed(range(n)) for j in (range(1, k) if (n - 1 - i) % 2 == 0 else range(k - 1, 0, -1))]
-    return np.array([[*outer[i], *inner[j]] for i, j in [*there, *back]])
+    return np.array([[*outer[i], *inner[j]] for i, j in [*corners, *back]])
 
 
 def fold(torus: Torus, extents: Iterable[int]) -> FoldedTorus:
@@ -537,9 +537,9 @@ def parse_folded(text: str, **options: Any) -> FoldedTorus:
     >>> box.n_nodes, str(box.logical), str(box)
     (192, '4x12x4', '4x12x4:box=2x4x2x2x3wx2')
     """
-    found = _FOLDED_TEXT.fullmatch(text)
-    if not found:
+    match = _FOLDED_TEXT.fullmatch(text)
+    if not match:
         raise TorusError(f"torus {text[:60]!r} is not understood; write the logical torus and its box, e.g. "
                          "4x12x4:box=2x4x2x2x3wx2 (w marks the dimensions that wrap)")
-    axes = options.pop("axes", None) or paired_axes(found[2].count("x") + 1)
-    return fold(parse_torus(found[2], **{"axes": axes} | options), map(int, found[1].split("x")))
+    axes = options.pop("axes", None) or paired_axes(match[2].count("x") + 1)
+    return fold(parse_torus(match[2], **{"axes": axes} | options), map(int, match[1].split("x")))

@@ -526,6 +526,21 @@ class Site:
         if self.allocation.network != self.network:
             raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
 
+    def moved(self, network: Network, node: Ints) -> "Site":
+        """Return the same nodes on another network, in the order of their numbers there.
+
+        Parameters
+        ----------
+        network : Network
+            As many nodes.
+        node : int array, shape (N,)
+            The node there of each node here.
+        """
+        nodes, hosts = self.allocation.nodes, self.allocation.hosts
+        return replace(self, network=network, allocation=Allocation(
+            network, None if self.allocation.is_complete else np.sort(node[nodes]),
+            None if hosts is None else np.sort(node[hosts]), self.allocation.listed))
+
     @cached_property
     def n_slots(self) -> int:
         """Slots of the usable nodes."""

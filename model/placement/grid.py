@@ -91,6 +91,15 @@ class ProcessGrid:
 def parse_grid(text: str, decomposition: Decomposition = PENCIL) -> ProcessGrid:
     """Read ``8x64``, for pencils rows of 8 tasks and columns of 64; ``512`` if the grid has a single dimension.
 
+    Parameters
+    ----------
+    text : str
+    decomposition : Decomposition
+
+    Returns
+    -------
+    ProcessGrid
+
     Raises
     ------
     GridError
@@ -110,6 +119,17 @@ def parse_grid(text: str, decomposition: Decomposition = PENCIL) -> ProcessGrid:
 def all_grids(n_tasks: int, decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
     """Return every grid of `n_tasks` tasks, grids with a short first dimension first.
 
+    Parameters
+    ----------
+    n_tasks : int
+    decomposition : Decomposition
+
+    Returns
+    -------
+    list of ProcessGrid
+
+    Examples
+    --------
     >>> [str(g) for g in all_grids(6)]
     ['1x6', '2x3', '3x2', '6x1']
     """
@@ -407,6 +427,19 @@ class Transform:
     def extents(self, stage: LocalPass | ExchangeStage, grid: ProcessGrid) -> dict[str, int]:
         """Return the extents x, y, z at the beginning of a stage: modes of transformed axes, points of the others.
 
+        Parameters
+        ----------
+        stage : LocalPass or ExchangeStage
+            Of the decomposition of the grid.
+        grid : ProcessGrid
+
+        Returns
+        -------
+        dict
+            Number of points by the letter of the axis.
+
+        Examples
+        --------
         >>> grid = ProcessGrid(2, 2)
         >>> row, column = grid.decomposition.exchanges
         >>> [Transform(4, 4, 4, points=(6, 6, 6)).extents(stage, grid) for stage in (row, column)]

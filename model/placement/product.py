@@ -69,12 +69,12 @@ class RingMap:
     def index(self, letters: str) -> np.ndarray:
         """Return for each node its number within its group: int array, shape (n,)."""
         row, column = tuple(self.letters)
-        found, stride = np.zeros(self.n, dtype=np.int64), 1
+        result, stride = np.zeros(self.n, dtype=np.int64), 1
         for axis, letter in ((1, row), (0, column)):
             if letter in letters:
-                found[np.array(self.rows)] += np.indices((len(self.rows), len(self.rows[0])))[axis] * stride
+                result[np.array(self.rows)] += np.indices((len(self.rows), len(self.rows[0])))[axis] * stride
                 stride *= self.extent(letter)
-        return found
+        return result
 
     def group(self, letters: str) -> np.ndarray:
         """Return for each node the number of its group: int array, shape (n,)."""
@@ -238,10 +238,10 @@ def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: 
     """
     if isinstance(pattern, RingMap):
         return pattern.cut(letters, torus.is_ring(i)) / torus.cables[i]
-    span, here = 0, 1
+    span, stride = 0, 1
     for o, radix in pattern.digits:
-        here *= radix
-        span = here if o in letters else span
+        stride *= radix
+        span = stride if o in letters else span
     g = torus.g(i) if span == torus.shape[i] else 1
     return Fraction(span, g * torus.cables[i])
 
@@ -332,8 +332,8 @@ def pattern_of_images(images: Dictionary[str, set[int]], n: int) -> Pattern | No
         digits.append((owner, radix))
         stride *= radix
     pattern = Pattern(tuple(digits))
-    found = {letter: set(np.flatnonzero(pattern.group(letter) == 0).tolist()) for letter in images}
-    return pattern if pattern.n == n and found == dict(images) else None
+    members = {letter: set(np.flatnonzero(pattern.group(letter) == 0).tolist()) for letter in images}
+    return pattern if pattern.n == n and members == dict(images) else None
 
 
 @dataclass(frozen=True)
@@ -439,10 +439,10 @@ def product_of(placed: Placement) -> Product | None:
     images = {letter: places[_group_of(grid, letter, origin)] for letter in letters}
     patterns = [pattern_of_images({letter: set(image[:, i].tolist()) for letter, image in images.items()}, n)
                 for i, n in enumerate((*torus.shape, mapping.tasks_per_node))]
-    found = [pattern for pattern in patterns if pattern is not None]
-    if len(found) < len(patterns):
+    known = [pattern for pattern in patterns if pattern is not None]
+    if len(known) < len(patterns):
         return None
-    product = Product(torus, tuple(found[:-1]), found[-1], grid.decomposition)
+    product = Product(torus, tuple(known[:-1]), known[-1], grid.decomposition)
     return product if product.grid == grid and same_groups(product.mapping(), mapping) else None
 
 

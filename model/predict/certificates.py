@@ -99,8 +99,8 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     sizes = tuple(size for stage in grid.decomposition.exchanges if (size := grid.extent(stage.letters)) > 1)
     arguments = (iter(kind.in_turn(site, grid, (sizes[0], sizes[1]), ordered, split, brief)) if len(sizes) == 2
                  else _of_several(site, grid, sizes, ordered, split, brief))
-    while (reached is None or best.value < reached) and (found := next(arguments, None)):
-        best = max(best, LowerBound(*with_smallest(found, crossing)), key=lambda bound: bound.value)
+    while (reached is None or best.value < reached) and (argument := next(arguments, None)):
+        best = max(best, LowerBound(*with_smallest(argument, crossing)), key=lambda bound: bound.value)
     return best
 
 
@@ -215,9 +215,9 @@ class Bounds:
             return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
-        found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split,
+        bound = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split,
                             self.routed, self.brief)
-        return self._or_spectral(found)
+        return self._or_spectral(bound)
 
     @cached_property
     def together(self) -> LowerBound:
@@ -229,9 +229,9 @@ class Bounds:
             return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.joint, EXHAUSTION)
-        found = self._or_spectral(self._all_to_all)
+        bound = self._or_spectral(self._all_to_all)
         factor = self.kind.joint_factor(self.site, self.grid) if self._is_even else 1
-        return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
+        return LowerBound(bound.value * factor, f"{bound.argument}, with rows and columns cut") if factor > 1 else bound
 
     @property
     def are_alike(self) -> bool:
@@ -263,15 +263,15 @@ class Bounds:
         """Reason why no placement has as little joint load as one all-to-all; None if some placement may, or if unknown."""
         return self.kind.why_unreachable(self.site, self.grid) if self._is_even else None
 
-    def _or_spectral(self, found: LowerBound) -> LowerBound:
+    def _or_spectral(self, bound: LowerBound) -> LowerBound:
         """Return a bound, or the bound by eigenvalues of the usable nodes if higher; only scattered nodes gain."""
         sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
         if self.site.allocation.is_complete or len(sizes) != 2 or self.brief:
-            return found
+            return bound
         crossing = Crossing(self.grid, self.transform)
-        known = float(found.value / crossing.smallest) if crossing.smallest else 0.0
+        known = float(bound.value / crossing.smallest) if crossing.smallest else 0.0
         even = self.kind.spectral(self.site, (sizes[0], sizes[1]), self.routing, known)
-        return found if even is None else max(found, LowerBound(*with_smallest(even, crossing)), key=lambda b: b.value)
+        return bound if even is None else max(bound, LowerBound(*with_smallest(even, crossing)), key=lambda b: b.value)
 
     @property
     def _is_split(self) -> bool:

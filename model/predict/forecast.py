@@ -49,17 +49,17 @@ from pencilmap.model.traffic.loads import JointLoads, LinkLoads, routed_joint, u
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
 
 
-def _worth(found: "ScheduleForecast") -> float | Fraction:
+def _worth(forecast: "ScheduleForecast") -> float | Fraction:
     """Return the number that compares schedules: the time if known, else the cost."""
-    return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
+    return forecast.cost if forecast.known_s is None else float(f"{forecast.known_s:.9g}")
 
 
-def _in_turn(found: "ScheduleForecast", back: "ScheduleForecast") -> "ScheduleForecast":
+def _in_turn(forecast: "ScheduleForecast", back: "ScheduleForecast") -> "ScheduleForecast":
     """Return the forecast of a forward transform and then a backward transform."""
-    times: dict[str, Any] = {name: summed((getattr(found, name), getattr(back, name)))
+    times: dict[str, Any] = {name: summed((getattr(forecast, name), getattr(back, name)))
                              for name in ("t_s", "time_s", "total_s", "hidden_s")}
-    notes = tuple(dict.fromkeys((*found.notes, *back.notes)))
-    return replace(found, cost=found.cost + back.cost, notes=notes, direction=PAIR, **times)
+    notes = tuple(dict.fromkeys((*forecast.notes, *back.notes)))
+    return replace(forecast, cost=forecast.cost + back.cost, notes=notes, direction=PAIR, **times)
 
 
 @dataclass(frozen=True)
@@ -181,11 +181,11 @@ class Forecaster:
             If the schedule is not understood, or does not fit.
         """
         if text == BEST:
-            found = [_fastest([self._of(schedule) for schedule in self._keeping_boxes()])]
+            forecasts = [_fastest([self._of(schedule) for schedule in self._keeping_boxes()])]
             if self.direction == PAIR and (self.transform is None or self.transform.fields == 1):  # then all keep the boxes
                 able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
-                found += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
-            return min(found, key=_worth)
+                forecasts += [self._of(schedule) for schedule in able if self._is_possible(schedule)]
+            return min(forecasts, key=_worth)
         schedule = parse_schedule(text)
         if schedule.name == "overlap" and not schedule.sizes and not self.grid.decomposition.returns:
             return _fastest([self._of(schedule) for schedule in self._overlaps()])
@@ -230,35 +230,36 @@ class Forecaster:
 
     def _overlaps(self) -> list[Schedule]:
         """Return the numbers of chunks, axes and sizes that could be best, at least one."""
-        found = []
+        schedules = []
         for axis in LANE_AXES if self.transform else (None,):
             block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform and axis else MOST_SIZE
             for chunks in cuts(block, MOST_CHOSEN):
-                found.append(Schedule("overlap", (1,) * chunks, axis))
+                schedules.append(Schedule("overlap", (1,) * chunks, axis))
                 if len(self.stages) == 2:
                     sizes = reduced(best_sizes(self._plain.links, chunks, block, self.direction == BACKWARD))
                     if sizes != reduced(tuple(block * (k + 1) // chunks - block * k // chunks for k in range(chunks))):
-                        found.append(Schedule("overlap", sizes, axis))
-        return found or [Schedule("overlap", (1,))]
+                        schedules.append(Schedule("overlap", sizes, axis))
+        return schedules or [Schedule("overlap", (1,))]
 
-    def _with_hints(self, found: ScheduleForecast) -> ScheduleForecast:
+    def _with_hints(self, forecast: ScheduleForecast) -> ScheduleForecast:
         """Add notes on faster schedules."""
-        notes = list(found.notes)
-        name = found.schedule.name
-        if name != SEQUENCE and found.bounds and found.bounds.unreachable:
+        notes = list(forecast.notes)
+        name = forecast.schedule.name
+        if name != SEQUENCE and forecast.bounds and forecast.bounds.unreachable:
             notes.append(f"no placement of {self.grid} loads the links with both exchanges at once as little as one "
-                         f"all-to-all: {found.bounds.unreachable}")
-        sequence = self._of(Schedule(SEQUENCE)) if name != SEQUENCE else found
-        if name in ("two-way", "opposite") and found.cost >= sequence.cost:
-            notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
-        if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
-            block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
-            if len(found.sizes) <= block:
-                sizes = reduced(best_sizes(self._plain.links, len(found.sizes), block, self.direction == BACKWARD))
-                better = self._of(Schedule("overlap", sizes, found.axis))
-                if better.cost < found.cost * Fraction(995, 1000):
+                         f"all-to-all: {forecast.bounds.unreachable}")
+        sequence = self._of(Schedule(SEQUENCE)) if name != SEQUENCE else forecast
+        if name in ("two-way", "opposite") and forecast.cost >= sequence.cost:
+            notes.append(f"by the links, schedule {forecast.name} is no faster than sequence here")
+        even = name == "overlap" and len(set(forecast.sizes)) == 1
+        if even and len(self.stages) == 2 and self.transform and forecast.axis:
+            block = min(MOST_SIZE, block_of(forecast.axis, self.grid, self.transform)[0])
+            if len(forecast.sizes) <= block:
+                sizes = reduced(best_sizes(self._plain.links, len(forecast.sizes), block, self.direction == BACKWARD))
+                better = self._of(Schedule("overlap", sizes, forecast.axis))
+                if better.cost < forecast.cost * Fraction(995, 1000):
                     notes.append(f"chunks of other sizes are faster: {better.name}")
-        return replace(found, notes=tuple(notes))
+        return replace(forecast, notes=tuple(notes))
 
     def _of(self, schedule: Schedule) -> ScheduleForecast:
         """Return the forecast of a schedule. Both transforms of a pair run at once if the schedule can, else in turn."""
@@ -401,17 +402,17 @@ class Forecaster:
         """The messages that the algorithm of exchange `i` sends."""
         return partial(algorithm_named(self._stage(i).algorithm).started, mapping=self.case.mapping)
 
-    def _measured(self, found: Sequence[Exchange], links: JointLoads) -> "_Resources":
+    def _measured(self, exchanges: Sequence[Exchange], links: JointLoads) -> "_Resources":
         """The resources that some exchanges take on the mapping."""
-        on_task, inside = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in found], axis=2)
+        on_task, inside = np.stack([sent_by_rank(self.case.mapping, exchange) for exchange in exchanges], axis=2)
         on_node, within = (np.stack([np.bincount(self.case.mapping.node_of_rank, column) for column in sent.T], axis=1)
                            for sent in (on_task, inside))
         adaptive = None
         if self.case.contends and self.case.product is None and self.case.routes_at_random:
-            adaptive = routed_joint(self.network, found, self.case.mapping.node_of_rank,
+            adaptive = routed_joint(self.network, exchanges, self.case.mapping.node_of_rank,
                                     routing(RANDOM_ROUTING, self.network))
         return _Resources(links, adaptive, undominated(on_task), undominated(on_node), undominated(within),
-                          tuple(map(_held, found)))
+                          tuple(map(_held, exchanges)))
 
     def _resources(self, course: Course) -> "_Resources":
         if course.plain:
@@ -423,28 +424,28 @@ class Forecaster:
                 raise ScheduleError(f"schedule {course.schedule} with unequal lanes is routed message by message, for up "
                                     f"to {MOST_ROUTED} tasks, and grid {self.grid} has {self.grid.n_tasks}; take a "
                                     "transform whose extents the grid divides")
-            found = [part.make(self._carried(part.stage)) for part in course.parts if part.make]
-            links = routed_joint(self.network, found, self.case.mapping.ends, self.case.rule)
-            self._found[key] = self._measured(found, links)
+            resources = [part.make(self._carried(part.stage)) for part in course.parts if part.make]
+            links = routed_joint(self.network, resources, self.case.mapping.ends, self.case.rule)
+            self._found[key] = self._measured(resources, links)
         return self._found[key]
 
 
-def _fastest(found: list[ScheduleForecast]) -> ScheduleForecast:
+def _fastest(forecasts: list[ScheduleForecast]) -> ScheduleForecast:
     """Return the forecast with the fewest chunks among those within one per cent of the fastest."""
-    least = min(map(_worth, found))
-    return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
+    least = min(map(_worth, forecasts))
+    return min((one for one in forecasts if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
 
 def _alone(course: Course, n_stages: int) -> Fraction:
     """Return the share of each exchange that travels in phases of its own; 0 if parts of an exchange differ."""
     if not course.plain:
         return Fraction(0)
-    found = [Fraction(0)] * n_stages
+    shares = [Fraction(0)] * n_stages
     for phase in course.phases:
         in_flight = [(part.stage, share) for part, share in zip(course.parts, phase.shares) if share]
         if len(in_flight) == 1:
-            found[in_flight[0][0]] += in_flight[0][1]
-    return min(found)
+            shares[in_flight[0][0]] += in_flight[0][1]
+    return min(shares)
 
 
 MOST_ROUTED = 1 << 16

@@ -50,15 +50,15 @@ class ProgramPrediction:
     @property
     def ends(self) -> tuple["ProgramPrediction", "ProgramPrediction"]:
         """The predictions with the least and the largest load under the rules between which routers adapt."""
-        found = sorted(self.bracket or (self,), key=lambda p: p.link_bytes)
-        return found[0], found[-1]
+        predictions = sorted(self.bracket or (self,), key=lambda p: p.link_bytes)
+        return predictions[0], predictions[-1]
 
     def gains(self, launched: "ProgramPrediction") -> tuple[float, float] | None:
         """How many times longer the links are busy in another placement, at least and at most; None if nothing is sent."""
         both = self.bracket and launched.bracket
         pairs = list(zip(self.bracket, launched.bracket, strict=True)) if both else [(self, launched)]
-        found = [theirs.link_bytes / mine.link_bytes for mine, theirs in pairs if mine.link_bytes]
-        return (min(found), max(found)) if found else None
+        gains_ = [theirs.link_bytes / mine.link_bytes for mine, theirs in pairs if mine.link_bytes]
+        return (min(gains_), max(gains_)) if gains_ else None
 
     @property
     def link_bytes(self) -> float:
@@ -117,9 +117,9 @@ def predict_program(mapping: Mapping, traffic: Traffic, routing_name: str | None
     """
     rules = kind_of(mapping.network).bracket if adaptive and routing_name is None else ()
     if rules:
-        found = [predict_program(mapping, traffic, rule, bound) for rule in rules]
-        usual = next(p for p in found if p.routing == default_routing(mapping.network))
-        return replace(usual, bracket=tuple(found))
+        predictions = [predict_program(mapping, traffic, rule, bound) for rule in rules]
+        usual = next(p for p in predictions if p.routing == default_routing(mapping.network))
+        return replace(usual, bracket=tuple(predictions))
     name = routing_name or default_routing(mapping.network)
     rule = routing(name, mapping.network)
     loaded: list[LinkLoads] = [rule.loads(mapping.network, phase.exchange, mapping.ends) for phase in traffic.phases

@@ -367,7 +367,7 @@ class ClosedForm:
 
     def predicted(self) -> tuple[ExchangePrediction, ...] | None:
         """The exchanges, predicted one by one; None if the routing rule has no closed form."""
-        case, found = self.case, []
+        case, stages = self.case, []
         for stage, algorithm in zip(self.stages, case.algorithms):
             load = case.rule.of_blocks(self.product, stage) if isinstance(stage, StageBlocks) else case.rule.of_product(
                 self.product, stage.letters)
@@ -379,11 +379,11 @@ class ClosedForm:
                 work = blocks_work(self.product, stage, link_s, adaptive_s, load.hop_length) \
                     if isinstance(stage, StageBlocks) else \
                     product_work(self.product, stage.letters, case.transform, link_s, adaptive_s, load.hop_length)
-            found.append(ExchangePrediction(
+            stages.append(ExchangePrediction(
                 name=stage.name, case=case, messages=stage, load=load.load, hop_length=load.hop_length, t_s=link_s,
                 busiest=load.busiest, work=work, rounds=None if work is None else terms_in_turn([work], case.costs),
                 algorithm=algorithm))
-        return tuple(found)
+        return tuple(stages)
 
     def joint(self) -> JointLoads | None:
         """The loads of all exchanges at once; None if the routing rule has no closed form."""
@@ -406,9 +406,9 @@ def product_adaptive_s(case: Case, product: Product, letters: str, link_s: float
     return link_s * adaptive / even if even and adaptive is not None else link_s
 
 
-def has_its_ranks(placed: Placement, product: Product) -> bool:
+def has_its_ranks(placement: Placement, product: Product) -> bool:
     """Whether every rank sits on the node on which the product puts it."""
-    return placed.is_product or np.array_equal(placed.mapping().node_of_rank, product.mapping().node_of_rank)
+    return placement.is_product or np.array_equal(placement.mapping().node_of_rank, product.mapping().node_of_rank)
 
 
 def routed(case: Case) -> tuple[tuple[ExchangePrediction, ...], tuple[LinkLoads | None, ...]]:
@@ -438,18 +438,18 @@ def _routed(case: Case, exchange: Exchange, algorithm: str) -> tuple[ExchangePre
     network, ends, way = case.network, case.mapping.ends, algorithm_named(algorithm)
     rounds = way.rounds(exchange, case.mapping)
     whole = known_loads(network, rounds[0], ends, case.rule) if way.is_alltoall else None
-    found = [_RoutedRound.of(whole or case.rule.loads(network, each, ends)) for each in rounds]
-    hops = m_scale(sum(each.hop_bytes for each in found), network, exchange.total_bytes) / network.n_nodes
-    link_s: list[Any] = [case.seconds(each.load) for each in found]  # all are None if the network has no bandwidth
+    result = [_RoutedRound.of(whole or case.rule.loads(network, round_, ends)) for round_ in rounds]
+    hops = m_scale(sum(round_.hop_bytes for round_ in result), network, exchange.total_bytes) / network.n_nodes
+    link_s: list[Any] = [case.seconds(round_.load) for round_ in result]  # all are None if the network has no bandwidth
     stage = ExchangePrediction(
         name=exchange.name, case=case, messages=exchange,
-        load=tuple(sum(some, Fraction(0)) for some in zip(*(each.load for each in found))), hop_length=hops,
+        load=tuple(sum(loads, Fraction(0)) for loads in zip(*(round_.load for round_ in result))), hop_length=hops,
         t_s=summed(link_s),
-        busiest=max(found, key=lambda each: worst(each.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
+        busiest=max(result, key=lambda item: worst(item.load, network)).busiest, algorithm=algorithm, n_rounds=len(rounds))
     if stage.t_s is None:
         return stage, whole
-    works = [mapping_work(case.mapping, each, seconds, _adaptive_s(case, way, each, seconds), one.hop_bytes)
-             for each, seconds, one in zip(rounds, link_s, found)]
+    works = [mapping_work(case.mapping, round_, seconds, _adaptive_s(case, way, round_, seconds), one.hop_bytes)
+             for round_, seconds, one in zip(rounds, link_s, result)]
     return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, case.costs)), whole
 
 

@@ -42,10 +42,10 @@ def worth(p: Prediction, by: str = TRANSFORM) -> float | Fraction:
     """
     if by == TRANSFORM:
         return p.worth
-    found = p if p.schedule is None else p.schedule
-    seconds = found.t_s if found.time_s is None else found.time_s
+    answer = p if p.schedule is None else p.schedule
+    seconds = answer.t_s if answer.time_s is None else answer.time_s
     if seconds is None:
-        return found.cost + p.halo_cost
+        return answer.cost + p.halo_cost
     moved_s = 0.0 if p.schedule is None else summed(r.time_s for r in p.remaps) or 0.0
     return float(f"{seconds + moved_s + p.halo_s:.10g}")
 
@@ -79,8 +79,8 @@ def ranked(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[Predi
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']
     """
-    found = ranked_by(lambda p: p, predictions, by)
-    return [*found[:1], *map(without_bracket, found[1:])]
+    predictions_ = ranked_by(lambda p: p, predictions, by)
+    return [*predictions_[:1], *map(without_bracket, predictions_[1:])]
 
 
 def without_bracket(p: Prediction) -> Prediction:
@@ -96,12 +96,12 @@ def quick(p: Prediction) -> Prediction:
 
 def ranked_by(prediction: Callable[[T], Prediction], found: Iterable[T], by: str = TRANSFORM) -> list[T]:
     """Return elements in the order of `ranked`; `prediction` gives the prediction of an element."""
-    keyed = sorted(((order(prediction(each), by), each) for each in found), key=lambda some: some[0])
+    keyed = sorted(((order(prediction(entry), by), entry) for entry in found), key=lambda pair: pair[0])
     done: list[T] = []
     while keyed:
         (last, least, *_), _ = keyed[0]
-        tied = [each for (late, cost, *_), each in keyed if late == last and cost <= least * TIE]
-        done += sorted(tied, key=lambda each: _in_tie(prediction(each)))
+        tied = [entry for (late, cost, *_), entry in keyed if late == last and cost <= least * TIE]
+        done += sorted(tied, key=lambda item: _in_tie(prediction(item)))
         keyed = keyed[len(tied):]
     return done
 

@@ -82,17 +82,17 @@ def _solve(network: Network, arcs: Arcs, traffic: Any, kind: Ints) -> NDArray[An
     flows = np.concatenate(list(used.values()))
     group, strength = _groups_of_arcs(arcs, kind)
     unit = float(traffic.max())
-    arriving, wanted = zip(*(_arriving(arcs, some, s, traffic) for s, some in used.items()))
+    arriving, received = zip(*(_arriving(arcs, targets, s, traffic) for s, targets in used.items()))
     arriving = block_diag(arriving, format="csr")
     load = coo_array((np.ones(flows.size), (group[flows], np.arange(flows.size))), shape=(strength.size, flows.size))
-    found = linprog(np.append(np.zeros(flows.size), 1.0), method="highs-ipm",
+    solution = linprog(np.append(np.zeros(flows.size), 1.0), method="highs-ipm",
                     A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
                     A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"),
-                    b_eq=np.concatenate(wanted) / unit)
-    if found.status != 0:
+                    b_eq=np.concatenate(received) / unit)
+    if solution.status != 0:
         raise RoutingError(f"the linear program of optimal-minimal routing on {network.title} was not solved: "
-                           f"{found.message}")
-    return (np.bincount(group[flows], found.x[:-1], strength.size) * unit)[group]
+                           f"{solution.message}")
+    return (np.bincount(group[flows], solution.x[:-1], strength.size) * unit)[group]
 
 
 def _flows(network: Network, arcs: Arcs, traffic: Any, kind: Ints) -> dict[int, Ints]:
@@ -122,18 +122,18 @@ def _groups_of_arcs(arcs: Arcs, kind: Ints) -> tuple[Ints, Floats]:
     return group, arcs.capacity[first]
 
 
-def _arriving(arcs: Arcs, some: Ints, source: int, traffic: Any) -> tuple[Any, Floats]:
+def _arriving(arcs: Arcs, targets: Ints, source: int, traffic: Any) -> tuple[Any, Floats]:
     """Return inflow minus outflow of some arcs at each vertex (csr array), and the demand there."""
     from scipy.sparse import coo_array
 
-    vertices = np.unique(arcs.target[some])
-    rows = [np.searchsorted(vertices, ends) for ends in (arcs.target[some], arcs.source[some])]
-    inner = arcs.source[some] != source
-    flow = np.arange(some.size)
-    matrix = coo_array((np.append(np.ones(some.size), -np.ones(inner.sum())),
+    vertices = np.unique(arcs.target[targets])
+    rows = [np.searchsorted(vertices, ends) for ends in (arcs.target[targets], arcs.source[targets])]
+    inner = arcs.source[targets] != source
+    flow = np.arange(targets.size)
+    matrix = coo_array((np.append(np.ones(targets.size), -np.ones(inner.sum())),
                         (np.append(rows[0], rows[1][inner]), np.append(flow, flow[inner]))),
-                       shape=(vertices.size, some.size))
-    wanted = np.zeros(arcs.n_vertices)
+                       shape=(vertices.size, targets.size))
+    received = np.zeros(arcs.n_vertices)
     row = traffic[[source]].tocoo()
-    wanted[row.col] = row.data
-    return matrix, wanted[vertices]
+    received[row.col] = row.data
+    return matrix, received[vertices]

@@ -66,17 +66,17 @@ def _shortest(arcs: Arcs, routers: Ints, numbers: Ints, by_hop: bool) -> Iterato
     distance = (arcs.back if by_hop else arcs).distances(routers[numbers].tolist())
     far = distance[:, routers].max(axis=1, keepdims=True)
     root, arc = np.nonzero((distance[:, tail] + 1 == distance[:, head]) & (distance[:, head] <= far))
-    here, there = root * V + head[arc], root * V + tail[arc]  # pairs of root and vertex
-    level = distance.ravel()[here]
+    source, after = root * V + head[arc], root * V + tail[arc]  # pairs of root and vertex
+    level = distance.ravel()[source]
     size = len(numbers) * V
-    paths, width = np.zeros(size), np.bincount(here, arcs.ways[arc], size)
+    paths, width = np.zeros(size), np.bincount(source, arcs.ways[arc], size)
     paths[np.arange(len(numbers)) * V + routers[numbers]] = 1
     number = np.full(V, -1)
     number[routers] = np.arange(n)
     last = csr_array((size, A))
     for hops in range(int(far.max(initial=0)) + 1):
-        some = level == hops
-        at, before, on = here[some], there[some], arc[some]
+        pairs = level == hops
+        at, before, on = source[pairs], after[pairs], arc[pairs]
         np.add.at(paths, at, paths[before] * arcs.ways[on])
         part = arcs.ways[on] * (1 / width[at] if by_hop else paths[before] / paths[at])
         step = coo_array((part, (at, before)), shape=(size, size)).tocsr()
@@ -204,20 +204,20 @@ class WeightedRoutes:
 
     def distances(self, weights: Floats) -> Floats:
         """Return the sum of the weights of the links on the way from each node to each other: shape (n, n)."""
-        found: Any = 0.0
+        hops: Any = 0.0
         for i, numbers in enumerate(self._pairs):
             table = self._by_line(weights[i], i) @ self._legs[i].T
-            found = found + table.reshape(-1).take(numbers)
-        return found
+            hops = hops + table.reshape(-1).take(numbers)
+        return hops
 
     def loads(self, traffic: Floats) -> Floats:
         """Return the load of every link if `traffic[a, b]` goes from node a to node b."""
-        found = np.empty((len(self._pairs), 2, self.torus.n_nodes))
+        result = np.empty((len(self._pairs), 2, self.torus.n_nodes))
         for i, numbers in enumerate(self._pairs):
             n = self.torus.shape[i]
             table = np.bincount(numbers.reshape(-1), traffic.reshape(-1), self.torus.n_nodes * n)
-            found[i] = self._by_node(table.reshape(-1, n * n) @ self._legs[i], i)
-        return found
+            result[i] = self._by_node(table.reshape(-1, n * n) @ self._legs[i], i)
+        return result
 
     def _numbers(self, where: Ints, i: int) -> Ints:
         """Return for every pair of nodes the number of its leg in dimension `i`: line, then from, then to."""
@@ -226,8 +226,8 @@ class WeightedRoutes:
             if j != i:
                 ends = where[None, :, j] if self.order.index(j) < self.order.index(i) else where[:, None, j]
                 lines = lines * np.int32(extent) + ends.astype(np.int32)
-        here = where[:, i].astype(np.int32)
-        return ((lines * np.int32(n) + here[:, None]) * np.int32(n) + here[None, :]).astype(np.intp)
+        places = where[:, i].astype(np.int32)
+        return ((lines * np.int32(n) + places[:, None]) * np.int32(n) + places[None, :]).astype(np.intp)
 
     def _by_line(self, values: NDArray[Any], i: int) -> NDArray[Any]:
         """Return (2, N) as (lines, 2 n)."""

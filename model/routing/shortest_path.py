@@ -62,24 +62,24 @@ def even_loads_of_arcs(arcs: Arcs, traffic: Traffic, by_hop: bool = False) -> Fl
     >>> even_loads_of_arcs(ring, Traffic(4, np.array([0]), np.array([2]), np.array([5]))).tolist()
     [5.0, 5.0, 0.0, 0.0]
     """
-    found, (of_root, at) = np.zeros(len(arcs.source)), (traffic.col, traffic.row) if by_hop else (traffic.row, traffic.col)
+    loads, (of_root, at) = np.zeros(len(arcs.source)), (traffic.col, traffic.row) if by_hop else (traffic.row, traffic.col)
     roots, number = np.unique(of_root, return_inverse=True)
     most, step = (max(1, number // max(1, len(arcs.source))) for number in (MOST_KEPT, AT_ONCE))
     if arcs.n_vertices <= min(most, FEW * len(roots)):
         roots, number = np.arange(arcs.n_vertices), of_root
     levels = _kept if most >= len(roots) else _levels
     for first in range(0, len(roots), step):
-        some = roots[first:first + step]
+        part = roots[first:first + step]
         mine = (number >= first) & (number < first + step)
         if not mine.any():  # roots without traffic
             continue
         place = (number[mine] - first) * arcs.n_vertices + at[mine]
-        held = np.bincount(place, traffic.data[mine], len(some) * arcs.n_vertices)
-        for level in levels(arcs, some.tobytes(), by_hop):
+        held = np.bincount(place, traffic.data[mine], len(part) * arcs.n_vertices)
+        for level in levels(arcs, part.tobytes(), by_hop):
             moved = held[level.far] * level.share
-            found += np.bincount(level.arc, moved, len(found))
+            loads += np.bincount(level.arc, moved, len(loads))
             held[level.near] += np.add.reduceat(moved, level.begin)
-    return found
+    return loads
 
 
 @lru_cache(maxsize=4)
@@ -90,17 +90,17 @@ def _turned(arcs: Arcs) -> Arcs:
 
 def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
     """Return the levels from the farthest on."""
-    found, V = [], arcs.n_vertices
+    levels, V = [], arcs.n_vertices
     outwards = _turned(arcs) if by_hop else arcs
     start, end, by_start = outwards.source, outwards.target, np.argsort(outwards.source, kind="stable")
-    some = np.frombuffer(roots, dtype=np.int64)
-    hops = outwards.distances(some).ravel()
+    starts = np.frombuffer(roots, dtype=np.int64)
+    hops = outwards.distances(starts).ravel()
     hops = np.where(np.isfinite(hops), hops, -2).astype(np.int16 if V < 1 << 15 else np.int32)  # 16 bits sort fast
     root, arc = np.nonzero(hops.reshape(-1, V)[:, end[by_start]] == hops.reshape(-1, V)[:, start[by_start]] + 1)
     arc = by_start[arc]
     near, far = root * V + start[arc], root * V + end[arc]
-    paths = np.zeros(len(some) * V)
-    paths[np.arange(len(some)) * V + some] = 1
+    paths = np.zeros(len(starts) * V)
+    paths[np.arange(len(starts)) * V + starts] = 1
     width = np.bincount(far, arcs.ways[arc], len(paths)) if by_hop else paths
     level = hops[near]
     order = np.argsort(level, kind="stable")  # in a level by `near`
@@ -109,8 +109,8 @@ def _levels(arcs: Arcs, roots: bytes, by_hop: bool) -> list[_Level]:
             np.add.at(paths, far[pairs], paths[near[pairs]] * arcs.ways[arc[pairs]])
         part = arcs.ways[arc[pairs]] * (1 if by_hop else paths[near[pairs]])
         begin = np.flatnonzero(np.diff(near[pairs], prepend=-1))
-        found.append(_Level(arc[pairs], far[pairs], near[pairs][begin], begin, part / width[far[pairs]]))
-    return found[::-1]
+        levels.append(_Level(arc[pairs], far[pairs], near[pairs][begin], begin, part / width[far[pairs]]))
+    return levels[::-1]
 
 
 _kept = lru_cache(maxsize=4 * MOST_KEPT // AT_ONCE)(_levels)

@@ -127,15 +127,15 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
 
     def least(t: float) -> tuple[float, list[float]]:
         """Return the least T minus t times all sizes if the first chunk is 1, and the ratios of neighbours."""
-        worth, found = most_column - t, list[float]()
+        worth, points = most_column - t, list[float]()
         for _ in range(chunks - 1):
             if worth < -most_row:
-                return -np.inf, found  # the next chunk is worth any size
+                return -np.inf, points  # the next chunk is worth any size
             sums = phases + ratios * worth
             best = int(sums.argmin())
             worth = float(sums[best]) - t
-            found.append(ratios[best])
-        return most_row + worth, found[::-1]
+            points.append(ratios[best])
+        return most_row + worth, points[::-1]
 
     low, high = 0.0, overlap_length([1.0] * chunks, pairs)
     for _ in range(HALVINGS):
@@ -236,10 +236,10 @@ def pipelined(schedule: Schedule, grid: ProcessGrid, transform: Transform | None
 
 def check_routes(name: str, grid: ProcessGrid) -> None:
     """Raise ScheduleError unless the decomposition has two exchanges, whose order can be exchanged."""
-    found = len(grid.decomposition.exchanges)
-    if found != 2:
+    number = len(grid.decomposition.exchanges)
+    if number != 2:
         raise ScheduleError(f"schedule {name} lets two exchanges pass each other, but a {grid.decomposition.name} "
-                            f"decomposition has {found}; use pencils, or the schedule sequence")
+                            f"decomposition has {number}; use pencils, or the schedule sequence")
 
 
 @lru_cache
@@ -286,7 +286,7 @@ def phases_of(lanes: Sequence[Transform] | None, share: Fraction, grid: ProcessG
         parts = (Part(0, a[0]), Part(1, a[1]), Part(1, b[0]), Part(0, b[1]))
         one, none = Fraction(1), Fraction(0)
         shares = ((one, none, one, none), (none, one, none, one))
-    return parts, tuple(Phase(some, (0, 1), hidden) for some, hidden in zip(shares, (idle, meanwhile)))
+    return parts, tuple(Phase(chosen, (0, 1), hidden) for chosen, hidden in zip(shares, (idle, meanwhile)))
 
 
 def _routes(grid: ProcessGrid) -> tuple[ProcessGrid, ProcessGrid]:
@@ -343,13 +343,13 @@ def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
 
     Among equals the rule decides.
     """
-    found: dict[tuple[int, int], float] = {}
+    times: dict[tuple[int, int], float] = {}
 
     def time(planes: int) -> float:
         a, b = busiest_shares(planes, nz, R, C)
-        if (a, b) not in found:
-            found[a, b] = sum(float((loads.weighted @ shares).max()) for shares in ([a, b], [b, a]))
-        return found[a, b]
+        if (a, b) not in times:
+            times[a, b] = sum(float((loads.weighted @ shares).max()) for shares in ([a, b], [b, a]))
+        return times[a, b]
 
     usual = default_planes(nz, R, C)
     return min(range(1, nz), key=lambda planes: (round(time(planes), 9), planes != usual, planes))
@@ -433,7 +433,7 @@ def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loa
         starts = [ahead.starts + tuple(n + i for i in back.starts) for ahead, back in steps]
         parts = (*(_made(part, grid, transform) for part in one.parts),
                  *(replace(_made(part, grid, directed(transform, BACKWARD)), stage=n + part.stage) for part in other.parts))
-    phases = tuple(Phase(some, started, idle) for some, started in zip(shares, starts))
+    phases = tuple(Phase(share, started, idle) for share, started in zip(shares, starts))
     return replace(one, sizes=(1, 1), axis=None, parts=parts, phases=phases)
 
 
@@ -459,12 +459,12 @@ def objectives(text: str, grid: ProcessGrid, direction: str = FORWARD) -> list[O
         return list(dict.fromkeys([alone, overlapped(n, TYPICAL_CHUNKS), once]))
     schedule = parse_schedule(SEQUENCE if text == BEST else text)
     if schedule.name == "overlap" and not schedule.sizes:
-        wanted = overlapped(n, TYPICAL_CHUNKS)
+        requested = overlapped(n, TYPICAL_CHUNKS)
     else:
         course = course_of(replace(schedule, planes=None), grid, None, None, direction)
-        wanted = objective(_of_stages(course, phase, n) for phase in course.phases)
-    both = [wanted, wanted.turned] if direction == PAIR else [wanted]
-    return [alone] if wanted == alone else list(dict.fromkeys([*both, once, alone]))
+        requested = objective(_of_stages(course, phase, n) for phase in course.phases)
+    both = [requested, requested.turned] if direction == PAIR else [requested]
+    return [alone] if requested == alone else list(dict.fromkeys([*both, once, alone]))
 
 
 def _of_stages(course: Course, phase: Phase, n: int) -> tuple[Fraction, ...]:
@@ -506,14 +506,14 @@ def _number(word: str) -> int | None:
 
 
 def _planes(words: Sequence[str]) -> dict[str, Any] | None:
-    found = [_number(word) for word in words]
-    return None if len(found) > 1 or None in found else {"planes": found[0]} if found else {}
+    numbers = [_number(word) for word in words]
+    return None if len(numbers) > 1 or None in numbers else {"planes": numbers[0]} if numbers else {}
 
 
 def _chunks(words: Sequence[str]) -> dict[str, Any] | None:
     """Read K, without an axis."""
-    found = _overlap(words)
-    return None if found is None or "axis" in found or (words and "," in words[0]) else found
+    schedule = _overlap(words)
+    return None if schedule is None or "axis" in schedule or (words and "," in words[0]) else schedule
 
 
 def _overlap(words: Sequence[str]) -> dict[str, Any] | None:
@@ -557,13 +557,13 @@ def parse_schedule(text: str) -> Schedule:
     ((1, 2, 4), 'overlap:8', 33)
     """
     name, *words = text.split(":")
-    found = SCHEDULES[name].read(words) if name in SCHEDULES else None
-    if found is None:
+    schedule = SCHEDULES[name].read(words) if name in SCHEDULES else None
+    if schedule is None:
         what = f"schedule {text[:60]!r} is {'not understood' if name in SCHEDULES else 'unknown' + near(name, SCHEDULES)}"
         usages = ", ".join(kind.usage for kind in SCHEDULES.values()) if name not in SCHEDULES else SCHEDULES[name].usage
         limits = f", with at most {MOST_CHUNKS} chunks of sizes 1 to {MOST_SIZE}" if "K" in usages else ""
         raise ScheduleError(f"{what}; write {usages}{limits}")
-    return Schedule(name, **found)
+    return Schedule(name, **schedule)
 
 
 def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,

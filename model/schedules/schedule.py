@@ -187,12 +187,12 @@ def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Trans
         If no axis, or not the given axis, is long enough.
     """
     longest = {name: block_of(name, grid, transform)[0] for name in LANE_AXES}
-    found = [name for name in order if longest[name] >= chunks and axis in (None, name)]
-    if not found:
+    axes = [name for name in order if longest[name] >= chunks and axis in (None, name)]
+    if not axes:
         most = ", ".join(f"{name} {n}" for name, n in longest.items())
         raise ScheduleError(f"{chunks} chunks{f' along {axis}' if axis else ''} are too many for transform {transform} on "
                             f"grid {grid}: the most chunks along each axis are {most}; take fewer chunks or another axis")
-    return found[0]
+    return axes[0]
 
 
 def whole_exchanges(grid: ProcessGrid) -> tuple[Part, ...]:

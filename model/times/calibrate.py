@@ -131,7 +131,8 @@ class Calibration:
     @property
     def costs(self) -> Costs:
         """The figures as prices."""
-        prices: dict[str, Any] = {field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)}
+        prices: dict[str, Any] = {field: figure.value for key, figure in self.figures.items()
+                                  if (field := PRICES[key].field)}
         return replace(self.caches, **prices)
 
     @property
@@ -167,11 +168,11 @@ def calibrate(samples: Sequence[Sample], known: Costs = Costs(), fit_bandwidth: 
     caches = Costs(cache_per_task=known.cache_per_task, cache_per_node=known.cache_per_node)
     figures, left_out = dict[str, Fitted](), dict[str, str]()
     for kind in (ExchangeWork, LocalWork):
-        some = [s for s in usable if isinstance(s.work, kind)]
+        samples_ = [s for s in usable if isinstance(s.work, kind)]
         keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
         nothing = dict[str, Fitted](), dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
-        found, reasons = _Fit(some, caches).run(keys) if some else nothing
-        figures |= found
+        result, reasons = _Fit(samples_, caches).run(keys) if samples_ else nothing
+        figures |= result
         left_out |= reasons
     return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
                        len(usable), caches)
@@ -409,8 +410,8 @@ class Errors:
 
 def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None]) -> Errors | None:
     """Return errors of a prediction; None without samples or without predictions."""
-    found = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
-    return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
+    errors_ = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
+    return Errors(len(errors_), sum(e for e, _ in errors_) / len(errors_), *max(errors_)) if errors_ else None
 
 
 @dataclass(frozen=True)
@@ -446,9 +447,9 @@ def quality(training: Sequence[Sample], held_out: Sequence[Sample],
     groups["computing"] = lambda s: isinstance(s.work, LocalWork)
     for group, belongs in groups.items():
         for half, samples in (("fitted", training), ("predicted", held_out)):
-            some = [s for s in samples if belongs(s)]
-            if some:
-                rows.append(Quality(group, half, errors(some, lambda s: s.bound_s), errors(some, time_s)))
+            members = [s for s in samples if belongs(s)]
+            if members:
+                rows.append(Quality(group, half, errors(members, lambda s: s.bound_s), errors(members, time_s)))
     return rows
 
 
@@ -477,27 +478,27 @@ class Division:
 
 def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
     """Yield every fair division of the exchanges among the samples; `computing_divisions` divides the computing."""
-    some = [s for s in samples if isinstance(s.work, ExchangeWork)]
-    for number, chosen in enumerate(_halves(len(some)), 1):
-        yield _divided("random halves", f"half {number}", some, chosen)
-    for placement in dict.fromkeys(s.placement for s in some):
-        yield _divided("one placement out", placement, some, [s.placement != placement for s in some])
-    sizes = sorted({s.size for s in some}, key=_points)
+    exchanges = [s for s in samples if isinstance(s.work, ExchangeWork)]
+    for number, chosen in enumerate(_halves(len(exchanges)), 1):
+        yield _divided("random halves", f"half {number}", exchanges, chosen)
+    for placement in dict.fromkeys(s.placement for s in exchanges):
+        yield _divided("one placement out", placement, exchanges, [s.placement != placement for s in exchanges])
+    sizes = sorted({s.size for s in exchanges}, key=_points)
     for size in sizes:
-        yield _divided("one size out", size, some, [s.size != size for s in some])
+        yield _divided("one size out", size, exchanges, [s.size != size for s in exchanges])
     large = sizes[len(sizes) // 2:]
     for size in sizes[:len(sizes) // 2]:
-        larger, only = [s for s in some if s.size in large or s.size == size], f"{size} by {large[0]} and larger"
+        larger, only = [s for s in exchanges if s.size in large or s.size == size], f"{size} by {large[0]} and larger"
         yield _divided("larger sizes", only, larger, [s.size != size for s in larger])
-    for tasks in sorted({_tasks(s) for s in some}):
-        yield _divided("tasks on a node", f"all but {tasks} by {tasks}", some, [_tasks(s) == tasks for s in some])
+    for tasks in sorted({_tasks(s) for s in exchanges}):
+        yield _divided("tasks on a node", f"all but {tasks} by {tasks}", exchanges, [_tasks(s) == tasks for s in exchanges])
 
 
 def computing_divisions(samples: Sequence[Sample]) -> Iterator[Division]:
     """Yield the divisions of the computing among the samples: each size is held out once."""
-    some = [s for s in samples if isinstance(s.work, LocalWork)]
-    for size in sorted({s.size for s in some}, key=_points):
-        yield _divided("computing, one size out", size, some, [s.size != size for s in some])
+    passes = [s for s in samples if isinstance(s.work, LocalWork)]
+    for size in sorted({s.size for s in passes}, key=_points):
+        yield _divided("computing, one size out", size, passes, [s.size != size for s in passes])
 
 
 def _points(size: str) -> int:
@@ -553,11 +554,11 @@ class Held:
 def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
     """Return the errors of every division that has samples on both sides. The random halves are counted together."""
     every = (*divisions(samples), *computing_divisions(samples))
-    found = [(each, error) for each in every if each.training and each.others
-             and (error := errors(each.others, fit(each.training).time_s))]
-    halves = [pair for pair in found if pair[0].rule == "random halves"]
+    divided = [(item, error) for item in every if item.training and item.others
+             and (error := errors(item.others, fit(item.training).time_s))]
+    halves = [pair for pair in divided if pair[0].rule == "random halves"]
     rows = [_held(f"{len(halves)} halves", halves)] if halves else []
-    return rows + [_held(division.held_out, [(division, error)]) for division, error in found[len(halves):]]
+    return rows + [_held(division.held_out, [(division, error)]) for division, error in divided[len(halves):]]
 
 
 def _held(text: str, pairs: Sequence[tuple[Division, Errors]]) -> Held:

@@ -127,10 +127,10 @@ def fit(points: Sequence[Point]) -> Fit:
                           f"needs at least {LEAST_POINTS} times on at least 2 numbers of ranks")
     terms = np.stack([1 / ranks, ranks ** (-2 / 3)], axis=1) / times[:, None]
     scale = np.abs(terms).max(axis=0)
-    found, *_ = np.linalg.lstsq(terms / scale, np.ones(len(times)), rcond=None)
-    rest = 1 - terms / scale @ found
+    figures, *_ = np.linalg.lstsq(terms / scale, np.ones(len(times)), rcond=None)
+    rest = 1 - terms / scale @ figures
     variance = float(rest @ rest) / (len(times) - 2) * np.diag(np.linalg.inv((terms / scale).T @ (terms / scale)))
-    a, d = (float(x) for x in found / scale)
+    a, d = (float(x) for x in figures / scale)
     a_deviation, d_deviation = (sqrt(v) / s for v, s in zip(variance, scale))
     return Fit(a, d, float(a_deviation), float(d_deviation), len(times), float(np.abs(rest).max()))
 

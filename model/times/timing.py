@@ -203,10 +203,10 @@ def _times(cost: float | None, amount: Any) -> Any:
 
 
 def _message_time(work: ExchangeWork, costs: Costs) -> Any:
-    each, by_node = _message_range(work, costs), costs.node_message_cost_s
+    range_, by_node = _message_range(work, costs), costs.node_message_cost_s
     known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots),
                          _times(costs.message_hop_cost_s, work.hop_roots),
-                         None if each is None else each.start_s * ceil(work.messages / each.ports),
+                         None if range_ is None else range_.start_s * ceil(work.messages / range_.ports),
                          None if by_node is None else by_node * work.node_messages) if t is not None]
     return sum(known) if known else None
 
@@ -223,10 +223,10 @@ def _injection(work: ExchangeWork, costs: Costs) -> Any:
     limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node),
                           _over(work.byte_hops, costs.byte_hops_per_node),
                           _over(work.inside_bytes, costs.on_node_bandwidth)) if t is not None]
-    each = _message_range(work, costs)
-    if each is not None:
+    range_ = _message_range(work, costs)
+    if range_ is not None:
         alone = min(work.message_bytes, work.task_bytes)
-        limits += [t for t in (_over(alone, each.rate), _over(work.task_bytes, each.together)) if t is not None]
+        limits += [t for t in (_over(alone, range_.rate), _over(work.task_bytes, range_.together)) if t is not None]
     return reduce(np.maximum, limits) if limits else None
 
 
@@ -244,10 +244,10 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     size = product.grid.extent(letters)
     nodes = size // product.slots.extent(letters)
     held = transform.total_bytes / product.grid.n_tasks
-    each = held * (1 - 1 / nodes)
+    number = held * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
     roots = (size - 1) * (held / size / 1024) ** 0.5
-    return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=each, node_bytes=each * product.tasks_per_node,
+    return ExchangeWork(link_s, adaptive_s=adaptive_s, task_bytes=number, node_bytes=number * product.tasks_per_node,
                         messages=size - 1, hops=hops, tasks=product.tasks_per_node if size > 1 else 0,
                         message_roots=roots, hop_roots=hops * roots,
                         inside_bytes=held * (1 / nodes - 1 / size) * product.tasks_per_node)
@@ -320,22 +320,22 @@ def _costs_beyond_links(terms: TimeTerms) -> list[Any]:
 
 def _messages(exchange: Exchange) -> int:
     """Return the number of messages that the busiest task sends to other tasks."""
-    each = messages_sent(exchange.send_weight, exchange.receive_weight)
-    return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
+    numbers = messages_sent(exchange.send_weight, exchange.receive_weight)
+    return int(np.bincount(exchange.members.ravel(), np.tile(numbers, len(exchange.members))).max(initial=0))
 
 
 def _message_roots(exchange: Exchange) -> float:
     """Return the message roots of the busiest task."""
-    each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
-    of_all = np.sqrt(exchange.group_weight)[:, None] * each
+    roots = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
+    of_all = np.sqrt(exchange.group_weight)[:, None] * roots
     return float(np.bincount(exchange.members.ravel(), of_all.ravel()).max(initial=0.0))
 
 
 def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
     """Return the bytes that every rank sends to other nodes, and to other tasks of its node: float array, shape (2, P)."""
-    found = np.zeros((2, mapping.n_tasks))
-    found[:, exchange.members] = _bytes_sent(mapping, exchange)[1:]
-    return found
+    sent = np.zeros((2, mapping.n_tasks))
+    sent[:, exchange.members] = _bytes_sent(mapping, exchange)[1:]
+    return sent
 
 
 def _bytes_sent(mapping: Mapping, exchange: Exchange) -> tuple[float, Floats, Floats]:
@@ -374,7 +374,7 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     '35.4 Mflop, 58.7 MB'
     """
     decomposition = grid.decomposition
-    lines = [line for some in _lines(transform, grid) for line in some]
+    lines = [line for of_axis in _lines(transform, grid) for line in of_axis]
     largest = max(elements for elements, _ in lines)
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.array_bytes * tasks_per_node
@@ -411,12 +411,12 @@ def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, cos
     ['10.5 ms', '10.5 ms', '10.5 ms']
     """
     lines, packed = _lines(transform, grid), _packed(transform, grid)
-    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.array_bytes * tasks_per_node
-    found = []
-    for i, some in enumerate(lines):
-        operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
+    touched = 2.0 * max(elements for of_axis in lines for elements, _ in of_axis) * transform.array_bytes * tasks_per_node
+    result = []
+    for i, of_axis in enumerate(lines):
+        operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in of_axis)
         beside = [unpacked for _, unpacked in packed[i - 1:i] if i] + [packs for packs, _ in packed[i:i + 1]]
-        passes = len(some) + len(beside) * _copied(transform)
+        passes = len(of_axis) + len(beside) * _copied(transform)
         work = LocalWork(operations, touched * passes, touched, tasks_per_node, sum(beside) / 2)
-        found.append(local_terms(work, costs).time_s or 0.0)
-    return found
+        result.append(local_terms(work, costs).time_s or 0.0)
+    return result

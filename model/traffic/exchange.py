@@ -331,6 +331,19 @@ def messages_between(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int)
     return traffic_within(part, node, sent, received, n_nodes)
 
 
+def messages_within(exchange: Exchange, node_of_rank: np.ndarray) -> Traffic:
+    """Return the bytes between the ranks of a node: pairs of ranks.
+
+    >>> row, column = exchanges(ProcessGrid(2, 2))
+    >>> [messages_within(each, np.array([0, 0, 1, 1])).toarray().sum() for each in (row, column)]
+    [4, 0]
+    """
+    P = len(node_of_rank)
+    part, rank, sent, received = _by_member(exchange, np.arange(P))
+    part = np.unique(part * P + node_of_rank[rank], return_inverse=True)[1]
+    return traffic_within(np.ravel(part), rank, sent, received, P)
+
+
 def node_totals(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> tuple[Ints, Ints]:
     """Return the bytes that each node sends to other nodes, and receives from other nodes: int arrays, shape (N,).
 

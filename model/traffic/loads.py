@@ -51,11 +51,11 @@ class LinkLoads:
 
         If the network has no bandwidth, all links count as equally fast.
         """
-        found = self._largest_with_place()
+        place = self._largest_with_place()
         rates = self.network.bandwidth or (1.0,) * len(self.network.link_classes)
-        times = [load / Fraction(rate) for (load, _), rate in zip(found, rates)]
+        times = [load / Fraction(rate) for (load, _), rate in zip(place, rates)]
         i = max(range(len(times)), key=times.__getitem__, default=0)
-        return self.network.link(i, found[i][1]) if times and times[i] > 0 else None
+        return self.network.link(i, place[i][1]) if times and times[i] > 0 else None
 
     def seconds(self) -> float | None:
         """Return the time of the busiest link, or None if the network has no bandwidth."""
@@ -68,10 +68,10 @@ class LinkLoads:
     def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
         flat, best = self.values[i].reshape(-1), (Fraction(0), 0)
         for cables, links in self.network.links_by_cables(i):
-            some = flat[links]
-            if some.size:
-                k = int(np.argmax(some))
-                load = as_fraction(some[k]) / (self.denominator * cables)
+            loads = flat[links]
+            if loads.size:
+                k = int(np.argmax(loads))
+                load = as_fraction(loads[k]) / (self.denominator * cables)
                 place = k if isinstance(links, slice) else int(links[k])
                 best = max(best, (load, place), key=lambda b: b[0])
         return best
@@ -87,12 +87,12 @@ def without_rounding(values: ArrayLike) -> Floats:
 
     So a load of 2 is 2, not 1.9999999999999998, and not below its bound.
     """
-    found = np.array(values, dtype=float)
-    used = np.nonzero(found)  # a job uses few links of a large network
-    some = found[used]
-    shift = 40 - int(np.frexp(np.abs(some).max(initial=0.0))[1])
-    found[used] = np.ldexp(np.rint(np.ldexp(some, shift)), -shift)
-    return found
+    floats = np.array(values, dtype=float)
+    used = np.nonzero(floats)  # a job uses few links of a large network
+    values_ = floats[used]
+    shift = 40 - int(np.frexp(np.abs(values_).max(initial=0.0))[1])
+    floats[used] = np.ldexp(np.rint(np.ldexp(values_, shift)), -shift)
+    return floats
 
 
 def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
@@ -167,14 +167,14 @@ _parts: OrderedDict[Any, Any] = OrderedDict()
 def kept(key: tuple[Any, ...], network: Network, exchange: Exchange, ends: np.ndarray, make: Callable[[], Result],
          store: OrderedDict[Any, Any] = _parts, most: int = MOST_KEPT) -> Result:
     """Return what `make` makes of an exchange on these ends; the last results are kept in a store under the key."""
-    weights = (some.tobytes() for some in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
+    weights = (weight.tobytes() for weight in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
     whole = *key, network, exchange.members.shape, np.asarray(ends)[exchange.members].tobytes(), *weights
     if whole not in store:
         store[whole] = make()
         if len(store) > most:
             store.popitem(last=False)
-    found: Result = store[whole]
-    return found
+    value: Result = store[whole]
+    return value
 
 
 # Loads of several exchanges link by link, so that any share of each can be put on the network at once.
@@ -216,13 +216,13 @@ class JointLoads:
 
         Whole numbers are summed faster, and much faster if all sums fit into 64 bits.
         """
-        found = []
+        result = []
         for vectors in self.vectors:
             scale, numbers = _whole_numbers([x for vector in vectors for x in vector])
             most = max(map(abs, numbers), default=0)
             rows = np.array(numbers, dtype=object if most > MOST_64 else np.int64)
-            found.append((scale, rows.reshape(len(vectors), len(vectors[0]) if vectors else 1), most))
-        return found
+            result.append((scale, rows.reshape(len(vectors), len(vectors[0]) if vectors else 1), most))
+        return result
 
     def length(self, shares: Shares) -> Fraction:
         """Return the largest load of all, slower classes of links counted longer, as in `Prediction.cost` (exact)."""
@@ -291,17 +291,17 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
     known : iterable of LinkLoads or None
         Loads of exchanges that the rule has already routed.
     """
-    found = [loads or known_loads(network, exchange, node_of_rank, rule)
+    loads_of = [loads or known_loads(network, exchange, node_of_rank, rule)
              for exchange, loads in zip_longest(exchanges, known)]
-    units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
+    units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in loads_of]
     classes = []
     for i in range(len(network.link_classes)):
-        flat = [loads.values[i].reshape(-1) for loads in found]
+        flat = [loads.values[i].reshape(-1) for loads in loads_of]
         vectors: list[tuple[Fraction, ...]] = []
         for cables, links in network.links_by_cables(i):
-            some = [values[links] for values in flat]
-            used = np.flatnonzero(np.logical_or.reduce([values != 0 for values in some]))
-            rows = np.stack([values[used if len(used) else slice(1)] for values in some], axis=1)
+            loads_ = [values[links] for values in flat]
+            used = np.flatnonzero(np.logical_or.reduce([values != 0 for values in loads_]))
+            rows = np.stack([values[used if len(used) else slice(1)] for values in loads_], axis=1)
             kept = undominated(rows) if len(rows) else rows
             vectors += [tuple(as_fraction(x) * unit / cables for x, unit in zip(row, units)) for row in kept]
         classes.append(tuple(vectors))
@@ -330,8 +330,8 @@ def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: boo
     >>> [[str(x) for x in vector] for vector in ring_vectors(parse_pattern("r2c4"), ("r", "c"), True)]
     [['2', '4']]
     """
-    halves = [ring_halves(pattern, some, ring, tie).reshape(-1) for some in letters]
-    units = [Fraction(2, pattern.extent(some)) for some in letters]
+    halves = [ring_halves(pattern, letter, ring, tie).reshape(-1) for letter in letters]
+    units = [Fraction(2, pattern.extent(letter)) for letter in letters]
     return tuple(tuple(int(x) * unit for x, unit in zip(row, units)) for row in undominated(np.stack(halves, axis=1)))
 
 
@@ -403,8 +403,8 @@ def objective(phases: Iterable[Shares]) -> Objective:
     for shares in phases:
         most = Fraction(max(shares))
         if most:
-            each = tuple(Fraction(share) / most for share in shares)
-            counts[each] = counts.get(each, Fraction(0)) + most
+            fractions = tuple(Fraction(share) / most for share in shares)
+            counts[fractions] = counts.get(fractions, Fraction(0)) + most
     return Objective(tuple(Term(count, shares) for shares, count in counts.items()))
 
 
@@ -420,5 +420,5 @@ def at_once(n: int) -> Objective:
 
 def overlapped(n: int, chunks: int) -> Objective:
     """Return exchanges in `chunks` equal chunks, each exchange one chunk behind the exchange before."""
-    each = Fraction(1, chunks)
-    return objective(tuple(each * (0 <= k - i < chunks) for i in range(n)) for k in range(chunks + n - 1))
+    share = Fraction(1, chunks)
+    return objective(tuple(share * (0 <= k - i < chunks) for i in range(n)) for k in range(chunks + n - 1))

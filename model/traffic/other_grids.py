@@ -59,10 +59,10 @@ class Code:
         >>> CODES["lammps"].numbers("processors 2 2 4"), CODES["2decomp"].numbers("p_row=8, p_col=4")
         ((2, 2, 4), (4, 8))
         """
-        found = tuple(int(word) for word in re.split(r"[\sx=(),{}]+", text) if word.isdecimal())
-        if len(found) != self.axes or min(found) < 1:
+        result = tuple(int(word) for word in re.split(r"[\sx=(),{}]+", text) if word.isdecimal())
+        if len(result) != self.axes or min(result) < 1:
             return None
-        return LIBRARIES[self.library].grid(*found).shape if self.library else found
+        return LIBRARIES[self.library].grid(*result).shape if self.library else result
 
 
 _MPI = "MPI standard, Process Topologies: row-major numbering is always used"
@@ -140,8 +140,8 @@ class Gridded:
     def axes(self) -> Ints:
         """For each pair, a number whose bits are the axes along which its ranks differ; 0 outside the pattern."""
         pairs = self.traffic.pairs
-        found = _axes(self.code, self.extents, pairs.source, pairs.target)
-        return np.where(np.isin(pairs.kind, COLLECTIVE), 0, found) if self.code.kind == HALO else found
+        result = _axes(self.code, self.extents, pairs.source, pairs.target)
+        return np.where(np.isin(pairs.kind, COLLECTIVE), 0, result) if self.code.kind == HALO else result
 
     @cached_property
     def upwards(self) -> tuple[float, ...]:
@@ -294,14 +294,14 @@ def others(traces: Sequence[Gridded], lengths: Sequence[float] = ()) -> Iterator
     """
     first, depths = max(traces, key=lambda trace: sum(p > 1 for p in trace.extents)), _depths(traces, lengths)
     done = {trace.extents for trace in traces}
-    found = [extents for extents in factorisations(first.traffic.n_ranks, len(first.extents)) if extents not in done
+    grids = [extents for extents in factorisations(first.traffic.n_ranks, len(first.extents)) if extents not in done
              and all(p == 1 or first.extents[i] > 1 for i, p in enumerate(extents))]
 
     def n_bytes(extents: tuple[int, ...]) -> float:
         return sum(_number(first, extents, axes) * first.message(axes) * _ratio(first, extents, axes, depths)
                    for axes in _patterns(first, extents))
 
-    for extents in sorted(found, key=n_bytes)[:MOST_OTHERS]:
+    for extents in sorted(grids, key=n_bytes)[:MOST_OTHERS]:
         yield first.code.said(extents), _predicted(first, extents, depths)
 
 

@@ -64,12 +64,12 @@ def grid_of(n_ranks: int, source: Ints, target: Ints, n_bytes: Ints) -> RankGrid
     kept = (keys // n_ranks != keys % n_ranks) & (weight > 0)
     keys, weight = keys[kept], weight[kept]
     for level in _levels(weight):
-        some = keys[weight >= level]
-        found = _rows_and_columns(n_ranks, some // n_ranks, some % n_ranks)
-        if found is None and n_ranks - 1 <= len(some) <= n_ranks * MOST_DEGREE // 2:
-            found = _factored(n_ranks, some // n_ranks, some % n_ranks)
-        if found is not None:
-            return found
+        pairs = keys[weight >= level]
+        columns = _rows_and_columns(n_ranks, pairs // n_ranks, pairs % n_ranks)
+        if columns is None and n_ranks - 1 <= len(pairs) <= n_ranks * MOST_DEGREE // 2:
+            columns = _factored(n_ranks, pairs // n_ranks, pairs % n_ranks)
+        if columns is not None:
+            return columns
     return None
 
 
@@ -252,13 +252,13 @@ def patterns(traffic: Traffic) -> tuple[Pattern, ...]:
     points = [phase.pairs.of([POINT]) for phase in (traffic.total, *traffic.phases)]
     halos = [find_halo(traffic.n_ranks, pairs.source, pairs.target, pairs.bytes) for pairs in points]
     enough = ENOUGH * int(traffic.pairs.bytes.sum())
-    found: dict[str, Pattern] = {}
+    result: dict[str, Pattern] = {}
     for pattern in [*_ffts(traffic), *_cartesian(traffic), *filter(None, [_groups(traffic), *halos])]:
         if pattern.bytes and pattern.bytes >= enough:
-            found.setdefault(str(pattern), pattern)
-    if not found and (hidden := _hidden(traffic)) and hidden.bytes >= enough:
-        found[str(hidden)] = hidden
-    return tuple(found.values())
+            result.setdefault(str(pattern), pattern)
+    if not result and (hidden := _hidden(traffic)) and hidden.bytes >= enough:
+        result[str(hidden)] = hidden
+    return tuple(result.values())
 
 
 def _groups(traffic: Traffic) -> Pattern | None:
@@ -283,9 +283,9 @@ def _hidden(traffic: Traffic) -> Pattern | None:
     if grid is None:
         return None
     number = grid.number
-    found = Pattern(FFT, grid.extents[::-1], bytes=int(pairs.bytes.sum())) if grid.is_fft else \
+    pattern = Pattern(FFT, grid.extents[::-1], bytes=int(pairs.bytes.sum())) if grid.is_fft else \
         find_halo(n, number[pairs.source], number[pairs.target], pairs.bytes)
-    return found and replace(found, shuffled=bool((number != np.arange(n)).any()))
+    return pattern and replace(pattern, shuffled=bool((number != np.arange(n)).any()))
 
 
 # ---- FFT --------------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def _ffts(traffic: Traffic) -> Iterator[Pattern]:
     for r in divisors(n)[1:-1]:
         rows, columns = groups.get((1, r), {}), groups.get((r, n // r), {})
         if set(rows) >= set(range(0, n, r)) and set(columns) >= set(range(r)):
-            numbers = [number for group in (rows, columns) for found in group.values() for number in found]
+            numbers = [number for group in (rows, columns) for item in group.values() for number in item]
             same_row, same_column = pairs.source // r == pairs.target // r, pairs.source % r == pairs.target % r
             inside = (np.isin(pairs.communicator, numbers) | (pairs.communicator < 0)) & (pairs.kind != MODELLED)
             row, column = (pairs.where(inside & same) for same in (same_row, same_column))

@@ -55,7 +55,7 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
     >>> row.send.tolist(), row.receive.tolist(), row.groups["c"].tolist()
     ([4, 3], [2, 2], [2, 2, 1])
     """
-    found = []
+    result = []
     for stage, division in grid.decomposition.layouts:
         if not isinstance(stage, ExchangeStage):
             continue
@@ -70,9 +70,9 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> tuple[StageBlocks, 
         for letter in grid.decomposition.letters:
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
-        found.append(StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups,
+        result.append(StageBlocks(stage.name, letters=stage.letters, send=send, receive=receive, groups=groups,
                                  unit_bytes=unit, total_bytes=transform.total_bytes))
-    return tuple(found)
+    return tuple(result)
 
 
 @lru_cache(maxsize=64)
@@ -101,10 +101,10 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
         """Return the weights by slot, digits after, own digit, digits before."""
         return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
 
-    here = pattern.index(blocks.letters)
+    index = pattern.index(blocks.letters)
     large = 2 * blocks.total_bytes * pattern.n >= _LARGEST
-    start = held(blocks.letters, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[here]
-    end = held(blocks.letters, blocks.receive)[..., 0].sum(axis=(0, 1))[here]
+    start = held(blocks.letters, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[index]
+    end = held(blocks.letters, blocks.receive)[..., 0].sum(axis=(0, 1))[index]
     for letter, weights in blocks.groups.items():
         start = start * held(letter, weights)[:, 0, :, 0].sum(axis=0)[pattern.index(letter)]
     group = pattern.group(blocks.letters)
@@ -135,20 +135,20 @@ class ProductBlocks:
         check_lines((self.product.torus.shape[i],))
         before = order[:order.index(i)]
         after = [j for j in range(self.product.torus.n_dimensions) if j != i and j not in before]
-        here = self.product.dimensions[i].index(self.blocks.letters)
-        legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letters, self.blocks.send, i, before)[here][:, None] \
-            * self._sums(self.blocks.letters, self.blocks.receive, i, after)[here]
+        index = self.product.dimensions[i].index(self.blocks.letters)
+        legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letters, self.blocks.send, i, before)[index][:, None] \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, after)[index]
         return ring_link_loads(np.where(self._same(i), legs, 0), self.product.torus.is_ring(i), tie) * self.blocks.unit_bytes
 
     def hop_bytes(self, i: int) -> int:
         """Return bytes times hops in dimension `i`, over all lines."""
         every = [j for j in range(self.product.torus.n_dimensions) if j != i]
-        n, here = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letters)
-        there = {letter: self.product.dimensions[i].index(letter) for letter in self.blocks.groups}
-        legs = self._sums(self.blocks.letters, self.blocks.send, i, every)[here][:, None].astype(object) \
-            * self._sums(self.blocks.letters, self.blocks.receive, i, every)[here]
+        n, own = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letters)
+        indices = {letter: self.product.dimensions[i].index(letter) for letter in self.blocks.groups}
+        legs = self._sums(self.blocks.letters, self.blocks.send, i, every)[own][:, None].astype(object) \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, every)[own]
         for letter, weights in self.blocks.groups.items():
-            legs = legs * self._sums(letter, weights, i, every)[there[letter]][:, None]
+            legs = legs * self._sums(letter, weights, i, every)[indices[letter]][:, None]
         apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
         hops = np.minimum(apart, n - apart) if self.product.torus.is_ring(i) else apart
         return int(np.where(self._same(i), legs * hops, 0).sum()) * self.blocks.unit_bytes
@@ -193,17 +193,17 @@ class ProductBlocks:
         """Return for each digit of `letter` in dimension `i` the sum of blocks over slots and free dimensions."""
         d = self.product.torus.n_dimensions
         held = weights.reshape(self._extents[letter])
-        taken = tuple(slice(None) if j == i or j in free else 0 for j in range(d - 1, -1, -1))
-        kept = held[(slice(None), *taken)]
-        axis = 1 + sum(isinstance(some, slice) for some in taken[:d - 1 - i])
+        used = tuple(slice(None) if j == i or j in free else 0 for j in range(d - 1, -1, -1))
+        kept = held[(slice(None), *used)]
+        axis = 1 + sum(isinstance(cut, slice) for cut in used[:d - 1 - i])
         return kept.sum(axis=tuple(k for k in range(kept.ndim) if k != axis)).astype(self.exact)
 
     def _groups_at(self, i: int) -> Ints:
         """Return for each position in dimension `i` the weight of the groups of all slots on the line of digits 0."""
-        found = np.ones(self.product.torus.shape[i], dtype=self.exact)
+        numbers = np.ones(self.product.torus.shape[i], dtype=self.exact)
         for letter, weights in self.blocks.groups.items():
-            found = found * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]
-        return found
+            numbers = numbers * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]
+        return numbers
 
     def _same(self, i: int) -> Bools:
         group = self.product.dimensions[i].group(self.blocks.letters)

@@ -76,8 +76,8 @@ def pairs_of(source: Any, target: Any, n_bytes: Any, messages: Any = 1, kind: An
 
 def joined(parts: Iterable[Pairs]) -> Pairs:
     """Return the rows of several tables together."""
-    found = [part.columns for part in parts] or [tuple(np.empty(0, np.int64) for _ in range(6))]
-    return Pairs(*(np.concatenate(column) for column in zip(*found)))
+    columns = [part.columns for part in parts] or [tuple(np.empty(0, np.int64) for _ in range(6))]
+    return Pairs(*(np.concatenate(column) for column in zip(*columns)))
 
 
 def added(pairs: Pairs) -> Pairs:
@@ -144,17 +144,17 @@ class Phase:
     @cached_property
     def exchange(self) -> Exchange:
         """The bytes of each pair of ranks as a message, for routing rules."""
-        found = self.bytes.tocoo()
-        pairs, sizes = np.stack([found.row, found.col], axis=1).astype(np.int64), found.data.astype(np.int64)
+        matrix = self.bytes.tocoo()
+        pairs, sizes = np.stack([matrix.row, matrix.col], axis=1).astype(np.int64), matrix.data.astype(np.int64)
         return of_messages(self.name, pairs, sizes, 1, max(1, int(sizes.sum())))
 
     def _matrix(self, values: Ints) -> Any:
         from scipy.sparse import coo_array  # slow to import
 
-        found = coo_array((values, (self.pairs.source, self.pairs.target)), shape=(self.n_ranks, self.n_ranks)).tocsr()
-        found.sum_duplicates()
-        found.eliminate_zeros()
-        return found
+        matrix = coo_array((values, (self.pairs.source, self.pairs.target)), shape=(self.n_ranks, self.n_ranks)).tocsr()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return matrix
 
 
 @dataclass(frozen=True)

@@ -81,17 +81,17 @@ def launched(question: Question, like: Prediction, most: int = MOST_TASKS_ROUTED
 
     Above `most` tasks only products are predicted.
     """
-    site, launch, found = question.site, question.site.launch, []
+    site, launch, orders = question.site, question.site.launch, []
     question = replace(question, schedule=like.schedule_name)
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
     for k, text in enumerate(launch.orders):
         name = f"{DEFAULT}:{text}" if k else DEFAULT
-        placed = place(question, name, like.grid)
-        if like.grid.n_tasks <= most or product_of(placed):
-            shown = answer(question, placed, name)
-            found.append((site.launch_name(text), quick(shown) if is_quick else shown))
-    return Launched(tuple(found), title=launch.title)
+        placement = place(question, name, like.grid)
+        if like.grid.n_tasks <= most or product_of(placement):
+            shown = answer(question, placement, name)
+            orders.append((site.launch_name(text), quick(shown) if is_quick else shown))
+    return Launched(tuple(orders), title=launch.title)
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class Answer:
     @property
     def is_faster(self) -> bool:
         """Whether the best is faster than some possible launch order, and under no rule of adaptive routers slower."""
-        found = [gains(self.best, other, self.by) or (1.0, 1.0) for _, other in self.launch.orders]
-        return any(most >= 1 + SAME and least > 1 - SAME for least, most in found)
+        gains_ = [gains(self.best, other, self.by) or (1.0, 1.0) for _, other in self.launch.orders]
+        return any(most >= 1 + SAME and least > 1 - SAME for least, most in gains_)
 
     def first(self, file: str) -> str:
         """Return the sentence about a placement `file` of a grid that the user named."""
@@ -154,24 +154,24 @@ class Answer:
 
     def _first(self, file: str) -> str:
         """The same without the schedule."""
-        found = spent(self.best, self.by) + self.starts
+        result = spent(self.best, self.by) + self.starts
         if self.launch.unknown:
-            return (f"{agrees(file, 'takes')} {found} (predicted). How much faster that is cannot be said, because the "
+            return (f"{agrees(file, 'takes')} {result} (predicted). How much faster that is cannot be said, because the "
                     f"launch order is not known: {self.launch.unknown}.")
         other, gained = self.launch.first, self._gains()
         if gained is None or other is None:  # no launch order, or nothing is sent
-            return f"{agrees(file, 'takes')} {found} (predicted)."
+            return f"{agrees(file, 'takes')} {result} (predicted)."
         name = self.launch.name
         if self.is_launch:
             if self.best.all_alike:
-                return f"Placement does not matter, as all are alike (proved): {name} takes {found} (predicted)."
-            return (f"No file is needed: {name} takes {found} (predicted), and nothing is faster{self._under} (proved)."
-                    if self.is_proved else f"{capitalised(name)} takes {found} (predicted).")
+                return f"Placement does not matter, as all are alike (proved): {name} takes {result} (predicted)."
+            return (f"No file is needed: {name} takes {result} (predicted), and nothing is faster{self._under} (proved)."
+                    if self.is_proved else f"{capitalised(name)} takes {result} (predicted).")
         if self.is_same:
-            return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {found} (predicted)."
+            return f"{agrees(file, 'is')} as fast as {self._than_others or name}: {result} (predicted)."
         if self.is_unsure:
             less = "no faster than" if self.is_faster else "as fast as"
-            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*gained)}{self._gain_range()}, {found} "
+            return (f"{agrees(file, 'may be')} {less} {name}: {factor(*gained)}{self._gain_range()}, {result} "
                     "(predicted).")
         said = f"{agrees(file, 'is')} {factor(*gained)} than {name}{self._gain_range()}"
         if self.is_range or self.has_range:
@@ -222,14 +222,14 @@ class Answer:
     @property
     def is_same(self) -> bool:
         """Whether the best takes the time of the launch order, within 1 %, under all rules of adaptive routers."""
-        found = self._gains()
-        return found is not None and max(abs(ratio - 1) for ratio in found) < SAME
+        gains_ = self._gains()
+        return gains_ is not None and max(abs(ratio - 1) for ratio in gains_) < SAME
 
     @property
     def is_slower(self) -> bool:
         """Whether the best takes longer than the launch order under all rules of adaptive routers."""
-        found = self._gains()
-        return found is not None and max(found) <= 1 - SAME
+        gains_ = self._gains()
+        return gains_ is not None and max(gains_) <= 1 - SAME
 
     def no_file(self, file: str = "") -> str:
         """Return the sentence that no file is needed, if the best is no faster than any possible launch order."""
@@ -461,11 +461,11 @@ def static_lines(question: Question, found: Prediction, launch: Launched, comman
     if p is None:
         return []
     order = launch.first and under(launch.first, STATIC)
-    here, there = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
-    if max(here / there, there / here, float(worth(p)) / float(worth(found))) < MUCH:
+    mine, theirs = gain(found, launch.first) or 1.0, gain(p, order) or 1.0
+    if max(mine / theirs, theirs / mine, float(worth(p)) / float(worth(found))) < MUCH:
         return []
     beside = "" if order is None or found.placement == order.placement else \
-        f", as fast as {launch.name}" if abs(there - 1) < SAME else f", {factor(there)} than {launch.name}"
+        f", as fast as {launch.name}" if abs(theirs - 1) < SAME else f", {factor(theirs)} than {launch.name}"
     return [(STATIC, f"{value(p, likely=True)}{beside}{STATICALLY}: {command}")]
 
 
@@ -497,12 +497,12 @@ def turned_lines(question: Question, found: Prediction, choice: Choice | None, l
         return []
     typed = f"if your code has {words_of(turned, library) if turned.decomposition == PENCIL else turned}, type that"
     if mapping is None:
-        here = gain(found, launched(question, found, is_quick=True).first)
-        return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {here:.2f}x")] \
-            if here and right >= MUCH * here else []
-    there = gain(answer(replace(question, schedule=best.schedule_name), replace(mapping, grid=turned)), order)
-    return [("check", f"{typed}: there this file is {factor(there)}, the right one {factor(right)}")] \
-        if there and right >= MUCH * there else []
+        mine = gain(found, launched(question, found, is_quick=True).first)
+        return [("check", f"{typed}: a file for it gains {right:.2f}x, for this grid {mine:.2f}x")] \
+            if mine and right >= MUCH * mine else []
+    theirs = gain(answer(replace(question, schedule=best.schedule_name), replace(mapping, grid=turned)), order)
+    return [("check", f"{typed}: there this file is {factor(theirs)}, the right one {factor(right)}")] \
+        if theirs and right >= MUCH * theirs else []
 
 
 def launch_notes(where: Question, grid: ProcessGrid) -> list[str]:
@@ -540,10 +540,10 @@ def gain_words(best: Prediction, other: Prediction, by: str = TRANSFORM) -> str:
 
 def likely_gains(best: Prediction, other: Prediction, by: str = TRANSFORM) -> tuple[float, float] | None:
     """Return the range of the measured gain over another placement, None if it is not known; under all rules of routers."""
-    found = [_likely(p, other if p.routing == other.routing else under(other, p.routing), by)
+    gains_ = [_likely(p, other if p.routing == other.routing else under(other, p.routing), by)
              for p in best.bracket or (best,)]
-    known = [ends for ends in found if ends]
-    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(found) else None
+    known = [ends for ends in gains_ if ends]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(gains_) else None
 
 
 def _likely(best: Prediction, other: Prediction | None, by: str) -> tuple[float, float] | None:

@@ -53,11 +53,11 @@ def in_two(message: str) -> tuple[str, str]:
     >>> in_two("torus 4x4x4 has no times: give a bandwidth")
     ('torus 4x4x4 has no times', 'give a bandwidth')
     """
-    found = _ADVICE.search(message)
-    if found is None:
-        found = _AFTER_A_COLON.search(message)
-        found = None if found and _LABEL.fullmatch(message[:found.start()]) else found
-    return (message[:found.start()], message[found.end():]) if found else (message, "")
+    match = _ADVICE.search(message)
+    if match is None:
+        match = _AFTER_A_COLON.search(message)
+        match = None if match and _LABEL.fullmatch(message[:match.start()]) else match
+    return (message[:match.start()], message[match.end():]) if match else (message, "")
 
 
 def remedy(message: str, error: BaseException, page: str) -> str:
@@ -81,7 +81,7 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     """
     if isinstance(error, click.ClickException):
         return _of_option(error, page)
-    told = next(((what, topic) for what, topic, names in _CHANGES
+    change = next(((what, topic) for what, topic, names in _CHANGES
                  if any(isinstance(error, getattr(errors, name)) for name in names)), None)
     if message.endswith("No such file or directory"):
         return "name a file that is there" if "cannot be read" in message else "make its folder, or name another file"
@@ -90,9 +90,9 @@ def remedy(message: str, error: BaseException, page: str) -> str:
     if "cannot be read" in message:
         return "name another file"
     line = re.search(r" line ([0-9]+)\b", message)
-    if line or told:
-        see = f"; see pencilmap help {told[1]}" if told else ""
-        wrong = f"correct {f'line {line[1]}' if line else told and told[0]}"
+    if line or change:
+        see = f"; see pencilmap help {change[1]}" if change else ""
+        wrong = f"correct {f'line {line[1]}' if line else change and change[0]}"
         if _OUTSIDE.search(message):
             wrong = f"name the network that has the node with --network, or {wrong if line else 'take another node'}"
         return wrong + see

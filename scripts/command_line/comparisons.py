@@ -47,13 +47,13 @@ def between_bricks(best: Prediction, predictions: Sequence[Prediction], by: str)
     """Return the reason for these pencils: the remaps' share of the time, and the time of the next grid."""
     others = [p for p in predictions if p.grid != best.grid]
     spent = sum(r.time_s or 0.0 for r in best.remaps)
-    told = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
+    remaps = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
     if not others or best.time_s is None:
-        return told
+        return remaps
     second = min(others, key=lambda p: p.order)
     same = abs(float(second.worth) / float(best.worth) - 1) < SAME_TIME
     why = f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else value(second, by)
-    return f"{told} (pencils of {second.grid}: {why})"
+    return f"{remaps} (pencils of {second.grid}: {why})"
 
 
 def decided_in_tie(best: Prediction, predictions: Iterable[Prediction], by: str = TRANSFORM) -> str:
@@ -104,20 +104,20 @@ def _fastest(rows: Iterable["Comparison"]) -> str:
     for row in rows:
         setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
         setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
-    found = [_gain(list(runs.values())) for runs in setups.values() if len({run[0].placement for run in runs.values()}) > 1]
-    if not found or len({(best.placement, other.placement) for best, other, *_ in found}) > 1:
+    result = [_gain(list(runs.values())) for runs in setups.values() if len({run[0].placement for run in runs.values()}) > 1]
+    if not result or len({(best.placement, other.placement) for best, other, *_ in result}) > 1:
         return ""
-    best_rows, other_rows, seconds, gains, expected = zip(*found)
+    best_rows, other_rows, seconds, gains, expected = zip(*result)
     best, other = _title(best_rows), _title(other_rows)
     if best is None or other is None:
         return ""
     if max(gains) < 1 + SAME:
         return f"{best} and {other} took the same time, within 1 %"
-    if len(found) == 1:
+    if len(result) == 1:
         predicted = f"; predicted {expected[0]:.2f}x" if expected[0] else ""
         faster = f"{agrees(best, 'is')} {factor(gains[0], gains[0])} than {other}"
         return f"{faster}: exchanges of {milliseconds(seconds[0])}{predicted}"
-    return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(found)} cases"
+    return f"{agrees(best, 'is')} {factor(min(gains), max(gains))} than {other}, in each of {len(result)} cases"
 
 
 def _gain(runs: Sequence[list["Comparison"]]) -> tuple["Comparison", "Comparison", float, float, float | None]:
@@ -160,7 +160,7 @@ def claims_answer(judged: Sequence[tuple[str, tuple[int, float, float, bool]]]) 
     """Return the line for claims: (text, (number, least, most, whether the claim holds)) of each."""
     broken = [(text, least, most) for text, (_, least, most, holds) in judged if not holds]
     if not broken:
-        number = sum(found[0] for _, found in judged)
+        number = sum(judgement[0] for _, judgement in judged)
         return f"every claim holds: {len(judged)}, of {number} times in all"
     text, least, most = broken[0]
     return f"{len(broken)} of {len(judged)} claims do NOT hold: {text}; found {least:.3f} to {most:.3f}"

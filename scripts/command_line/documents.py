@@ -112,7 +112,7 @@ def write_result(path: Path, columns: Iterable[str], rows: Sequence[Sequence[Any
     The unit of a column moves into its name, and a median with its lowest and highest value becomes three columns.
     """
     named = [_columns(name.lstrip(">"), [str(row[i]) for row in rows]) for i, name in enumerate(columns)]
-    split = [column for each in named for column in each]
+    split = [column for item in named for column in item]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([name for name, _ in split])
@@ -130,11 +130,11 @@ def _columns(name: str, cells: list[str]) -> list[tuple[str, list[str]]]:
     >>> _columns("time", ["1.5 ms", "-"]), _columns("a", ["0.9 [0.8, 1.0]"])
     ([('time ms', ['1.5', ''])], [('a', ['0.9']), ('a lowest', ['0.8']), ('a highest', ['1.0'])])
     """
-    there = [cell for cell in cells if cell != NOTHING]
-    units = {match[2] if (match := WITH_UNIT.fullmatch(cell)) else None for cell in there}
+    numbers = [cell for cell in cells if cell != NOTHING]
+    units = {match[2] if (match := WITH_UNIT.fullmatch(cell)) else None for cell in numbers}
     if len(units) == 1 and None not in units:
         return [(f"{name} {units.pop()}", ["" if cell == NOTHING else cell.split(" ")[0] for cell in cells])]
-    if there and all(map(WITH_SPREAD.fullmatch, there)):
-        parts = [found.groups() if (found := WITH_SPREAD.fullmatch(cell)) else ("", "", "") for cell in cells]
+    if numbers and all(map(WITH_SPREAD.fullmatch, numbers)):
+        parts = [result.groups() if (result := WITH_SPREAD.fullmatch(cell)) else ("", "", "") for cell in cells]
         return [(name + suffix, [part[i] for part in parts]) for i, suffix in enumerate(("", " lowest", " highest"))]
     return [(name, ["" if cell == NOTHING else cell for cell in cells])]

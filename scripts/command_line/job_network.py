@@ -63,15 +63,15 @@ def where_is_the_job(network: Network, nodes: Ints | None, tasks: tuple[int, ...
     'Your job has 3 of 12 hosts, on 2 of 3 leaves of a tree, 1 to 2 tasks on each host.'
     """
     word = "node" if network.has_coordinates else "host"
-    each = on_each(tasks, word)
+    number = on_each(tasks, word)
     kind = f"a {kind_of(network).name.removeprefix('fat-').replace('hyperx', 'HyperX')}" if network.levels else network.title
     if nodes is None or (nodes.size == network.n_nodes and not is_known):
         units = [*(counted(level.count, unit_word(level)) for level in reversed(network.levels)),
                  counted(network.n_nodes, word)]
-        return f"The network is {kind} of {', '.join(units)}{each}."
+        return f"The network is {kind} of {', '.join(units)}{number}."
     parts = [f"{len(_held(level, nodes))} of {counted(level.count, unit_word(level))}" for level in network.levels]
     inside = f", on {' in '.join(parts)}" if parts else ""
-    return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{each}."
+    return f"Your job has {nodes.size} of {counted(network.n_nodes, word)}{inside} of {kind}{number}."
 
 
 def on_each(tasks: tuple[int, ...], word: str) -> str:
@@ -214,17 +214,17 @@ def unit_lines(network: Any, nodes: Ints, node_of_rank: Ints | None = None, most
     units: list[list[int]] = [[unit] for unit in facts]
     if len(facts) > most:
         alike: dict[tuple[int, int, int], list[int]] = {}
-        for unit, found in facts.items():
-            alike.setdefault(found, []).append(unit)
-        units = sorted(alike.values(), key=lambda some: (-facts[some[0]][0], -facts[some[0]][2], some[0]))
+        for unit, fact in facts.items():
+            alike.setdefault(fact, []).append(unit)
+        units = sorted(alike.values(), key=lambda group: (-facts[group[0]][0], -facts[group[0]][2], group[0]))
     names, word = unit_names(network, level), unit_word(level)
-    shown = [(units_title(word, [names[unit] for unit in some]), *facts[some[0]], len(some)) for some in units[:most]]
+    shown = [(units_title(word, [names[unit] for unit in group]), *facts[group[0]], len(group)) for group in units[:most]]
     width, scale = max(6, *(len(name) for name, *_ in shown)), max(1, -(-int(sizes.max()) // WIDTH))
     for name, count, size, sent, number in shown:
         bar = (USED * -(-count // scale)).ljust(-(-size // scale), FREE)
         also = f", {counted(sent, 'rank')}" if sent else ""
         yield f"  {name:{width}}  {bar}  {count} of {counted(size, 'host')}{also}{' each' * (number > 1)}"
-    more = [facts[unit][0] for some in units[most:] for unit in some]
+    more = [facts[unit][0] for group in units[most:] for unit in group]
     rest = level.count - len(held)
     others = [f"{counted(len(more), word)} with {_span(np.array(more), 'host')}"] if more else []
     others += [f"{counted(rest, word)} without"] if rest else []
@@ -424,15 +424,16 @@ def _next(picture: Picture, words: list[str], output: str | None, asked: dict[st
     if picture.path == COPY:
         yield f"{' '.join(SCONTROL)} > {COPY}"
     free = next(name for name in ("nodes.txt", "job.txt") if name not in words)  # the input is not written over
-    given = picture.arguments(output or free)
-    if "nodes" in given and not output:
+    arguments = picture.arguments(output or free)
+    if "nodes" in arguments and not output:
         words = [COPY] if picture.path == COPY else words
-        yield f"pencilmap network {' '.join([*words, '-o', shell.path(given['nodes'])])}"
+        yield f"pencilmap network {' '.join([*words, '-o', shell.path(arguments['nodes'])])}"
     if "taper" in asked:
-        given["network"] += ",taper=2" + ",core-taper=1" * _is_deep(picture)
+        arguments["network"] += ",taper=2" + ",core-taper=1" * _is_deep(picture)
     if "tasks_per_node" in asked:
-        given = {"network": given["network"], "tasks_per_node": str(TASKS), **given}
+        arguments = {"network": arguments["network"], "tasks_per_node": str(TASKS), **arguments}
     if "bandwidth" in asked:
-        given["bandwidth"] = BANDWIDTH
-    options = " ".join(f"--{name.replace('_', '-')} {shell.path(value)}" for name, value in given.items() if name != "hosts")
+        arguments["bandwidth"] = BANDWIDTH
+    options = " ".join(f"--{name.replace('_', '-')} {shell.path(text)}" for name, text in arguments.items()
+                       if name != "hosts")
     yield f"pencilmap plan {options} --fft {EXAMPLE}"

@@ -32,7 +32,7 @@ from pencilmap.model.placement.grid import ProcessGrid, decomposition_of, parse_
 from pencilmap.model.predict.question import Question
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD, SEQUENCE
-from pencilmap.scripts.command_line import pages
+from pencilmap.scripts.command_line import inside, pages
 from pencilmap.scripts.command_line.tables import labelled
 
 if TYPE_CHECKING:  # few questions have lines, whose modules load late
@@ -104,9 +104,7 @@ LAUNCHER = (
                       "NAME x y z [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
-    click.option("--hwloc", metavar="FILE", shell_complete=pages.FILES,
-                 help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
-                 "NUMA node where possible."),
+    inside.OPTION,
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
                  help="The program in the launch line."),
 )
@@ -354,6 +352,7 @@ def on_machine(command: Callable[..., Any], tasks: pages.Decorator = pages.TASKS
         if not asked.get("decomposition") and (grid := str(given.get("grid") or "best")) != BEST:
             implied = decomposition_of(grid)
             asked["decomposition"] = None if implied == PENCIL else implied.name
+        inside.on_one_node(given, asked)
         decomposition = asked.get("decomposition") or ""
         lines = has_lines(decomposition, given)
         if not knows_lines and lines:

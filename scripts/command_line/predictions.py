@@ -63,9 +63,9 @@ class Row:
 
 def title(where: Question) -> str:
     """Return the question of a table: network, tasks and transform."""
-    found = str(where.site).replace("torus", "torus and open mesh", 1) if where.wraps else str(where.site)
+    result = str(where.site).replace("torus", "torus and open mesh", 1) if where.wraps else str(where.site)
     backward = ", backward" if where.transform and where.transform.backward and where.transform.type != "c2r" else ""
-    return found + (f", transform {where.transform}{backward}" if where.transform else "")
+    return result + (f", transform {where.transform}{backward}" if where.transform else "")
 
 
 def seconds(p: Prediction, by: str = TRANSFORM) -> float | None:
@@ -107,8 +107,8 @@ def expected(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None)
 
 def range_words(p: Prediction, by: str = TRANSFORM, last: Prediction | None = None) -> str:
     """Return the range of measurements in parentheses after a time, or the reason why there is none; "" without a time."""
-    if found := expected(p, by, last):
-        return f" ({found})"
+    if result := expected(p, by, last):
+        return f" ({result})"
     return f" (no range: {p.unmeasured})" if p.t_s is not None and p.unmeasured else ""
 
 
@@ -129,20 +129,20 @@ def gains(p: Prediction, launched: Prediction | None, by: str = TRANSFORM) -> tu
     """
     if launched is None:
         return None
-    found = list[float]()
+    result = list[float]()
     for mine in p.bracket:
         theirs = launched if mine.routing == launched.routing else under(launched, mine.routing)
-        found += [gain(mine, theirs, by) or 0.0] if theirs else []
-    if all(found) and found:
-        return min(found), max(found)
+        result += [gain(mine, theirs, by) or 0.0] if theirs else []
+    if all(result) and result:
+        return min(result), max(result)
     ratio = gain(p, launched, by)
     return None if ratio is None else (ratio, ratio)
 
 
 def ends(p: Prediction, by: str = TRANSFORM) -> tuple[Prediction, Prediction]:
     """Return the predictions of the least and the largest time, or load, under the rules between which routers adapt."""
-    found = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
-    return found[0], found[-1]
+    result = sorted(p.bracket or (p,), key=lambda each: worth(each, by))
+    return result[0], result[-1]
 
 
 def factor(least: float | None, most: float | None = None) -> str:
@@ -179,13 +179,13 @@ def could_gain(p: Prediction, by: str = TRANSFORM) -> tuple[float | None, bool]:
 
     If other costs depend on the placement, it is of the links alone. The first number is None without a bound.
     """
-    found, time_s = exchanges_of(p) if is_scheduled(p) else p, seconds(p, by)
-    if found.certificate is None or time_s is None or found.t_s is None:
-        return found.certificate, time_s is None
+    result, time_s = exchanges_of(p) if is_scheduled(p) else p, seconds(p, by)
+    if result.certificate is None or time_s is None or result.t_s is None:
+        return result.certificate, time_s is None
     if any(_depends(stage.terms, p.tasks_per_node) for stage in p.moves) or p.halo is not None:
-        return found.certificate, False
-    least = time_s - found.t_s * (1 - 1 / found.certificate)
-    return (time_s / least if least > 0 else found.certificate), True
+        return result.certificate, False
+    least = time_s - result.t_s * (1 - 1 / result.certificate)
+    return (time_s / least if least > 0 else result.certificate), True
 
 
 def _depends(terms: TimeTerms | None, tasks_per_node: int) -> bool:
@@ -259,14 +259,14 @@ def short(notes: Iterable[str]) -> list[str]:
     >>> short(["shape of machine k is uncertain: 4 racks?", "launch order of machine k is uncertain: none is published"])
     ['shape and launch order of machine k are uncertain']
     """
-    found, doubtful = list[str](), dict[str, list[str]]()
+    result, doubtful = list[str](), dict[str, list[str]]()
     for note in _of_all_shapes(notes):
         if doubt := re.match(r"(.*) of machine (\S+) is uncertain: ", note):
             doubtful.setdefault(doubt[2], []).append(doubt[1])
         elif not note.startswith(ONLY_WIDE):
-            found.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note or len(note) > MOST_SHORT
+            result.append(re.split("[:;] ", note, maxsplit=1)[0] if " machine " in note or len(note) > MOST_SHORT
                          else note)
-    return [*found, *(f"{listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
+    return [*result, *(f"{listed(figures)} of machine {name} {'are' if len(figures) > 1 else 'is'} uncertain"
                       for name, figures in doubtful.items())]
 
 
@@ -277,7 +277,7 @@ def _of_all_shapes(notes: Iterable[str]) -> list[str]:
         before, word, after = note.partition(" have shape ")
         shape, comma, rest = after.partition(", ")
         shapes.setdefault((f"{before}{word}", f"{comma}{rest}"), []).append(shape)
-    return [f"{before}{listed(found)}{after}" for (before, after), found in shapes.items()]
+    return [f"{before}{listed(result)}{after}" for (before, after), result in shapes.items()]
 
 
 def listed(words: Sequence[str]) -> str:
@@ -329,10 +329,10 @@ def _halos(p: Prediction) -> str:
 
 def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
     """Explain the mark of a grid; nothing if no grid is marked."""
-    found = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
-    more = [f"and on {len(found) - MOST_IDLE} more grids"] if len(found) > MOST_IDLE else []
-    return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {', '.join([*found[:MOST_IDLE], *more])}"] \
-        if found else []
+    result = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
+    more = [f"and on {len(result) - MOST_IDLE} more grids"] if len(result) > MOST_IDLE else []
+    grids = ", ".join([*result[:MOST_IDLE], *more])
+    return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {grids}"] if result else []
 
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
@@ -351,12 +351,12 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
 
 def bracket_lines(predictions: Iterable[Prediction], by: str = TRANSFORM) -> list[str]:
     """Return the times, or loads, under each rule of a network whose routers adapt: a line for equal placements."""
-    found: dict[tuple[str, str], list[str]] = {}
+    result: dict[tuple[str, str], list[str]] = {}
     for p in predictions:
         if p.bracket:
             values = ", ".join(f"{each.routing} {value(each, by)}" for each in p.bracket)
-            found.setdefault((str(p.grid), values), []).append(p.placement)
-    return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in found.items()]
+            result.setdefault((str(p.grid), values), []).append(p.placement)
+    return [f"routers adapt, {grid} {', '.join(placements)}: {values}" for (grid, values), placements in result.items()]
 
 
 def marked_grid(p: Prediction) -> str:
@@ -370,16 +370,16 @@ def _shape(p: Prediction) -> str:
 
 def _narrow(rows: Iterable[Row], once: Iterable[tuple[str, str, Row]], by: str, networks: bool, tasks: bool) -> Cells:
     """Columns, and cells of each row once. A column stands there only if its values differ or are not the usual ones."""
-    found = [row.prediction for row in rows]
-    decompositions = {p.grid.decomposition.name for p in found}
-    several, scheduled = len({p.routing for p in found}) > 1, any(is_scheduled(p) for p in found)
-    exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in found)
+    result = [row.prediction for row in rows]
+    decompositions = {p.grid.decomposition.name for p in result}
+    several, scheduled = len({p.routing for p in result}) > 1, any(is_scheduled(p) for p in result)
+    exchanged = any(p.stages[0].algorithm != DEFAULT_ALGORITHM for p in result)
     gained = any(row.launched is not None for row in rows)
-    adapts, loads, whole = any(p.bracket for p in found), found[0].t_s is None, all(could_gain(p, by)[1] for p in found)
-    ranged = any(_range_cell(p, by) for p in found)
+    adapts, loads, whole = any(p.bracket for p in result), result[0].t_s is None, all(could_gain(p, by)[1] for p in result)
+    ranged = any(_range_cell(p, by) for p in result)
     columns = [*(["shape"] if networks else []), *([">per node"] if tasks else []),
                *(["kind"] if len(decompositions) > 1 else []),
-               *(["grid"] if len({p.grid for p in found}) > 1 else []), "placement",
+               *(["grid"] if len({p.grid for p in result}) > 1 else []), "placement",
                *(["routing"] if several else []), *(["exchange"] if exchanged else []),
                *(["schedule"] if scheduled else []),
                *([">least", ">most"] if adapts else [">node data" if loads else ">time"]),
@@ -394,8 +394,8 @@ def _narrow(rows: Iterable[Row], once: Iterable[tuple[str, str, Row]], by: str, 
                       broken(names, 40).replace("\n ", "\n"),
                       *([p.routing] if several else []), *([p.stages[0].algorithm] if exchanged else []),
                       *([broken(exchanges_of(p).schedule)] if scheduled else []),
-                      *(load(each, by) if each.t_s is None else milliseconds(seconds(each, by))
-                        for each in (ends(p, by) if adapts else (p,))),
+                      *(load(end, by) if end.t_s is None else milliseconds(seconds(end, by))
+                        for end in (ends(p, by) if adapts else (p,))),
                       *([_range_cell(p, by) or "-"] if ranged else []),
                       *([_gain_cell(row, by)] if gained else []), _could_under_all(p, by, whole)])
     return fitted(columns, cells, ["kind", ">could gain", ">links could gain"])
@@ -409,8 +409,8 @@ def _range_cell(p: Prediction, by: str) -> str:
 
 def _could_under_all(p: Prediction, by: str, whole: bool) -> str:
     """The cell of the largest gain, or its range under the rules between which routers adapt."""
-    found = sorted(p.bracket or (p,), key=lambda each: could_gain(each, by)[0] or 0.0)
-    cells = list(dict.fromkeys(_could(each, by, whole) for each in (found[0], found[-1])))
+    result = sorted(p.bracket or (p,), key=lambda each: could_gain(each, by)[0] or 0.0)
+    cells = list(dict.fromkeys(_could(each, by, whole) for each in (result[0], result[-1])))
     return " to ".join(cells)
 
 
@@ -422,7 +422,7 @@ def _once(rows: Iterable[Row], by: str) -> list[tuple[str, str, Row]]:
     """Each row with its grids and placements. Rows that are alike are one: the best placement and the launch order of a
     grid, and RxC and CxR.
     """
-    placed: dict[tuple[Any, ...], list[Row]] = {}
+    placement: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         p = row.prediction
         e = exchanges_of(p)
@@ -430,24 +430,24 @@ def _once(rows: Iterable[Row], by: str) -> list[tuple[str, str, Row]]:
         times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate, change))
         usual = "" if p.placement.startswith(USUAL) else p.placement
         key = str(p.network), p.routing, p.stages[0].algorithm, e.schedule, e.cost, *times
-        placed.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for (_, _, shape, *rest), same in placed.items():
+        placement.setdefault((usual, p.grid.decomposition.name, p.grid.shape, *key), []).append(row)
+    result: dict[tuple[Any, ...], list[Row]] = {}
+    for (_, _, shape, *rest), same in placement.items():
         names = ", ".join(dict.fromkeys(row.title for row in same))
-        found.setdefault((names, tuple(sorted(shape)), *rest), []).append(same[0])
+        result.setdefault((names, tuple(sorted(shape)), *rest), []).append(same[0])
     return [(",\n".join(dict.fromkeys(marked_grid(row.prediction) for row in same)), names, same[0])
-            for (names, *_), same in found.items()]
+            for (names, *_), same in result.items()]
 
 
 def _key(predictions: Sequence[Prediction]) -> tuple[list[str], Callable[[Prediction], list[str]]]:
     """Columns that tell predictions apart: the grid, and what else differs; and their cells for a prediction."""
-    found: dict[str, Callable[[Prediction], str]] = {
+    result: dict[str, Callable[[Prediction], str]] = {
         "shape": _shape, "grid": marked_grid, "placement": lambda p: broken(p.placement, LEAST_TEXT),
         "routing": lambda p: p.routing, "algorithm": lambda p: p.stages[0].algorithm}
-    cells = {name: set(map(cell, predictions)) for name, cell in found.items()}
-    kept = [name for name in found if name == "grid" or len(cells[name]) > 1 or
+    cells = {name: set(map(cell, predictions)) for name, cell in result.items()}
+    kept = [name for name in result if name == "grid" or len(cells[name]) > 1 or
             (name == "algorithm" and cells[name] != {DEFAULT_ALGORITHM})]
-    return kept, lambda p: [found[name](p) for name in kept]
+    return kept, lambda p: [result[name](p) for name in kept]
 
 
 def _sums(predictions: Sequence[Prediction]) -> Cells:
@@ -479,8 +479,8 @@ def _messages(predictions: Sequence[Prediction]) -> Cells:
 
 
 def _move_range(p: Prediction, move: ExchangePrediction) -> str:
-    found = p.move_range_s(move)
-    return expected_milliseconds(found) if found else "-"
+    result = p.move_range_s(move)
+    return expected_milliseconds(result) if result else "-"
 
 
 def _lengths(predictions: Sequence[Prediction]) -> Cells:
@@ -552,7 +552,7 @@ def terms_table(rows_of: Sequence[Row]) -> None:
         columns = [stage.name for stage in p.moves] + (["computing"] if p.local else [])
         cells = [[milliseconds(value) for value in stage.terms.as_dict().values()] if stage.terms else ["-"] * len(names)
                  for stage in p.moves]
-        rows = [[name, *(each[k] for each in cells), *(["-"] if p.local else [])] for k, name in enumerate(names)]
+        rows = [[name, *(cell[k] for cell in cells), *(["-"] if p.local else [])] for k, name in enumerate(names)]
         if p.local:
             rows += [[name, *["-"] * len(cells), milliseconds(value)]
                      for name, value in zip(local, p.local.as_dict().values())]

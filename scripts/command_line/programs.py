@@ -11,10 +11,11 @@ import click
 
 from pencilmap.mapper.base import shell
 from pencilmap.mapper.base.files import write_whole
-from pencilmap.mapper.base.search import EFFORTS
+from pencilmap.mapper.base.search import EFFORTS, Search
 from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.inside import Inside, messages_of_program
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.placements import BEST, placement_name
 from pencilmap.mapper.programs import (
@@ -36,6 +37,7 @@ from pencilmap.model.predict.program import ProgramPrediction, predict_program
 from pencilmap.model.predict.question import Question
 from pencilmap.model.traffic.other_grids import CODES
 from pencilmap.model.traffic.program import Traffic
+from pencilmap.scripts.command_line import inside
 from pencilmap.scripts.command_line.answers import STATIC, STATICALLY, agrees, is_static_likely, launch_notes
 from pencilmap.scripts.command_line.node_choices import idle_lines
 from pencilmap.scripts.command_line.options import CUT, asked_grid, given_options, launch_as_dict, show_launch
@@ -164,29 +166,35 @@ def _option_sentences(where: Question, ranked: Ranked, file: str) -> list[str]:
     return [said, f"With {best.name}, {_bound(p)}. {capitalised(advice)}."]
 
 
-def map_program(where: Question, ranked: Ranked, *, effort: str, output: str, form: Choice, job: Job, all_notes: bool,
-                as_json: bool, more: dict[str, Any]) -> None:
+def map_program(where: Question, ranked: Ranked, *, effort: str, within: Search, output: str, form: Choice, job: Job,
+                all_notes: bool, as_json: bool, more: dict[str, Any]) -> None:
     """Write the placement of the fastest option of a program, and print the predictions.
 
-    `effort` is that of a search, `more` the chosen nodes in JSON.
+    `effort` is that of a search between the nodes, `within` the search inside them, `more` the chosen nodes in JSON.
     """
     found, is_one = ranked.options[0].placed, len(ranked.options) == 1
     mapping, best = (found.mappings[-1], found.predictions[-1])
+    inner = inside.placed_inside(mapping, messages_of_program(found.traffic), job, form.name, within)
+    if inner:
+        mapping, job = inner.mapping, inner.job
     write_mapping(mapping, output, form.name, job)
     launch = launch_of(mapping, output, form.name, job)
     if as_json:
         print_json({"output": output, **launch_as_dict(launch, form), "launch_order": asdict(where.site.launch),
-                    **ranked.as_dict(ranked.options[0]), **more})
+                    **inside.inside_as_dict(inner), **ranked.as_dict(ranked.options[0]), **more})
         return
     least, most = best.gains(found.predictions[0]) or (1.0, 1.0)
     has_gain = most >= 1 + SAME and least > 1 - SAME if is_one else _needs_file(ranked)
-    for sentence in _sentences(where, found, best, output if has_gain else "", effort) if is_one \
-            else _option_sentences(where, ranked, output):
+    between = _sentences(where, found, best, output if has_gain else "", effort) if is_one \
+        else _option_sentences(where, ranked, output)
+    for sentence in inside.sentences(between, factor(least, most) if has_gain else "", output, inner):
         say(sentence)
     echo()
-    show_launch(launch, form, output, has_gain)
+    show_launch(launch, form, output, has_gain or inside.has_gain(inner))
     say_lines(idle_lines(where, mapping))
     echo()
+    if is_one and inside.is_alone(inner):
+        return
     if is_one:
         show_program(where, found, {best.placement: output})
     else:
@@ -376,7 +384,7 @@ def _as_dict(path: str, found: PlacedProgram) -> dict[str, Any]:
 
 
 def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, more: dict[str, Any],
-                  verdicts: Iterable[tuple[str, str]], *, all_notes: bool, as_json: bool) -> None:
+                  verdicts: Iterable[tuple[str, str]], inner: Inside | None, *, all_notes: bool, as_json: bool) -> None:
     """Print the loads of a placement file beside those of the launcher's order; `verdicts` are lines about launchers."""
     routing = where.routing
     found = of_mapping(where, known, mapping, None if routing == ALL_ROUTINGS else routing)
@@ -384,12 +392,13 @@ def check_program(where: Question, path: str, known: Traffic, mapping: Mapping, 
         _show_all_routings(where, path, found, mapping, f"{more['file']} is valid and", more, all_notes, as_json)
         return
     if as_json:
-        print_json({**more, **_as_dict(path, found)})
+        print_json({**more, **inside.inside_as_dict(inner), **_as_dict(path, found)})
         return
     p, first = found.predictions[-1], found.predictions[0]
     name = _launch_name(where, first)
     say(f"{more['file']} is valid and {_compared(p, first, name)}.")
     say(f"{_bound(p).capitalize()}. {capitalised(found.advice)}.")
+    say(*inside.of_file(inner))
     echo()
     show_program(where, found)
     _show_static(where, found, mapping, p)

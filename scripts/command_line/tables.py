@@ -283,8 +283,8 @@ def _width(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
 
 def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
     """Print errors of the bound and the time model: exchanges, by size, and computing; held-out errors are "predicted"."""
-    def pair(found: Errors | None) -> list[str]:
-        return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
+    def pair(errors: Errors | None) -> list[str]:
+        return ["-", "-"] if errors is None else [f"{100 * errors.mean:.1f} %", f"{100 * errors.largest:.1f} %"]
 
     columns = ["of", "samples", ">number", ">bound\nmean", ">\nlargest", ">model\nmean", ">\nlargest", "worst of the model"]
     cells = [[_size(row.group), row.half, str(row.model.n), *pair(row.bound), *pair(row.model), row.model.worst]

@@ -23,10 +23,9 @@ import networkx as nx
 import numpy as np
 
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.searches.network_search import judged_routings
 from pencilmap.mapper.seeds.default_order import default
 from pencilmap.mapper.seeds.graph import scotch_is_there, scotch_mapping
-from pencilmap.model.kinds import network_named
+from pencilmap.model.kinds import judged_routings, network_named
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.placement.allocation import Allocation, Placement, Site
 from pencilmap.model.placement.grid import ProcessGrid, parse_grid

@@ -135,8 +135,8 @@ def serial_fftw_s(n: int, reps: int = 5) -> float:
         raise MeasureError("FFTW is not installed here, so nothing can be compared with it: apt-get install libfftw3-dev")
     fftw = ctypes.CDLL(library)
     fftw.fftw_malloc.restype = fftw.fftw_plan_dft_3d.restype = ctypes.c_void_p
-    given, found = (ctypes.c_void_p(fftw.fftw_malloc(ctypes.c_size_t(16 * n**3))) for _ in range(2))
-    plan = ctypes.c_void_p(fftw.fftw_plan_dft_3d(n, n, n, given, found, FFTW_FORWARD, FFTW_MEASURE))
+    given, result = (ctypes.c_void_p(fftw.fftw_malloc(ctypes.c_size_t(16 * n**3))) for _ in range(2))
+    plan = ctypes.c_void_p(fftw.fftw_plan_dft_3d(n, n, n, given, result, FFTW_FORWARD, FFTW_MEASURE))
     ctypes.memset(given, 0, 16 * n**3)
     times = []
     for _ in range(reps):
@@ -145,7 +145,7 @@ def serial_fftw_s(n: int, reps: int = 5) -> float:
         times.append(time.perf_counter() - start)
     fftw.fftw_destroy_plan(plan)
     fftw.fftw_free(given)
-    fftw.fftw_free(found)
+    fftw.fftw_free(result)
     return median(times)
 
 

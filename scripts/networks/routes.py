@@ -30,7 +30,8 @@ from pencilmap.model.kinds.dragonfly_network import GLOBAL, LOCAL
 from pencilmap.model.kinds.graph import Carried
 from pencilmap.model.kinds.torus_routes import DimensionOrder
 from pencilmap.model.kinds.twisted_torus import routes_of as displacements
-from pencilmap.model.network.graph import HOST, SwitchedNetwork, TorusGraph
+from pencilmap.model.network.graph import HOST, SwitchedNetwork
+from pencilmap.model.network.torus_graph import TorusGraph
 from pencilmap.model.network.twisted_torus import TwistedTorus
 
 Shares = dict[int, Fraction]
@@ -56,7 +57,7 @@ def routes_on(network: Any, rule: str) -> "Routes":
     if isinstance(network, TwistedTorus):
         return TwistedRoutes(network, value.dimensions(network) if isinstance(value, DimensionOrder) else None)
     if isinstance(value, Carried):
-        return Routes(network, Lines(network, value.rule))
+        return Routes(network, (Lines if network.torus.has_products else Turns)(network, value.rule))
     between = Ways(network).rules[rule]
     if isinstance(network, SwitchedNetwork):
         return SwitchRoutes(network, between, by_target=rule == "static")
@@ -168,6 +169,18 @@ class Lines:
         if self.rule.tie == "split":
             return [(1, Fraction(1, 2)), (-1, Fraction(1, 2))]
         return [(1 if self.rule.tie == "plus" or source % 2 == 0 else -1, WHOLE)]
+
+
+class Turns:
+    """The ways of a graph that is a twisted torus, one dimension after the other; a piece is two hosts."""
+
+    def __init__(self, graph: TorusGraph, rule: DimensionOrder) -> None:
+        self.graph, self.routes = graph, TwistedRoutes(graph.torus, rule.dimensions(graph.torus))
+        self.link = {place: number for number, place in enumerate(graph.place_in_torus.tolist())}
+
+    def __call__(self, piece: Piece) -> Shares:
+        source, target = self.graph.node_of_host[list(piece[:2])].tolist()
+        return {self.link[place]: part for place, part in self.routes.between((source, target)).items()}
 
 
 class Ways:

@@ -150,9 +150,9 @@ CLAIMS = (
 def paper() -> list[Case]:
     """Return every configuration and size of the published table, small transforms first."""
     cells = bluegene_l_512()
-    found = dict.fromkeys((c.transform.nx, c.tasks_per_node, str(c.grid), c.placement) for c in cells if c.phase != "total")
+    cases = dict.fromkeys((c.transform.nx, c.tasks_per_node, str(c.grid), c.placement) for c in cells if c.phase != "total")
     return [Case(grid, placement, str(n), machine="bluegene-l", tasks_per_node=tasks)
-            for n, tasks, grid, placement in sorted(found, key=lambda key: key[:2])]
+            for n, tasks, grid, placement in sorted(cases, key=lambda key: key[:2])]
 
 
 RATE = "148MB/s"
@@ -184,7 +184,7 @@ TORI = {  # torus: [(grid, placement, fft)]; every block even
 def tori() -> list[Case]:
     """Return tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks."""
     return [Case(grid, placement, fft, torus=torus, bandwidth=RATE)
-            for torus, found in TORI.items() for grid, placement, fft in found]
+            for torus, item in TORI.items() for grid, placement, fft in item]
 
 
 def quick() -> list[Case]:
@@ -214,11 +214,11 @@ PAIRS = (("8x8", "8x8", "default", "64"), ("4x4:mesh", "4x4", "default", "64"), 
 
 def overlap() -> list[Case]:
     """Return concurrent exchanges, 16 to 512 ranks, small transforms first."""
-    found = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
+    result = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
              for (torus, grid, placement, fft), schedules in BESIDE.items() for schedule in schedules]
-    found += [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule="opposite", direction=PAIR)
+    result += [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule="opposite", direction=PAIR)
               for torus, grid, placement, fft in PAIRS]
-    return sorted(found, key=lambda case: case.longest)
+    return sorted(result, key=lambda case: case.longest)
 
 
 TILINGS = {  # (torus, tasks per node, grid, fft): the best digit pattern in sequence, a tiling
@@ -240,9 +240,9 @@ RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of concurrent 
 
 def maps() -> list[Case]:
     """Return three tilings in sequence and ring maps with overlapping exchanges, after the best digit patterns."""
-    found = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, tasks_per_node=tasks)
+    result = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, tasks_per_node=tasks)
              for (torus, tasks, grid, fft), placements in TILINGS.items() for placement in placements]
-    return found + [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
+    return result + [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
                     for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
 
 
@@ -279,7 +279,7 @@ def networks() -> list[Case]:
     """Return trees, dragonflies, HyperX and twisted tori, 24 to 512 ranks."""
     return [Case(grid, placement, fft, torus=network, bandwidth=bandwidth, tasks_per_node=tasks, rule=rule,
                  verify=True)
-            for (network, bandwidth), found in NETWORKS.items() for tasks, grid, placement, fft, rule in found]
+            for (network, bandwidth), item in NETWORKS.items() for tasks, grid, placement, fft, rule in item]
 
 
 def bricks() -> list[Case]:
@@ -300,10 +300,10 @@ def halos() -> list[Case]:
     bricks = [("2x2x2", "2x4", "2x2x2", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 5),
               ("8x4", "4x8", "1x4x8", "64x96x48:fields=2", 2), ("3x3x3", "3x9", "3x3x3", "100x81x70", 3),
               ("3x4x2:mesh", "6x4", "3x4x2", "61x47x50", 2), ("4x4x4x4", "16x16", "4x8x8", "128:single", 2)]
-    found = [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width,
+    result = [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width,
                   decomposition="pencil" if "x" in grid else "slab") for torus, grid, fft, width in pencils]
-    found.append(Case("8x8", "box:2x2x2", "64", torus="4x4x4", bandwidth=RATE, halo=3))
-    return found + [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width, decomposition=f"brick:{bricks}")
+    result.append(Case("8x8", "box:2x2x2", "64", torus="4x4x4", bandwidth=RATE, halo=3))
+    return result + [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width, decomposition=f"brick:{bricks}")
                     for torus, grid, bricks, fft, width in bricks]
 
 
@@ -311,13 +311,13 @@ def messages() -> list[Case]:
     """Return messages of 16 bytes that cost 2 us each: all at once, and with the blocks of many ranks combined."""
     networks = [("8x4", "1GB/s", 0.0), ("6x8", "1GB/s", 0.0), ("4x4x4:mesh", "1GB/s", 0.0), ("100", "10GB/s", 0.0),
                 ("8x4x4", "1GB/s", 0.0), ("45", "1e6GB/s", 1e9), ("64", "1e6GB/s", 1e9), ("128", "1e6GB/s", 1e9)]
-    found = []
+    result = []
     for torus, bandwidth, injection in networks:
         p = prod(parse_torus(torus).shape)
-        found += [Case(f"1x{p}", "default", f"{p}x{p}x1", torus=torus, bandwidth=bandwidth, exchange=exchange,
+        result += [Case(f"1x{p}", "default", f"{p}x{p}x1", torus=torus, bandwidth=bandwidth, exchange=exchange,
                        message_s=2e-6, injection=injection)
                   for exchange in (DEFAULT_ALGORITHM, "bruck2", "bruck4", "bruck8")]
-    return found
+    return result
 
 
 SUITES: dict[str, Callable[[], list[Case]]] = {

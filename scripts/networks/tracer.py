@@ -177,7 +177,7 @@ def _compiler(launch: Launch) -> Path:
     """
     if launch.launcher is None:
         names = "mpicc", f"mpicc.{launch.mpi.replace(' ', '').lower()}"
-        path = next((found for name in names if (found := shutil.which(name)) and _compiles_for(found) == launch.mpi), None)
+        path = next((path_ for name in names if (path_ := shutil.which(name)) and _compiles_for(path_) == launch.mpi), None)
         missing = " and ".join(names)
     else:
         first = launch.command[launch.launcher]
@@ -244,7 +244,7 @@ def traced_command(launch: Launch, library: Path, output: Path, monitoring: Path
     if launch.mpi == MPICH:
         return [*before, *(word for name, value in variables.items() for word in ("-genv", name, value)), *rest], {}
     of_each = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
-    rest = [word for given in rest for word in ([given, *of_each] if given == ":" else [given])]
+    rest = [word for word_ in rest for word in ([word_, *of_each] if word_ == ":" else [word_])]
     own = of_each
     if monitoring:
         rest, chosen = _with_monitoring(rest, os.environ)
@@ -255,11 +255,11 @@ def traced_command(launch: Launch, library: Path, output: Path, monitoring: Path
 
 def _preloading(words: Iterable[str], library: str) -> list[str]:
     """Let a choice of preloaded libraries for a program, by option or `env`, have the tracer in front."""
-    found = [f"LD_PRELOAD={library}:{word.partition('=')[2]}" if word.startswith("LD_PRELOAD=") else word for word in words]
-    for i in range(len(found) - 2):
-        if found[i] in ("-env", "--env", "-genv", "--genv") and found[i + 1] == "LD_PRELOAD":
-            found[i + 2] = f"{library}:{found[i + 2]}"
-    return found
+    result = [f"LD_PRELOAD={library}:{word.partition('=')[2]}" if word.startswith("LD_PRELOAD=") else word for word in words]
+    for i in range(len(result) - 2):
+        if result[i] in ("-env", "--env", "-genv", "--genv") and result[i + 1] == "LD_PRELOAD":
+            result[i + 2] = f"{library}:{result[i + 2]}"
+    return result
 
 
 def _with_monitoring(words: list[str], environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
@@ -354,9 +354,9 @@ def _measured(traffic: Traffic, first: Path) -> Traffic:
     if counts.n_ranks != traffic.n_ranks:
         raise MonitoringError(f"they are of {counts.n_ranks} ranks, but the program has {traffic.n_ranks}")
     inside = inside_collectives(traffic, counts)
-    found, least = (int(pairs.bytes.sum()) for pairs in (inside, traffic.pairs.of([STATED])))
-    if found < least:  # no algorithm sends less than the call states; Open MPI 4.1 counts no bytes of MPI_Alltoallw
-        raise MonitoringError(f"they have {found} bytes of collectives, but the calls of the program state {least}")
+    n_bytes, least = (int(pairs.bytes.sum()) for pairs in (inside, traffic.pairs.of([STATED])))
+    if n_bytes < least:  # no algorithm sends less than the call states; Open MPI 4.1 counts no bytes of MPI_Alltoallw
+        raise MonitoringError(f"they have {n_bytes} bytes of collectives, but the calls of the program state {least}")
     return traffic.with_measured_collectives(inside)
 
 
@@ -380,10 +380,10 @@ def inside_collectives(traffic: Traffic, counts: Traffic) -> Pairs:
     kept = np.isin(known, keys)
     more = []
     for column in ("bytes", "messages"):
-        found = np.zeros(len(keys), np.int64)
-        np.add.at(found, at, getattr(own, column))
-        np.subtract.at(found, np.searchsorted(keys, known[kept]), getattr(traced_pairs, column)[kept])
-        more.append(np.maximum(found, 0))
+        result = np.zeros(len(keys), np.int64)
+        np.add.at(result, at, getattr(own, column))
+        np.subtract.at(result, np.searchsorted(keys, known[kept]), getattr(traced_pairs, column)[kept])
+        more.append(np.maximum(result, 0))
     beyond = pairs_of(keys // n, keys % n, more[0], more[1], MEASURED)
     stated = traffic.pairs.of([STATED])
     in_calls = np.isin(beyond.source * n + beyond.target, stated.source * n + stated.target)

@@ -119,9 +119,9 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
     list of Row
         A row for every exchange of each case.
     """
-    found = simulate_missing({case.name: partial(_simulation, case) for case in cases}, records_path, timeout_s)
+    records = simulate_missing({case.name: partial(_simulation, case) for case in cases}, records_path, timeout_s)
     return _beside_the_best([row for case in cases for row in (_rows if case.schedule == SEQUENCE else _joint_rows)(
-        case, found[case.name])])
+        case, records[case.name])])
 
 
 def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: str | PathLike[str] | None = None,
@@ -138,14 +138,14 @@ def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: st
     timeout_s
         Limit of each run, in seconds.
     """
-    found = _read(records_path)
-    missing, some = [name for name in runs if name not in found], len(os.sched_getaffinity(0))
-    for start in range(0, len(missing), some):
-        names = missing[start:start + some]
+    result = _read(records_path)
+    missing, runs_ = [name for name in runs if name not in result], len(os.sched_getaffinity(0))
+    for start in range(0, len(missing), runs_):
+        names = missing[start:start + runs_]
         batch = [replace(run, labels={**run.labels, "case": name}) for name in names for run in [runs[name]()]]
         for name, records in zip(names, simulate_all(batch, json_path=records_path, timeout_s=timeout_s)):
-            found[name] = records[0]
-    return found
+            result[name] = records[0]
+    return result
 
 
 def _beside_the_best(rows: list[Row]) -> list[Row]:
@@ -188,14 +188,14 @@ def _injection(where: Question) -> float | None:
 def _rows(case: Case, record: Record) -> Iterator[Row]:
     where: Any = case.setting()
     grid = case.process_grid()
-    placed = where.place(case.placement, grid)
+    placement = where.place(case.placement, grid)
     if case.halo:
-        yield _halo(case, grid, record, placed.mapping(case.placement))
+        yield _halo(case, grid, record, placement.mapping(case.placement))
         return
     costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
-    network = predict(placed, where.transform, _network(where, case).routing, costs=costs, exchange=case.exchange)
-    model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
-    published, mapping = _published(case), placed.mapping(case.placement)
+    network = predict(placement, where.transform, _network(where, case).routing, costs=costs, exchange=case.exchange)
+    model = predict(placement, where.transform, costs=where.costs, exchange=case.exchange)
+    published, mapping = _published(case), placement.mapping(case.placement)
     if grid.decomposition.has_bricks:
         for exchange, predicted in zip(remaps(grid, where.transform), network.remaps):
             yield Row(case, stage=exchange.name, network_s=with_envelopes(predicted, exchange, mapping),
@@ -219,7 +219,7 @@ def _halo(case: Case, grid: ProcessGrid, record: Record, mapping: Mapping) -> Ro
     sent = halo(grid, transform, "input", (case.halo,) * 3)
     carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
     question = Question(ROUTING, transform=transform)
-    network, alone = (predict_messages(mapping, each, question).time_s or 0.0 for each in (carried, sent))
+    network, alone = (predict_messages(mapping, exchange, question).time_s or 0.0 for exchange in (carried, sent))
     return Row(case, stage=sent.name, network_s=network, simulated_s=record["halo"]["max_s"][0], software_s=0.0,
                time_s=alone, published_s=None)
 
@@ -227,8 +227,8 @@ def _halo(case: Case, grid: ProcessGrid, record: Record, mapping: Mapping) -> Ro
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:
     """Return the predicted seconds, with the bytes that SMPI adds to each message, round by round."""
     rounds = algorithm_named(stage.algorithm).rounds(exchange, mapping)
-    added = [ENVELOPE_BYTES * _messages(each) / _bytes(each) * max(terms.link_s, terms.injection_s or 0.0)
-             for each, terms in zip(rounds, stage.rounds or ())]
+    added = [ENVELOPE_BYTES * _messages(round_) / _bytes(round_) * max(terms.link_s, terms.injection_s or 0.0)
+             for round_, terms in zip(rounds, stage.rounds or ())]
     return (stage.time_s or 0.0) + sum(added)
 
 
@@ -236,14 +236,14 @@ def _joint_rows(case: Case, record: Record) -> Iterator[Row]:
     """Return a single row for all exchanges of a transform, or of a pair of transforms."""
     where: Any = case.setting()
     grid = case.process_grid()
-    placed = where.place(case.placement, grid, case.schedule)
-    forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
+    placement = where.place(case.placement, grid, case.schedule)
+    forecast = predict(placement, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
                        direction=case.direction).schedule
     assert forecast and forecast.t_s is not None and forecast.time_s is not None
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
     yield Row(
         case, stage="+".join(grid.decomposition.names),
-        network_s=scheduled_s(placed.mapping(case.placement), where.transform, case.schedule, case.direction,
+        network_s=scheduled_s(placement.mapping(case.placement), where.transform, case.schedule, case.direction,
                               case.exchange),
         simulated_s=record["phases"]["total"]["max_s"][0], software_s=0.0, time_s=forecast.time_s, published_s=None,
         bound_s=bound_s)
@@ -254,7 +254,7 @@ def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction
     """Return the seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
     carried = partial(algorithm_named(exchange).started, mapping=mapping)
     turned = directed(transform, direction)
-    whole = [carried(each) for each in exchanges(mapping.grid, turned)]
+    whole = [carried(item) for item in exchanges(mapping.grid, turned)]
     course = course_of(parse_schedule(schedule), mapping.grid, turned, _joint(mapping, whole), direction)
     parts = [part.make(carried) if part.make else whole[part.stage] for part in course.parts]
     loads, added = _joint(mapping, parts), [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part) or 1) for part in parts]
@@ -337,9 +337,9 @@ class DistributedCase:
 
     def simulation(self, points: int, algorithm: str | None = None) -> Simulation:
         """Return the simulation of a line with so many points a rank."""
-        found = simulation_of_lines(self._where(), self._network(), "default",
+        lines = simulation_of_lines(self._where(), self._network(), "default",
                                     LineProblem((points * self.ranks,), None, algorithm or self.algorithm, self.order))
-        return replace(found, algorithm="pair") if self.ranks > MOST_AT_ONCE else found
+        return replace(lines, algorithm="pair") if self.ranks > MOST_AT_ONCE else lines
 
 
 @dataclass(frozen=True)
@@ -400,14 +400,14 @@ def line_cases(at_most: int | None = None) -> list[LineCase]:
     The start of a message puts the break-even of 64 ranks at the published 256 points a task.
     """
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
-    found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
+    cases = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
              for algorithm in ("binary2", "binary4")]
-    found += [LineCase(torus, algorithm, 2e-6) for torus in (
+    cases += [LineCase(torus, algorithm, 2e-6) for torus in (
                   "16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4", "16x16", "8x8x4", "8x8x8", "16x8x8", "4x4x4x4x4")
               for algorithm in ("binary2", "binary4")]
-    found.append(LineCase("4x4x4", "binary2", 2e-6, "natural"))
-    return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
+    cases.append(LineCase("4x4x4", "binary2", 2e-6, "natural"))
+    return [case for case in cases if case.ranks <= (at_most or MOST_RANKS)]
 
 
 def validate_lines(cases: list[LineCase], timeout_s: float,
@@ -424,9 +424,9 @@ def validate_lines(cases: list[LineCase], timeout_s: float,
     predicted = [case.break_even() for case in cases]
     sizes = [sizes_about(n) for n in predicted]
     runs = [case.runs(size) for case, size in zip(cases, sizes)]
-    records = simulate_missing({name: run for found in runs for name, run in found.items()}, records_path, timeout_s)
-    return [LineRow(case, case.formula(), n, crossing([[records[name]] for name in found], size))
-            for case, n, found, size in zip(cases, predicted, runs, sizes)]
+    records = simulate_missing({name: run for by_case in runs for name, run in by_case.items()}, records_path, timeout_s)
+    return [LineRow(case, case.formula(), n, crossing([[records[name]] for name in records_], size))
+            for case, n, records_, size in zip(cases, predicted, runs, sizes)]
 
 
 def sizes_about(points: float) -> tuple[int, int]:
@@ -437,7 +437,7 @@ def sizes_about(points: float) -> tuple[int, int]:
 
 def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> float:
     """Return the break-even from runs of transposes at two sizes, and of another algorithm at the same sizes."""
-    return _crossing([exchanges_s(found[0]) for found in records], sizes[0])
+    return _crossing([exchanges_s(record[0]) for record in records], sizes[0])
 
 
 def _crossing(times: list[float], low: int) -> float:
@@ -498,7 +498,7 @@ class BrickRow:
 
 def brick_cases(at_most: int | None = None) -> list[BrickCase]:
     """Return tori, meshes, rings and crossbars of 16 to 64 ranks, in 2 and 3 dimensions, even and prime extents."""
-    found = [BrickCase(torus, algorithm, start, order, crossbar, bricks=bricks, size=size)
+    cases = [BrickCase(torus, algorithm, start, order, crossbar, bricks=bricks, size=size)
              for torus, algorithm, start, order, crossbar, bricks, size in (
                  ("4x4", "transpose", 0.0, "natural", False, (4, 4, 1), (384, 256, 1)),
                  ("4x4", "binary2", 0.0, "transposed", False, (4, 4, 1), (384, 256, 1)),
@@ -517,7 +517,7 @@ def brick_cases(at_most: int | None = None) -> list[BrickCase]:
                  ("4x4x4", "transpose", 2e-6, "natural", False, (4, 4, 4), (64, 64, 64)),
                  ("64", "transpose", 2e-6, "transposed", True, (8, 8, 1), (512, 512, 1)),
                  ("64", "binary2", 2e-6, "transposed", True, (4, 4, 4), (64, 32, 64)))]
-    return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
+    return [case for case in cases if case.ranks <= (at_most or MOST_RANKS)]
 
 
 def validate_bricks(cases: list[BrickCase], timeout_s: float,
@@ -526,13 +526,13 @@ def validate_bricks(cases: list[BrickCase], timeout_s: float,
     records, rows = simulate_missing({case.run_label: case.run for case in cases}, records_path, timeout_s), []
     for case in cases:
         record = records[case.run_label]
-        found = compare_record(record, case.name)
-        times = [(row.time_s or 0.0, row.measured_s) for row in found]
+        comparisons = compare_record(record, case.name)
+        times = [(row.time_s or 0.0, row.measured_s) for row in comparisons]
         where = case._where()
         problem = LineProblem(case.size, case.bricks, case.algorithm, case.order)
-        told = problem.forecast(placed_lines(where, problem, "default"))
+        forecast = problem.forecast(placed_lines(where, problem, "default"))
         rows.append(BrickRow(case, sum(t for t, _ in times), sum(t for _, t in times),
                              tuple(simulated / predicted for predicted, simulated in times if predicted),  # 0: no data moves
-                             tuple(stage.messages for stage in told),
+                             tuple(stage.messages for stage in forecast),
                              tuple(max(stage["messages"]) for stage in record["stages"])))
     return rows

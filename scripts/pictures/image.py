@@ -253,8 +253,8 @@ def _nodes(axes: Any, lattices: Lattices, groups: Any, empty: Ints) -> None:
 
 def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
     """Return the nodes of each group alone, and of several."""
-    nodes, count = np.unique(np.concatenate([np.unique(found) for _, found in groups.values()]), return_counts=True)
-    alone = {what: np.intersect1d(found, nodes[count == 1]) for what, (_, found) in groups.items()}
+    nodes, count = np.unique(np.concatenate([np.unique(group) for _, group in groups.values()]), return_counts=True)
+    alone = {what: np.intersect1d(group, nodes[count == 1]) for what, (_, group) in groups.items()}
     return {**alone, "both": nodes[count > 1]}
 
 
@@ -274,10 +274,10 @@ def _links_between(axes: Any, lattices: Lattices, nodes: Ints, colour: str, name
     from matplotlib.collections import LineCollection
 
     torus = lattices.torus
-    here = torus.coordinates(nodes)
+    coordinates = torus.coordinates(nodes)
     segments = []
     for i in lattices.drawn:
-        inner = nodes[here[:, i] < torus.shape[i] - 1]
+        inner = nodes[coordinates[:, i] < torus.shape[i] - 1]
         linked = inner[np.isin(inner + torus.strides[i], nodes)]
         ends = np.stack([linked, linked + torus.strides[i]], axis=1)
         segments.append(lattices.screen(torus.coordinates(ends)))

@@ -331,11 +331,11 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
 
 def _busier(arcs: Arcs, values: Ints | Floats) -> dict[tuple[int, int], float]:
     """Return loads of the busier direction of each pair of neighbours."""
-    found: dict[tuple[int, int], float] = {}
+    busier: dict[tuple[int, int], float] = {}
     for a, b, value in zip(arcs.source.tolist(), arcs.target.tolist(), values.tolist()):
         ends = (min(a, b), max(a, b))
-        found[ends] = max(value, found.get(ends, 0.0))
-    return found
+        busier[ends] = max(value, busier.get(ends, 0.0))
+    return busier
 
 
 def _places(arcs: Arcs, n: int) -> Floats:
@@ -346,16 +346,16 @@ def _places(arcs: Arcs, n: int) -> Floats:
     graph.add_nodes_from(range(arcs.n_vertices))
     graph.add_edges_from(zip(arcs.source.tolist(), arcs.target.tolist()))
     if arcs.n_vertices == n:
-        found = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
-        return np.array([found[k] for k in range(n)])
+        places = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
+        return np.array([places[k] for k in range(n)])
     level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
     if max(level.values()) == 1 and arcs.n_vertices > n + 1:
         return _around(graph, n)
     right = {k: (k + 0.5) / n for k in range(n)}
     for height in range(1, max(level.values()) + 1):  # each switch above the middle of its lower neighbours, without overlap
-        here = [k for k, at in level.items() if at == height]
-        middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in here}
-        ordered = sorted(here, key=lambda k: (middle[k], k))
+        row = [k for k, at in level.items() if at == height]
+        middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in row}
+        ordered = sorted(row, key=lambda k: (middle[k], k))
         right |= {k: (place + 0.5) / len(ordered) for place, k in enumerate(ordered)}
     return np.array([(right[k], float(level[k])) for k in range(arcs.n_vertices)])
 
@@ -364,12 +364,12 @@ def _around(graph: Any, n: int) -> Floats:
     """Return places of switches on a circle, as links to each other would lie on one line, and of hosts around them."""
     switches = [k for k in graph if k >= n]
     turn = {k: place / len(switches) for place, k in enumerate(switches)}
-    found = {k: (1.0, turn[k]) for k in switches}
+    places = {k: (1.0, turn[k]) for k in switches}
     for k in switches:
         hosts = [b for b in graph[k] if b < n and min(s for s in graph[b] if s >= n) == k]
         step = min(0.04, 0.8 / len(switches) / max(len(hosts), 1))
-        found |= {b: (OUTSIDE, turn[k] + (place - (len(hosts) - 1) / 2) * step) for place, b in enumerate(hosts)}
-    radius, angle = np.array([found[k] for k in range(len(found))]).T
+        places |= {b: (OUTSIDE, turn[k] + (place - (len(hosts) - 1) / 2) * step) for place, b in enumerate(hosts)}
+    radius, angle = np.array([places[k] for k in range(len(places))]).T
     return np.stack([ASPECT * radius * np.sin(2 * np.pi * angle), radius * np.cos(2 * np.pi * angle)], axis=1)
 
 
@@ -417,17 +417,17 @@ def draw_gain(halves: Sequence[Half], factor: str, meaning: str, path: str | Pat
         raise FigureError(f"torus {torus} has {len(wide)} dimensions and {len(wide) * torus.n_nodes} cables; this picture "
                           f"takes 3 and {MAX_LINKS:,} at most; draw a smaller `network`, or pencilmap report")
     values = [np.nanmax(link_values(half.loads, with_bytes), axis=1) for half in halves]  # (d, N): busier direction
-    most = max(float(np.nanmax(each)) for each in values) or 1.0
+    most = max(float(np.nanmax(loads)) for loads in values) or 1.0
     lattices = Lattices(torus)
     scale = (SIDE - 2 * EDGE) / float(max(lattices.size + 2 * STUB))
     height = float(lattices.size[1] + 2 * STUB) * scale
-    parts = [_half(half, each, most, lattices, scale, (k * (SIDE + BETWEEN), height))
-             for k, (half, each) in enumerate(zip(halves, values))]
+    parts = [_half(half, loads, most, lattices, scale, (k * (SIDE + BETWEEN), height))
+             for k, (half, loads) in enumerate(zip(halves, values))]
     width, total = 2 * SIDE + BETWEEN, ABOVE + height + BELOW
     middle = (SIDE + BETWEEN / 2, ABOVE + height / 2)
-    told = f"{halves[0].title}: {halves[0].value}. {halves[1].title}: {halves[1].value}, {factor} times faster."
+    label = f"{halves[0].title}: {halves[0].value}. {halves[1].title}: {halves[1].value}, {factor} times faster."
     text = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total:.0f}" role="img" '
-            f'aria-label="{escape(told)}">', f"<title>{escape(told)}</title>", f"<style>{_style()}</style>", *parts,
+            f'aria-label="{escape(label)}">', f"<title>{escape(label)}</title>", f"<style>{_style()}</style>", *parts,
             f'<text class="factor" x="{middle[0]:.0f}" y="{middle[1]:.0f}">{escape(factor)}\N{MULTIPLICATION SIGN}</text>',
             f'<text class="soft" x="{middle[0]:.0f}" y="{middle[1] + 22:.0f}">faster</text>',
             f'<path class="arrow" d="M{middle[0] - 34:.0f} {middle[1] + 40:.0f}h62m-9 -6l9 6l-9 6"/>',
@@ -502,11 +502,11 @@ def _style() -> str:
 def _colours(scheme: str) -> str:
     none, most, ink, soft, row = RAMPS[scheme]
     stops = [[int(colour[k:k + 2], 16) for k in (1, 3, 5)] for colour in (none, MIDDLE[scheme], most)]
-    found = []
+    colours = []
     for k in range(CLASSES):
         at = 2 * k / (CLASSES - 1)
         low = min(1, int(at))
         red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1]))
         colour = f"#{red:02x}{green:02x}{blue:02x}"
-        found.append(f".c{k}{{stroke:{colour}}}.f{k}{{fill:{colour}}}")
-    return "".join([f".head,.factor{{fill:{ink}}}.soft{{fill:{soft}}}.arrow{{stroke:{soft}}}.row{{fill:{row}}}", *found])
+        colours.append(f".c{k}{{stroke:{colour}}}.f{k}{{fill:{colour}}}")
+    return "".join([f".head,.factor{{fill:{ink}}}.soft{{fill:{soft}}}.arrow{{stroke:{soft}}}.row{{fill:{row}}}", *colours])

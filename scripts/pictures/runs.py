@@ -90,9 +90,9 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
 
 def _panel(axes: Any, series: dict[str, list[Point]], nominal: Sequence[float]) -> None:
     """Draw each series, and the rates of links as bounds."""
-    points, aside = [point for found in series.values() for point in found], min(_ASIDE, _WIDEST / len(series))
-    for k, (some, look) in enumerate(zip(series.values(), SERIES * len(series))):
-        _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
+    points, aside = [point for points_ in series.values() for point in points_], min(_ASIDE, _WIDEST / len(series))
+    for k, (points_, look) in enumerate(zip(series.values(), SERIES * len(series))):
+        _draw_series(axes, points_, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
     for rate in nominal:
         axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
     axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
@@ -108,10 +108,10 @@ def _panel(axes: Any, series: dict[str, list[Point]], nominal: Sequence[float]) 
 
 def _draw_series(axes: Any, points: Sequence[Point], aside: float, colour: str, mark: str) -> None:
     for is_fitted in (True, False):
-        some = [p for p in points if p.is_fitted is is_fitted]
-        below = [max(0.0, p.measured - p.slowest) / 1e6 for p in some]
-        above = [max(0.0, p.fastest - p.measured) / 1e6 for p in some]
-        axes.errorbar([p.n * aside for p in some], [p.measured / 1e6 for p in some], yerr=[below, above], linestyle="none",
+        kind = [p for p in points if p.is_fitted is is_fitted]
+        below = [max(0.0, p.measured - p.slowest) / 1e6 for p in kind]
+        above = [max(0.0, p.fastest - p.measured) / 1e6 for p in kind]
+        axes.errorbar([p.n * aside for p in kind], [p.measured / 1e6 for p in kind], yerr=[below, above], linestyle="none",
                       marker=mark, markersize=4.5, color=colour, markerfacecolor=colour if is_fitted else "white",
                       elinewidth=0.7)
     modelled = [(p.n, p.model / 1e6) for p in points if p.model]
@@ -125,12 +125,12 @@ def _draw_series(axes: Any, points: Sequence[Point], aside: float, colour: str, 
 def _labels(sizes: Sequence[float]) -> list[str]:
     """Return the sizes as text; empty for text that would overlap the previous text."""
     apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
-    found, last = [], 0.0
+    labels, last = [], 0.0
     for n in sizes:
         fits = n >= last * apart
-        found.append(f"{n:g}" if fits else "")
+        labels.append(f"{n:g}" if fits else "")
         last = n if fits else last
-    return found
+    return labels
 
 
 def _legend(series: Iterable[str], nominal: list[float]) -> list[Any]:
@@ -253,7 +253,7 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
         axes = drawn.subplots(len(groups), len(stages), sharex=True, sharey=True, squeeze=False)
         for line, (length, series) in zip(axes, groups.items()):
             for panel, stage in zip(line, stages):
-                _panel(panel, {label: [point for name, point in found if name == stage] for label, found in series.items()},
+                _panel(panel, {label: [point for name, point in name_ if name == stage] for label, name_ in series.items()},
                        [bandwidth])
                 panel.set_title(f"{stage} exchange, {length}")
                 panel.label_outer()
@@ -286,14 +286,14 @@ def draw_fits(studies: Sequence[dict[str, Any]], path: Target) -> None:
         for number, study in enumerate(studies):
             colour, mark = canvas.CYCLE[number % len(canvas.CYCLE)], "os^Dv<>p"[number % 8]
             ranks = [p["ranks"] for p in study["points"]]
-            found = study["fit"]
-            axes.plot(ranks, [p["time_s"] for p in study["points"]], linestyle="none" if found else "-", marker=mark,
+            fit = study["fit"]
+            axes.plot(ranks, [p["time_s"] for p in study["points"]], linestyle="none" if fit else "-", marker=mark,
                       markersize=4.5, color=colour, label=study["transform"])
-            if found:
+            if fit:
                 first, last = min(ranks), max(ranks)
                 line = [first * (last / first) ** (k / 64) for k in range(65)]
-                axes.plot(line, [found["a"] / p + found["d"] / p ** (2 / 3) for p in line], color=colour)
-                axes.plot(line, [found["a"] / p for p in line], color=colour, linewidth=0.6, linestyle=":")
+                axes.plot(line, [fit["a"] / p + fit["d"] / p ** (2 / 3) for p in line], color=colour)
+                axes.plot(line, [fit["a"] / p for p in line], color=colour, linewidth=0.6, linestyle=":")
         axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="time of a transform, s")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         save(drawn, path)
@@ -388,15 +388,15 @@ ASIDE = 1.035  # factor between the marks of two machines on the same number of 
 
 def draw_judged(panels: Sequence[tuple[str, Sequence[Judged]]], path: Target) -> None:
     """Draw published times over their predictions by the number of nodes: panels by title, a mark for each machine."""
-    machines = list(dict.fromkeys(each.value.machine for _, judged in panels for each in judged))
+    machines = list(dict.fromkeys(item.value.machine for _, judged in panels for item in judged))
     with figure(3.4) as drawn:
         axes = drawn.subplots(1, len(panels), sharey=True)
         for panel, (title, judged) in zip(axes, panels):
             panel.axhspan(1 / (1 + CLOSE), 1 + CLOSE, color=canvas.PALE, linewidth=0)
             for k, (machine, (colour, mark)) in enumerate(zip(machines, SERIES)):
-                some = [each for each in judged if each.value.machine == machine and each.value.size]
-                panel.plot([each.value.nodes * ASIDE ** (k - len(machines) / 2) for each in some],
-                           [each.ratio for each in some], mark,
+                values = [item for item in judged if item.value.machine == machine and item.value.size]
+                panel.plot([item.value.nodes * ASIDE ** (k - len(machines) / 2) for item in values],
+                           [item.ratio for item in values], mark,
                            color=colour, markersize=2.5, linestyle="none", label=machine, markeredgewidth=0.3)
             panel.set(title=heading(title, 3.6)[0], xscale="log", yscale="log", xlabel="nodes", ylim=(0.4, 10))
             for axis, ticks in ((panel.yaxis, (0.5, 1, 2, 5, 10)), (panel.xaxis, (2, 4, 8, 16, 32, 64, 128, 512))):
@@ -414,11 +414,11 @@ def draw_transposes(cases: Sequence[Case], reference: str, path: Target) -> None
         axes = drawn.subplots(2, len(groups), squeeze=False, sharex=True, sharey="row")
         for (upper, lower), group in zip(axes.T, groups):
             exchanges = by_exchange([case for case in cases if case.group == group])
-            for number, (name, some) in enumerate(exchanges.items()):
+            for number, (name, exchange) in enumerate(exchanges.items()):
                 style = {"label": name, "marker": "osv^Dxp*h"[number % 9], "markersize": 4, "color": f"C{number}"}
-                upper.plot([case.message_bytes for case in some], [1e6 * case.time_s for case in some], **style)
-                relative = ratios(some, exchanges.get(reference, []))
-                lower.plot(list(relative), [found[group] for found in relative.values()], **style)
+                upper.plot([case.message_bytes for case in exchange], [1e6 * case.time_s for case in exchange], **style)
+                relative = ratios(exchange, exchanges.get(reference, []))
+                lower.plot(list(relative), [ratios_[group] for ratios_ in relative.values()], **style)
             upper.set(title=f"groups of {group} ranks", xscale="log", yscale="log")
             lower.set(xlabel="bytes of a message", xscale="log", yscale="log")
         axes[0][0].set_ylabel("microseconds, with packing")

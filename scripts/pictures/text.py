@@ -114,18 +114,18 @@ def loads_table(columns: Sequence[tuple[str, Sequence[tuple[str, LinkLoads]]]], 
     with_bytes, nodes, most
         As for `load_rows`.
     """
-    found = [loads for _, some in columns for _, loads in some]
-    table = load_rows(found, with_bytes, nodes, most)
+    tables = [loads for _, named in columns for _, loads in named]
+    table = load_rows(tables, with_bytes, nodes, most)
     labels = ("", f"{table.unit} a cable") if table.unit else NODE_DATA
     width = max(map(len, (*labels, *(name for name, *_ in table.rows))))
     numbers = [[table.number(value) for value in values] for _, values, _ in table.rows]
     figures = max((len(number) for row in numbers for number in row), default=1)
-    room = (WIDTH - width) // len(found) - 2
-    heads = [name for _, some in columns for name, _ in some]
+    room = (WIDTH - width) // len(tables) - 2
+    heads = [name for _, named in columns for name, _ in named]
     bar = max(1, min(WIDEST, room - figures - 1))
     cell = max(figures + 1 + bar, *(len(name) for name in heads),
-               *(-(-(len(name) + 2) // len(some)) - 2 for name, some in columns))
-    lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(some) * (cell + 2) - 2)}" for name, some in columns)])]
+               *(-(-(len(name) + 2) // len(named)) - 2 for name, named in columns))
+    lines = ["".join([labels[0].ljust(width), *(f"  {name.ljust(len(named) * (cell + 2) - 2)}" for name, named in columns)])]
     lines.append("".join([labels[1].ljust(width), *(f"  {name.ljust(cell)}" for name in heads)]))
     for (name, values, _), shown in zip(table.rows, numbers):
         bars = [FULL * (max(1, round(bar * value / table.top)) if float(number) else 0)
@@ -156,10 +156,10 @@ def before_and_after(where: Question, mapping: Mapping, routing: str | None, is_
     grid = mapping.grid
     moves = [k for k, (name, tasks) in enumerate(zip(grid.decomposition.names, grid.shape))
              if (tasks > 1 if only is None else name == only)] or [0]
-    placed = {"before": place(where, DEFAULT, grid).mapping(DEFAULT)} if is_compared else {}
-    placed["after" if is_compared else ""] = mapping
-    columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, each, k, routing))
-                                                         for name, each in placed.items()]) for k in moves]
+    placements = {"before": place(where, DEFAULT, grid).mapping(DEFAULT)} if is_compared else {}
+    placements["after" if is_compared else ""] = mapping
+    columns = [(plural(grid.decomposition.names[k], 2), [(name, loads_of(where, item, k, routing))
+                                                         for name, item in placements.items()]) for k in moves]
     return loads_table(columns, where.transform is not None, where.site.allocation.n_nodes, most)
 
 
@@ -174,35 +174,35 @@ def cable_loads(loads: LinkLoads) -> Floats:
 
 def _dimensions(network: Any, loads: Sequence[Floats]) -> Iterator[Band]:
     seen = [i for i, n in enumerate(network.shape) if n > 1]
-    busiest = [[each[i].max() / network.cables[i] for i in seen] for each in loads]
+    busiest = [[load[i].max() / network.cables[i] for i in seen] for load in loads]
     yield Band(DIMENSION, [network.axes[i] for i in seen], ", each way", np.array(busiest))
 
 
 def _levels(network: Any, loads: Sequence[Floats]) -> Iterator[Band]:
     """Cables of hosts are one unit. Another cable belongs to the units of the largest level that it leaves or enters."""
     cables = np.array([float(strength) for strength in network.cables])
-    values = np.array([each.reshape(-1)[network.place_of_link] / cables for each in loads])
+    values = np.array([load.reshape(-1)[network.place_of_link] / cables for load in loads])
     source, target, n = network.source, network.target, network.n_nodes
     left = np.arange(len(source))
     if len(network.vertices) > n:
         of_host = (source < n) | (target < n)
         left = np.flatnonzero(~of_host)
         yield Band("host", ["hosts"], "", values[:, of_host].max(axis=1, initial=0.0)[:, None])
-    found = []
+    rows = []
     for level in reversed(network.levels or (_switches(network),)):
         ends = level.unit[source[left]], level.unit[target[left]]
         crossing = ends[0] != ends[1]
         busiest = np.zeros((len(loads), len(level.names)))
         for unit in ends:
             known = crossing & (unit >= 0)
-            for row, each in zip(busiest, values[:, left[known]]):
-                np.maximum.at(row, unit[known], each)
+            for row, item in zip(busiest, values[:, left[known]]):
+                np.maximum.at(row, unit[known], item)
         upwards = bool((ends[0][crossing] < 0).any())
         if crossing.any():
             which = " up, down" if upwards else " in, out"
-            found.append(Band(unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
+            rows.append(Band(unit_word(level), unit_names(network, level), which, busiest, level.unit[:n]))
         left = left[~crossing]
-    yield from reversed(found)
+    yield from reversed(rows)
     if left.size:
         yield Band(OTHER, ["other cables"], "", values[:, left].max(axis=1)[:, None])
 
@@ -247,8 +247,8 @@ def _hosts(unit_of_host: Ints | None, units: list[int], job: Ints | None) -> str
     """Return how many hosts of the units belong to the job, "" without a job or without hosts in the units."""
     if unit_of_host is None or job is None:
         return ""
-    sizes, held = (np.bincount(found[found >= 0], minlength=1 + max(units))[units]
-                   for found in (unit_of_host, unit_of_host[np.unique(job)]))
+    sizes, held = (np.bincount(array[array >= 0], minlength=1 + max(units))[units]
+                   for array in (unit_of_host, unit_of_host[np.unique(job)]))
     if not held.any():
         return ""
     least, most = int(held.min()), int(held.max())
@@ -281,11 +281,11 @@ def _chosen(bands: list[tuple[Band, list[tuple[str, Floats, str, Any]]]], most: 
         kept = ranked[:places]
         if places + len({number for *_, number, _ in ranked[places:]}) <= most:
             break
-    found = {(number, k) for *_, number, k in kept}
+    kept_ = {(number, k) for *_, number, k in kept}
     lines = []
     for number, (band, rows) in enumerate(bands):
-        lines += [row[:3] for k, row in enumerate(rows) if (number, k) in found]
-        rest = [row for k, row in enumerate(rows) if (number, k) not in found]
+        lines += [row[:3] for k, row in enumerate(rows) if (number, k) in kept_]
+        rest = [row for k, row in enumerate(rows) if (number, k) not in kept_]
         if len(rest) == 1:
             lines.append(rest[0][:3])
         elif rest:
@@ -428,12 +428,12 @@ def _plane(torus: Blocks, mark: NDArray[np.str_], right: int, up: int | None, at
 
 def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
     column = max(len(line) for plane in planes for line in plane)
-    beside, found = max(1, (width + BETWEEN) // (column + BETWEEN)), []
+    beside, result = max(1, (width + BETWEEN) // (column + BETWEEN)), []
     for start in range(0, len(planes), beside):
-        found += [""] * bool(start)
-        found += [(" " * BETWEEN).join(line.ljust(column) for line in lines).rstrip()
+        result += [""] * bool(start)
+        result += [(" " * BETWEEN).join(line.ljust(column) for line in lines).rstrip()
                   for lines in zip(*planes[start:start + beside])]
-    return found
+    return result
 
 
 def _legend(groups: Any, both: bool, empty: bool, width: int) -> list[str]:

@@ -94,15 +94,15 @@ def simulated_network(where: Setting) -> SimulatedNetwork:
 
 def forecast(where: Setting, processes: int, schedule: str) -> tuple[str, int, float]:
     """Return name, number of messages and predicted seconds of a schedule, with its computing."""
-    placed = where.place("default", ProcessGrid(processes, decomposition=SLAB), schedule)
-    found = where.predict(placed, schedule=schedule).schedule
-    assert found is not None and found.total_s is not None
-    return found.name, len(found.sizes), found.total_s
+    placement = where.place("default", ProcessGrid(processes, decomposition=SLAB), schedule)
+    prediction = where.predict(placement, schedule=schedule).schedule
+    assert prediction is not None and prediction.total_s is not None
+    return prediction.name, len(prediction.sizes), prediction.total_s
 
 
 def best_forecast(where: Setting, processes: int) -> tuple[str, int, float]:
     """Return the forecast of the fastest number of messages for the slices; one is the sequence."""
-    return min((forecast(where, processes, name) for name in (SEQUENCE, "overlap")), key=lambda found: found[2])
+    return min((forecast(where, processes, name) for name in (SEQUENCE, "overlap")), key=lambda forecast_: forecast_[2])
 
 
 def efficiency_at(machine: str, n: int, place: Place, factor: float) -> float:
@@ -116,14 +116,14 @@ def efficiency_at(machine: str, n: int, place: Place, factor: float) -> float:
 @cache
 def times(machine: str, n: int, places: tuple[Place, ...]) -> list[Times]:
     """Return predicted and simulated times of n^3 in every place."""
-    asked, predicted = [], []
+    runs, predicted = [], []
     for place in places:
         where, grid = where_of(machine, str(n), place), ProcessGrid(place.processes, decomposition=SLAB)
         best = best_forecast(where, place.processes)
         predicted.append(best)
-        asked += [simulation_of(where, simulated_network(where), grid, "default", name)
+        runs += [simulation_of(where, simulated_network(where), grid, "default", name)
                   for name in (best[0], SEQUENCE, f"overlap:{n // place.processes}:x")]
-    totals = [found[0]["phases"]["total"]["max_s"][0] for found in simulate_all(asked)]
+    totals = [records[0]["phases"]["total"]["max_s"][0] for records in simulate_all(runs)]
     return [Times(place, messages, serial_s(machine, n), predicted_s, *totals[3 * i:3 * i + 3])
             for i, (place, (_, messages, predicted_s)) in enumerate(zip(places, predicted))]
 
@@ -169,7 +169,7 @@ class Parts:
 
     def best(self, processes: int) -> Split:
         """Return the fastest split; the fewest reciprocal processes among equals."""
-        return min((self.split(processes, r) for r in self.reciprocal_s if r < processes), key=lambda each: each.time_s)
+        return min((self.split(processes, r) for r in self.reciprocal_s if r < processes), key=lambda split: split.time_s)
 
 
 def other_computing_s(mesh: int) -> float:
@@ -221,7 +221,7 @@ def simulated(mesh: int) -> Parts:
         runs.append(EwaldRun(network, r, ("--random", str(CHARGES), "--order", str(ORDER), "--mesh", str(mesh),
                                           "--decomposition", SLAB.name, "--schedule", _mesh_s(mesh, r)[0])))
     alone = other_computing_s(mesh)
-    totals = {r: found["total"] + alone / r for r, found in zip(RECIPROCAL, simulate_ewald(runs))}
+    totals = {r: part["total"] + alone / r for r, part in zip(RECIPROCAL, simulate_ewald(runs))}
     return Parts(_direct_s(), totals)
 
 
@@ -281,28 +281,28 @@ _ASSUMED = ("serial FFTW: 15 n^3 log2 n operations at {:g} Gflop/s, which is ass
 def speedups(machine: str, sizes: tuple[int, ...], timings: bool) -> Found:
     """Return Fig. 3 to 8: speed-up over serial FFTW, or times, predicted and simulated with fft_runner."""
     places = DUKE_PLACES if machine == DUKE else SP2_PLACES
-    found = {n: times(machine, n, places) for n in sizes}
+    by_size = {n: times(machine, n, places) for n in sizes}
     rows = [[f"{n}^3", t.place.processes, f"{t.place.processes // t.place.tasks} x {t.place.tasks}",
              t.messages, *((1e3 * s if timings else t.serial_s / s)
                            for s in (t.predicted_s, t.simulated_s, t.singly_s, t.together_s))]
-            for n, each in found.items() for t in each]
+            for n, item in by_size.items() for t in item]
     what = "ms" if timings else "times faster"
     columns = ["size", ">processes", "nodes x tasks", ">messages", f">predicted {what}", f">simulated {what}",
                f">each slice alone, {what}", f">all slices at once, {what}"]
-    at = _at(found[sizes[-1]], int(fact("speedup_limit" if machine == DUKE else "efficiency_processors"))).place
+    at = _at(by_size[sizes[-1]], int(fact("speedup_limit" if machine == DUKE else "efficiency_processors"))).place
     others = ", ".join(f"{efficiency_at(machine, sizes[-1], at, f):.2f}" for f in (1, 0.5, 2))
-    serial = ", ".join(f"{n}^3 {1e3 * each[0].serial_s:.4g} ms" for n, each in found.items())
+    serial = ", ".join(f"{n}^3 {1e3 * item[0].serial_s:.4g} ms" for n, item in by_size.items())
     rate = (load_machine(machine).costs.fft_rate_per_task or 0.0) / 1e9
     return Found(columns, rows, [_ASSUMED.format(rate, machine), f"serial FFTW takes {serial}",
                                  "messages: in which a process sends its slices to each other process, the best number by "
                                  "the model; each slice alone is the method of the paper, all slices at once that of FFTW",
                                  f"predicted efficiency of {sizes[-1]}^3 on {at.processes} processes at this rate, half and "
                                  f"twice the rate of serial FFTW: {others}", f"published: {PICTURE}"],
-                 _timed(found) if timings else _judged_sp2(found) if machine == SP2 else _judged_duke(found))
+                 _timed(by_size) if timings else _judged_sp2(by_size) if machine == SP2 else _judged_duke(by_size))
 
 
-def _at(found: list[Times], processes: int, tasks: int = 1) -> Times:
-    return next(t for t in found if (t.place.processes, t.place.tasks) == (processes, tasks))
+def _at(rows: list[Times], processes: int, tasks: int = 1) -> Times:
+    return next(t for t in rows if (t.place.processes, t.place.tasks) == (processes, tasks))
 
 
 _BOTH = "simulated, assumed"
@@ -315,35 +315,35 @@ _POINTS = "The points of the picture are not available in text; each slice alone
 _WORD = "The text has a word, no number; the rate of serial FFTW is assumed."
 
 
-def _judged_duke(found: dict[int, list[Times]]) -> list[Compared]:
+def _judged_duke(by_size: dict[int, list[Times]]) -> list[Compared]:
     compared, limit = list[Compared](), int(fact("speedup_limit"))
-    for n, each in found.items():
-        own = [t for t in each if t.place.workstations == CLUSTER]
+    for n, rows in by_size.items():
+        own = [t for t in rows if t.place.workstations == CLUSTER]
         last = next((t for t, more in pairwise(own) if more.alone < t.alone), own[-1]).place.processes
-        four = _at(each, 4)
+        four = _at(rows, 4)
         compared += [
-            Compared(f"efficiency of {n}^3 on {limit} processors", "reasonable", _at(each, limit).alone / limit, _BOTH,
+            Compared(f"efficiency of {n}^3 on {limit} processors", "reasonable", _at(rows, limit).alone / limit, _BOTH,
                      _WORD),
             Compared(f"processors above which the speed-up of {n}^3 falls", limit, last, "simulated",
                      _SWITCH.format(fact("backplane_limit_intel"))),
             Compared(f"speed-up of {n}^3 on 4 processors, all slices at once", "below 1", four.serial_s / four.together_s,
                      _BOTH, _FFTW),
-            Compared(f"messages for the slices of {n}^3 on 16 processors", n // 16, _at(each, 16).messages, "modelled",
+            Compared(f"messages for the slices of {n}^3 on 16 processors", n // 16, _at(rows, 16).messages, "modelled",
                      _BEST)]
     return compared
 
 
-def _timed(found: dict[int, list[Times]]) -> list[Compared]:
+def _timed(by_size: dict[int, list[Times]]) -> list[Compared]:
     compared = []
-    for n, each in found.items():
-        for name, time_s in (("serial", each[0].serial_s), ("on 16 processors", _at(each, 16).singly_s)):
+    for n, rows in by_size.items():
+        for name, time_s in (("serial", rows[0].serial_s), ("on 16 processors", _at(rows, 16).singly_s)):
             compared.append(Compared(f"ms of {n}^3 {name}", "a picture", 1e3 * time_s, _BOTH, _POINTS))
     return compared
 
 
-def _judged_sp2(found: dict[int, list[Times]]) -> list[Compared]:
+def _judged_sp2(by_size: dict[int, list[Times]]) -> list[Compared]:
     processes = int(fact("efficiency_processors"))
-    small, large = (_at(found[n], processes).alone / processes for n in (64, 128))
+    small, large = (_at(by_size[n], processes).alone / processes for n in (64, 128))
     return [Compared(f"efficiency of 128^3 on {processes} processors", fact("efficiency_128_sp2"), large, _BOTH, _KERNEL),
             Compared(f"efficiency of 64^3 on {processes} processors", "moderate", small, _BOTH, _WORD)]
 
@@ -417,10 +417,10 @@ def dpme_here(mesh: int) -> Found:
     """Return an Ewald sum measured here, with one and with the best number of reciprocal processes."""
     alone, rows = _ewald_here_s(mesh, 1), []
     for processes in EWALD_PROCESSES_HERE:
-        found = {r: _ewald_here_s(mesh, processes, "--reciprocal-ranks", str(r)) for r in range(1, processes)}
-        best = min(found, key=lambda r: found[r])
-        rows.append([processes, 1e3 * found[1], alone / found[1], f"{processes - best}+{best}", 1e3 * found[best],
-                     alone / found[best]])
+        seconds = {r: _ewald_here_s(mesh, processes, "--reciprocal-ranks", str(r)) for r in range(1, processes)}
+        best = min(seconds, key=lambda r: seconds[r])
+        rows.append([processes, 1e3 * seconds[1], alone / seconds[1], f"{processes - best}+{best}", 1e3 * seconds[best],
+                     alone / seconds[best]])
     cores = len(os.sched_getaffinity(0))
     return Found([">processes", ">one reciprocal, ms", ">times faster", ">best split", ">ms", ">times faster with it"], rows,
                  [f"fft_runner/examples/pme.c with {CHARGES} charges at random, {mesh}^3 points, order {ORDER}, against "

@@ -75,7 +75,7 @@ class Found:
         """Return JSON values: each row is an object of its columns."""
         names = [name.lstrip(">") for name in self.columns]
         return {"rows": [dict(zip(names, row)) for row in self.rows], "notes": list(self.notes),
-                "compared": [each.as_dict() for each in self.compared]}
+                "compared": [item.as_dict() for item in self.compared]}
 
 
 @dataclass(frozen=True)
@@ -167,11 +167,11 @@ def steps(name: str, grid: tuple[int, ...], n: int, published: dict[str, int], n
     """
     rows = steps_of(ProcessGrid(*grid, decomposition=DECOMPOSITIONS[name]), n)
     exchanges = [row for row in rows if "all-to-all" in str(row[1])]
-    here = {"steps": len(rows), "all-to-alls": len(exchanges), "steps with FFTs": len(rows) - len(exchanges),
+    counts = {"steps": len(rows), "all-to-alls": len(exchanges), "steps with FFTs": len(rows) - len(exchanges),
             "groups of the first all-to-all": exchanges[0][2], "groups of the last all-to-all": exchanges[-1][2],
             "tasks of a group": exchanges[0][3], f"most tasks for {n}^3": most_tasks(DECOMPOSITIONS[name], n)}
     shape = "x".join(map(str, grid))
-    compared = [Compared(of, old, here[of], "exact", SAME) for of, old in published.items()]
+    compared = [Compared(of, old, counts[of], "exact", SAME) for of, old in published.items()]
     notes = [f"{n}^3 points, {name} on {shape} tasks; box: the part of a task before the step; fft_runner --grid {shape} "
              f"--decomposition {name} --print-plan prints the steps of any plan"]
     return Found([">step", "work", ">groups", ">tasks of a group", "box"], rows, [*notes, *([note] if note else [])],

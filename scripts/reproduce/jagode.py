@@ -63,18 +63,18 @@ def _by_size(stage: str, rows: list[Any]) -> Iterator[Compared]:
     """Yield published and predicted milliseconds of each size, as geometric means over the mappings."""
     of = {"total": "the transform", "row": "rows", "column": "columns"}[stage]
     for n in SIZES:
-        some = [row for row in rows if row[3] == n]
-        ratios, fitted = [row[6] for row in some], sum(row[7] for row in some)
-        yield Compared(f"ms of {of}, {n}^3, mean of {len(some)} mappings", geometric_mean([row[4] for row in some]),
-                       geometric_mean([row[5] for row in some]), "modelled", f"{min(ratios):.2f} to {max(ratios):.2f} row "
-                       f"by row; {fitted} of the {len(some)} were fitted.")
+        cells = [row for row in rows if row[3] == n]
+        ratios, fitted = [row[6] for row in cells], sum(row[7] for row in cells)
+        yield Compared(f"ms of {of}, {n}^3, mean of {len(cells)} mappings", geometric_mean([row[4] for row in cells]),
+                       geometric_mean([row[5] for row in cells]), "modelled", f"{min(ratios):.2f} to {max(ratios):.2f} row "
+                       f"by row; {fitted} of the {len(cells)} were fitted.")
 
 
 def _fitted() -> set[Cell]:
     """Return the cells that the machine file was fitted to: every second exchange, every second total by its computing."""
     cells = bluegene_l_512()
-    return {cell for some in ([c for c in cells if c.phase != "total"], [c for c in cells if c.phase == "total"])
-            for cell in some[::2]}
+    return {cell for cells_ in ([c for c in cells if c.phase != "total"], [c for c in cells if c.phase == "total"])
+            for cell in cells_[::2]}
 
 
 def _small_errors(stage: str, rows: Any) -> list[str]:
@@ -102,15 +102,15 @@ def relative(mapping: str) -> Found:
 
 def _gains(mapping: str, rows: list[list[Any]]) -> Iterator[Compared]:
     """Yield the speed-up of cubes over the default mapping of the same grid, which the text of sec. 7.2 judges."""
-    found = {(mode, grid, of, n): values for mode, grid, of, n, *values in rows}
+    published = {(mode, grid, of, n): values for mode, grid, of, n, *values in rows}
     for mode, grid in (("CO", "8x64"), ("VN", "16x64")) if mapping == "cube8" else (("CO", "64x8"), ("VN", "128x8")):
         for n in SIZES:
-            cube, line = (found.get((mode, grid, of, n)) for of in (mapping, "default"))
+            cube, line = (published.get((mode, grid, of, n)) for of in (mapping, "default"))
             if cube and line:
-                old, here = cube[0] / line[0], cube[1] / line[1]
-                yield Compared(f"time of the default over {mapping}, {mode}, {grid}, {n}^3", old, here, "modelled",
-                               "Cubes are faster in both." if min(old, here) > 1 else "Cubes are slower in both."
-                               if max(old, here) < 1 else f"Cubes are {'faster' if here > 1 else 'slower'} here alone.")
+                old, own = cube[0] / line[0], cube[1] / line[1]
+                yield Compared(f"time of the default over {mapping}, {mode}, {grid}, {n}^3", old, own, "modelled",
+                               "Cubes are faster in both." if min(old, own) > 1 else "Cubes are slower in both."
+                               if max(old, own) < 1 else f"Cubes are {'faster' if own > 1 else 'slower'} here alone.")
 
 
 def statements() -> Found:
@@ -151,9 +151,9 @@ def bandwidths(short: bool, stage: str) -> Found:
     largest = [row for row in rows if row[3] == SIZES[-1]]
     return Found(["mode", "grid", "mapping", ">n", ">published MB/s", ">predicted MB/s"], rows,
                  [f"published: from the times of Appendix A; the hardware limit of the paper is {LIMIT_MB_S} MB/s"],
-                 [Compared(f"MB/s of a link, {mode}, {grid}, {mapping}, {n}^3", old, here, "modelled",
-                           "These columns are unexplained (docs/time-model.md)." if here > UNEXPLAINED * old else
-                           "The times of Appendix A in other units.") for mode, grid, mapping, n, old, here in largest])
+                 [Compared(f"MB/s of a link, {mode}, {grid}, {mapping}, {n}^3", old, own, "modelled",
+                           "These columns are unexplained (docs/time-model.md)." if own > UNEXPLAINED * old else
+                           "The times of Appendix A in other units.") for mode, grid, mapping, n, old, own in largest])
 
 
 def wraps() -> Found:
@@ -167,7 +167,7 @@ def wraps() -> Found:
     columns = ["mode", "grid", "mapping", ">n", ">torus rows ms", ">mesh rows ms", ">torus ms", ">mesh ms", ">mesh/torus"]
     slower, boxes = [row[-1] for row in rows], [row[5] / row[4] for row in rows if row[2] == "cube64"]
     return Found(columns, rows, wrap_verdict(rows), [
-        Compared("mappings and sizes that are slower on the mesh", len(rows), sum(each > 1 for each in slower), "modelled",
+        Compared("mappings and sizes that are slower on the mesh", len(rows), sum(ratio > 1 for ratio in slower), "modelled",
                  f"By {100 * (min(slower) - 1):.0f} to {100 * (max(slower) - 1):.0f} %; the paper gives no numbers."),
         Compared("rows inside 64-cubes, mesh over torus", 1.0, geometric_mean(boxes), "modelled", SAME)])
 
@@ -176,7 +176,7 @@ def wrap_verdict(rows: Sequence[Sequence[Any]]) -> list[str]:
     """Return the statements of the paper about torus and open mesh, and whether the rows agree."""
     slower = all(row[-1] > 1 for row in rows)
     boxes = [abs(row[5] / row[4] - 1) for row in rows if row[2] == "cube64"]
-    least, most = (100 * (some(row[-1] for row in rows) - 1) for some in (min, max))
+    least, most = (100 * (extreme(row[-1] for row in rows) - 1) for extreme in (min, max))
     return [f"published (sec. 7.1): the mesh is slower for every mapping and size; here by {least:.0f} to "
             f"{most:.0f} %: {'as published' if slower else 'NOT as published'}",
             f"published (sec. 7.4): exchanges inside the 64-cube take the same time; here rows on cube64 differ by at most "
@@ -186,11 +186,11 @@ def wrap_verdict(rows: Sequence[Sequence[Any]]) -> list[str]:
 
 def _steps() -> Found:
     """Return Fig. 1 and the five steps of sec. 3.2, on a grid that is not square, so that rows and columns differ."""
-    found = steps("pencil", (4, 2), 16, {"steps": 5, "all-to-alls": 2, "groups of the first all-to-all": 2,
+    counted = steps("pencil", (4, 2), 16, {"steps": 5, "all-to-alls": 2, "groups of the first all-to-all": 2,
                                          "groups of the last all-to-all": 4},
                   "published: an all-to-all in each of P_r rows, then in each of P_c columns; here P_r = 2 rows of P_c = 4 "
                   "tasks")
-    return replace(found, compared=[*found.compared, Compared(
+    return replace(counted, compared=[*counted.compared, Compared(
         "box after the second all-to-all", "L x M/P_c x N/P_r", "L x M/P_r x N/P_c", "exact", "An all-to-all in columns of "
         "P_r tasks cannot give the printed box; both agree on a square grid, as in the drawing.")])
 
@@ -218,9 +218,9 @@ def symmetric_images(images: tuple[tuple[str, str, str, int], ...]) -> Found:
             busiest = float(max(stage.load))
             rows.append([text, network, formula, float(stage.m[0]), busiest])
             compared.append(Compared(f"effective length m, {text}, {_WRAPS[g]}", formula, busiest, "exact", SAME))
-    told = "n / g, g = 2 on a torus and 1 on a mesh (eq. 7)" if images is FULL else "n / f, torus and mesh alike (eq. 12)"
+    law = "n / g, g = 2 on a torus and 1 on a mesh (eq. 7)" if images is FULL else "n / f, torus and mesh alike (eq. 12)"
     return Found(["image of a row", "network", ">m by the paper", ">m by cuts", ">m of the busiest link"], rows,
-                 [f"paper: {told}; the busiest link is as long as the bound says, so the bound is reached",
+                 [f"paper: {law}; the busiest link is as long as the bound says, so the bound is reached",
                   "pencilmap draw --network 8x8x8 --grid GRID --placement PLACEMENT draws an image: "
                   + "; ".join(f"{text}: {grid} {placement}" for text, grid, placement, _ in images)], compared)
 
@@ -283,15 +283,15 @@ def images(tasks: int, cases: tuple[tuple[str, str, str, int | None, int], ...])
     """Return the images of rows on the 512 chips, beside the numbers of their places and rows in the text."""
     torus, rows, compared = load_machine("bluegene-l").torus, [], []
     for grid, mapping, placement, places, shared in cases:
-        found = image_of(torus, tasks, grid, placement)
-        rows.append([grid, mapping, found.sides, found.nodes, found.rows, found.places, found.hops])
+        image = image_of(torus, tasks, grid, placement)
+        rows.append([grid, mapping, image.sides, image.nodes, image.rows, image.places, image.hops])
         if places:
-            compared.append(Compared(f"places of the image, {mapping}, {grid}", places, found.places, "exact", SAME))
-            compared.append(Compared(f"rows on an image, {mapping}, {grid}", shared, found.rows, "exact", SAME))
-    told = f" --tasks-per-node {tasks}" if tasks > 1 else ""
+            compared.append(Compared(f"places of the image, {mapping}, {grid}", places, image.places, "exact", SAME))
+            compared.append(Compared(f"rows on an image, {mapping}, {grid}", shared, image.rows, "exact", SAME))
+    option = f" --tasks-per-node {tasks}" if tasks > 1 else ""
     return Found(["grid", "mapping", "image", ">nodes", ">rows on it", ">places", ">most hops"], rows,
                  [f"512 chips as 8x8x8, {tasks} task{'s' * (tasks > 1)} on a chip; places: different images of all rows",
-                  f"pencilmap draw --machine bluegene-l{told} --grid {cases[0][0]} --placement {cases[0][2]} draws one"],
+                  f"pencilmap draw --machine bluegene-l{option} --grid {cases[0][0]} --placement {cases[0][2]} draws one"],
                  compared)
 
 

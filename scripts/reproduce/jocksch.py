@@ -72,16 +72,16 @@ def measured() -> Measured:
 
 def ports() -> Found:
     """Return the ports of messages by their size: those that leave a process of this machine together."""
-    here = measured()
-    rows = [["any" if each.up_to == inf else int(each.up_to), 1e6 * each.start_s, each.ports,
-             "-" if each.rate is None else each.rate / 1e9, "-" if each.together is None else each.together / 1e9]
-            for each in here.ranges]
+    fit = measured()
+    rows = [["any" if range_.up_to == inf else int(range_.up_to), 1e6 * range_.start_s, range_.ports,
+             "-" if range_.rate is None else range_.rate / 1e9, "-" if range_.together is None else range_.together / 1e9]
+            for range_ in fit.ranges]
     return Found([">up to bytes", ">start us", ">ports", ">GB/s of one", ">GB/s together"], rows,
                  ["by network_probe between processes of this machine, fitted as by pencilmap study calibrate --probe; -: "
                   "not limited"],
-                 [Compared("ports of the shortest messages", "many", here.ranges[0].ports, "measured",
+                 [Compared("ports of the shortest messages", "many", fit.ranges[0].ports, "measured",
                            "The slides speak of the Aries network; here processes share their memory."),
-                  Compared("ports of the longest messages", "one", here.ranges[-1].ports, "measured",
+                  Compared("ports of the longest messages", "one", fit.ranges[-1].ports, "measured",
                            "Processes of one node are no network.")])
 
 
@@ -98,16 +98,17 @@ def meshes() -> Found:
         ("radix 2", (1,) * 8, ("binary2", "transposed")),
         ("all-to-alls, natural order", (3,) * 12, (TRANSPOSE, "natural"))]
     old = {ways[0][0]: "4 and 2 more", ways[1][0]: 4, ways[3][0]: 4}
-    asked = [(name, k) for name, _, way in ways for k in (1, 3) if way]
-    found = dict(zip(asked, _simulated_steps([(*way, k) for _, _, way in ways for k in (1, 3) if way])))
+    cases = [(name, k) for name, _, way in ways for k in (1, 3) if way]
+    simulated = dict(zip(cases, _simulated_steps([(*way, k) for _, _, way in ways for k in (1, 3) if way])))
     rows, compared = [], []
     for name, messages, way in ways:
         counted = {k: sum(ceil(n / k) for n in messages) for k in (1, 3)}
-        rows.append([name, old.get(name, "-"), counted[3], found.get((name, 3), "-"), counted[1], found.get((name, 1), "-")])
+        rows.append([name, old.get(name, "-"), counted[3], simulated.get((name, 3), "-"), counted[1],
+                     simulated.get((name, 1), "-")])
         if name in old:
             kind = "exact" if way is None else "simulated"
             compared.append(Compared(f"steps with three ports, {name}", 6 if way is None else 4,
-                                     float(found.get((name, 3), counted[3])), kind, "Counted alike." if way else
+                                     float(simulated.get((name, 3), counted[3])), kind, "Counted alike." if way else
                                      "The library has no plan that moves lines back to blocks between two axes."))
     return Found(["way", ">published, 3 ports", ">counted, 3 ports", ">simulated, 3 ports", ">counted, 1 port",
                   ">simulated, 1 port"], rows,
@@ -116,24 +117,24 @@ def meshes() -> Found:
                   "start"], compared)
 
 
-def _simulated_steps(asked: list[tuple[str, str, int]]) -> list[float]:
+def _simulated_steps(cases: list[tuple[str, str, int]]) -> list[float]:
     """Return the steps forth and back of 16x16 points in 4x4 blocks, by algorithm, order and ports."""
     where = setting(network="4x4", bandwidth=CROSSBAR)
     runs = [simulation_of_lines(where, SimulatedNetwork(as_torus(where.network), 0.0, 0.0, START_S, k), "default",
                                 LineProblem((16, 16, 1), (4, 4, 1), algorithm, order), verify=True)
-            for algorithm, order, k in asked]
-    return [round(2 * exchanges_s(found[0]) / START_S, 3) for found in simulate_all(runs)]
+            for algorithm, order, k in cases]
+    return [round(2 * exchanges_s(records[0]) / START_S, 3) for records in simulate_all(runs)]
 
 
 def break_even() -> Found:
     """Return the start of a message, in bytes, that gives the published break-even of 256 points on a rank.
 
     Up to 64 ranks, also return the simulated break-even of the assumed start."""
-    asked = [(ranks, radix, k) for ranks in RANKS for radix in (2, 4) for k in (1, 3)]
+    cases = [(ranks, radix, k) for ranks in RANKS for radix in (2, 4) for k in (1, 3)]
     unit = {key: crossbar_break_even(key[0], radix=key[1], alpha_s=1.0, byte_s=1.0, all_to_alls=3, ports=key[2],
-                                     element_bytes=ELEMENT) for key in asked}  # start like a byte
-    here = measured()
-    start_bytes = here.start_s * here.rate
+                                     element_bytes=ELEMENT) for key in cases}  # start like a byte
+    fit = measured()
+    start_bytes = fit.start_s * fit.rate
     simulated = _simulated_break_evens({key: one * start_bytes for key, one in unit.items()
                                         if key[0] <= MOST_CROSSED and one < inf})
     rows, old = [], fact("break_even_points")
@@ -143,7 +144,7 @@ def break_even() -> Found:
                      "-" if always else old / one])
     columns = [">ranks", ">radix", ">ports", ">published n*", ">n* here", ">n* simulated", ">alpha/beta for 256, bytes"]
     return Found(columns, rows,
-                 [f"a = 3 all-to-alls (natural order), 16 bytes a point; {here.note}; simulated: fft_runner with every "
+                 [f"a = 3 all-to-alls (natural order), 16 bytes a point; {fit.note}; simulated: fft_runner with every "
                   "message on a crossbar, up to 64 ranks; last: the start, in bytes, that 256 points would mean"],
                  [Compared(f"break-even, {ranks} ranks, radix {radix}, {k} port{'s' * (k > 1)}, points", old,
                            unit[ranks, radix, k] * start_bytes, "measured, modelled",
@@ -181,9 +182,9 @@ def weak_lines() -> Found:
 
     The times follow from the formula with the measured costs; up to 256 ranks also from a simulation."""
     n, rows, four = int(fact("break_even_points")), [], int(fact("tasks_per_node_line"))
-    asked = [(ranks, tasks, way) for tasks, most in ((1, MOST_SIMULATED), (four, MOST_OF_NODES)) for ranks in RANKS
+    cases = [(ranks, tasks, way) for tasks, most in ((1, MOST_SIMULATED), (four, MOST_OF_NODES)) for ranks in RANKS
              if ranks <= most for way in WAYS.values()]
-    simulated = dict(zip(asked, simulate_all([_weak(*each, n) for each in asked])))
+    simulated = dict(zip(cases, simulate_all([_weak(*case, n) for case in cases])))
     at: dict[tuple[int, int, str], float] = {}
     for ranks in RANKS:
         for tasks in (1, four):
@@ -191,9 +192,9 @@ def weak_lines() -> Found:
                 starts, parts = _sent(ranks, tasks, name)
                 sent = parts * n * ELEMENT
                 at[ranks, tasks, name] = 1e6 * (starts * measured().start_s + tasks * sent / measured().rate)
-                found = simulated.get((ranks, tasks, way))
+                seconds = simulated.get((ranks, tasks, way))
                 rows.append([ranks, tasks, name, starts, sent, at[ranks, tasks, name],
-                             "-" if found is None else 1e6 * exchanges_s(found[0])])
+                             "-" if seconds is None else 1e6 * exchanges_s(seconds[0])])
     most = max(RANKS)
     return Found([">ranks", ">tasks a node", "way", ">messages", ">bytes", ">us", ">us simulated"], rows,
                  [f"published: {PICTURE}; messages and bytes to other nodes of a task; us: by these, one port, no computing"
@@ -228,13 +229,13 @@ def strong_pencils(n: int) -> Found:
     """Return the speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node.
 
     Up to 192 tasks of 600^3 are also simulated."""
-    tasks, rows, gain, here = int(fact("tasks_per_node_pencil")), [], {}, measured()
-    asked = ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64)))
-    simulated = _simulated_strong(n, tasks, [(nodes, shape) for nodes, shape in asked
+    tasks, rows, gain, fit = int(fact("tasks_per_node_pencil")), [], {}, measured()
+    cases = ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64)))
+    simulated = _simulated_strong(n, tasks, [(nodes, shape) for nodes, shape in cases
                                              if nodes * tasks <= MOST_STRONG and n <= MOST_EXTENT])
-    for nodes, shape in asked:
+    for nodes, shape in cases:
         mapping = _block(_switch(nodes), tasks, shape)
-        costs = Costs(message_cost_s=here.start_s)
+        costs = Costs(message_cost_s=fit.start_s)
         plain, aware = (predict(mapping, Transform(n, n, n, 8), costs=costs, exchange=name).time_s
                         for name in ("alltoallv", "node"))
         assert plain is not None and aware is not None
@@ -245,7 +246,7 @@ def strong_pencils(n: int) -> Found:
     return Found([">nodes", "grid", ">alltoallv ms", ">node-aware ms", ">speed-up", ">alltoallv ms simulated",
                   ">node-aware ms simulated", ">speed-up simulated"], rows,
                  [f"published: {PICTURE}; the text: gains for small messages, that is many nodes. Exchanges of real doubles "
-                  f"alone, on one switch; {here.note}; nodes hold 3x4 tasks of the grid; simulated: fft_runner with every "
+                  f"alone, on one switch; {fit.note}; nodes hold 3x4 tasks of the grid; simulated: fft_runner with every "
                   "message, up to 192 tasks of 600^3; there the node-aware exchange also pays for the messages of its "
                   "barriers inside a node"],
                  [Compared(f"speed-up of the node-aware exchange, {nodes} nodes", "above 1 for many nodes", gain[nodes],
@@ -253,18 +254,18 @@ def strong_pencils(n: int) -> Found:
                   for nodes in (min(gain), max(gain))])
 
 
-def _simulated_strong(n: int, tasks: int, asked: list[Any]) -> dict[Any, Any]:
+def _simulated_strong(n: int, tasks: int, cases: list[Any]) -> dict[Any, Any]:
     """Return seconds by nodes of alltoallv and node-aware exchanges; elements of 8 bytes, as single complex numbers."""
     runs = []
-    for nodes, shape in asked:
+    for nodes, shape in cases:
         network = as_torus(setting(network="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
         mapping = _block(network, tasks, shape)
         for name in ("alltoallv", "node"):
             switch = SimulatedNetwork(network, 0.0, measured().rate, measured().start_s)
             runs.append(Simulation(switch, hosts(mapping), (n, n, n), mapping.grid, precision="single", exchange=name,
                                    skip="xyz", timing_only=True))
-    seconds = [exchanges_s(found[0]) for found in simulate_all(runs, workers=1)]
-    return {nodes: tuple(seconds[2 * i:2 * i + 2]) for i, (nodes, _) in enumerate(asked)}
+    seconds = [exchanges_s(records[0]) for records in simulate_all(runs, workers=1)]
+    return {nodes: tuple(seconds[2 * i:2 * i + 2]) for i, (nodes, _) in enumerate(cases)}
 
 
 def _switch(nodes: int) -> GraphNetwork:

@@ -64,8 +64,8 @@ def shape_for(nodes: int) -> str:
     ('7x7x7', '3x2x2', '4x4x2')
     """
     side = ceil(nodes ** (1 / 3) - 1e-9)
-    found = [(x, y, z) for x in range(1, side + 1) for y in range(1, x + 1) for z in range(1, y + 1) if x * y * z >= nodes]
-    return "x".join(map(str, min(found, key=lambda sides: (prod(sides), sides))))
+    shapes = [(x, y, z) for x in range(1, side + 1) for y in range(1, x + 1) for z in range(1, y + 1) if x * y * z >= nodes]
+    return "x".join(map(str, min(shapes, key=lambda sides: (prod(sides), sides))))
 
 
 @lru_cache
@@ -143,27 +143,27 @@ def on_torus(nodes: int, factors: Factors = (), **asked: Any) -> Setting:
 def predicted(n: int, ranks: int, grid: str, decomposition: str = PENCIL.name, factors: Factors = ()) -> Time:
     """Return the predicted time of two transforms of n^3 real numbers on a grid of that many ranks."""
     where = on_torus(ceil(ranks / TASKS), factors, fft=f"{n}:r2c", decomposition=decomposition)
-    found = where.predictions(grid, ["default"])[0]
-    exchanges = [TRANSFORMS * (stage.time_s or 0.0) for stage in found.stages]
-    assert found.total_s is not None
-    return Time(found.grid, TRANSFORMS * found.total_s, exchanges[0] if len(exchanges) > 1 else 0.0, exchanges[-1])
+    prediction = where.predictions(grid, ["default"])[0]
+    exchanges = [TRANSFORMS * (stage.time_s or 0.0) for stage in prediction.stages]
+    assert prediction.total_s is not None
+    return Time(prediction.grid, TRANSFORMS * prediction.total_s, exchanges[0] if len(exchanges) > 1 else 0.0, exchanges[-1])
 
 
 def best_2d(n: int, ranks: int, factors: Factors = ()) -> Time:
     """Return the fastest grid of two dimensions, of those in `ROWS` that the extents allow."""
     grids = [f"{r}x{ranks // r}" for r in ROWS if ranks % r == 0 and 1 < ranks // r <= n and r <= n // 2]
     say(f"{n}^3 on {ranks} cores")
-    return min((predicted(n, ranks, grid, factors=factors) for grid in grids), key=lambda found: found.total_s)
+    return min((predicted(n, ranks, grid, factors=factors) for grid in grids), key=lambda item: item.total_s)
 
 
 def both_decompositions(n: int = 8, tasks: int = 4) -> Found:
     """Return slabs and pencils of four tasks: their boxes, points, all-to-alls, and the most tasks."""
     rows: list[list[Any]] = []
     for grid in (ProcessGrid(tasks, decomposition=SLAB), ProcessGrid(2, tasks // 2)):
-        found = steps_of(grid, n)
-        box = str(found[0][-1])
+        result = steps_of(grid, n)
+        box = str(result[0][-1])
         rows.append([grid.decomposition.name, str(grid), box, prod(map(int, box.split("x"))),
-                     sum("all-to-all" in str(row[1]) for row in found), most_tasks(grid.decomposition, n)])
+                     sum("all-to-all" in str(row[1]) for row in result), most_tasks(grid.decomposition, n)])
     return Found(["decomposition", "grid", "box of a task", ">points of a task", ">all-to-alls", ">most tasks"], rows,
                  [f"{n}^3 points on {tasks} tasks"],
                  [Compared("points of a task, 2D over 1D", 1.0, rows[1][3] / rows[0][3], "exact", SAME),
@@ -190,16 +190,16 @@ def local_sizes() -> Found:
 
 def seastar() -> Found:
     """Return the published all-to-alls of Jaguar that give the rates of the network, beside the fit."""
-    found = rates()
-    rows = [[a.size, a.processes, shape_for(a.processes // 2), 1e3 * a.time_s, 1e3 * a.time_by(found),
-             a.time_by(found) / a.time_s] for a in published()]
+    fitted = rates()
+    rows = [[a.size, a.processes, shape_for(a.processes // 2), 1e3 * a.time_s, 1e3 * a.time_by(fitted),
+             a.time_by(fitted) / a.time_s] for a in published()]
     return Found([">bytes", ">processes", "torus", ">published ms", ">fitted ms", ">fitted/published"], rows,
-                 [f"one number is fitted: bytes x hops of a node / {found.byte_hops / 1e6:.3g} MB/s; each message "
-                  f"starts in {1e6 * found.start_s:.3g} us, the mean of 1 KiB; both are in machine cray-xt5, rounded",
+                 [f"one number is fitted: bytes x hops of a node / {fitted.byte_hops / 1e6:.3g} MB/s; each message "
+                  f"starts in {1e6 * fitted.start_s:.3g} us, the mean of 1 KiB; both are in machine cray-xt5, rounded",
                   "assumed: processes fill nodes of two cores, on tori as cubic as possible; Jaguar was an XT4 then, and "
                   "its jobs lay scattered and shared the links"],
                  [Compared(f"ms of an all-to-all, {a.size} bytes, {a.processes} processes", 1e3 * a.time_s,
-                           1e3 * a.time_by(found), "modelled", "One number is fitted to all of these lines.")
+                           1e3 * a.time_by(fitted), "modelled", "One number is fitted to all of these lines.")
                   for a in published()])
 
 
@@ -207,19 +207,19 @@ def aspect() -> Found:
     """Return Fig. 3."""
     fact = p3dfft_2012()
     ranks = int(fact["aspect_ranks"])
-    found = [predicted(2048, ranks, f"{r}x{ranks // r}") for r in (1, 2, 4, 8, 16, 32)]
-    rows = [[str(f.grid), f.total_s, f.row_s, f.column_s, operations(2048) / f.total_s / 1e12] for f in found]
+    grids = [predicted(2048, ranks, f"{r}x{ranks // r}") for r in (1, 2, 4, 8, 16, 32)]
+    rows = [[str(f.grid), f.total_s, f.row_s, f.column_s, operations(2048) / f.total_s / 1e12] for f in grids]
     tasks = int(fact["aspect_threshold_kraken"])
-    first, best = next(f for f in found if f.grid.shape[0] > tasks), min(found, key=lambda f: f.total_s)
+    first, best = next(f for f in grids if f.grid.shape[0] > tasks), min(grids, key=lambda f: f.total_s)
     return Found(["grid", ">both transforms s", ">rows s", ">columns s", ">TFlop/s"], rows,
-                 [*aspect_verdict(found, tasks), MODEL_NOTE],
+                 [*aspect_verdict(grids, tasks), MODEL_NOTE],
                  [Compared(f"time of {first.grid}, rows longer than a node, over 1x{ranks}", "above 1", first.total_s
-                           / found[0].total_s, "modelled", "Both rise where M1 crosses the 12 tasks of a node; the order of "
+                           / grids[0].total_s, "modelled", "Both rise where M1 crosses the 12 tasks of a node; the order of "
                            "shorter rows is not published."),
                   Compared("tasks of a row above which the time rises, Ranger", fact["aspect_threshold_ranger"],
                            "not modelled", "modelled", "The text gives no rate of Ranger's network, so there is no machine "
                            "file of it."),
-                  Compared("time of the square grid over the best", "above 1", found[-1].total_s / best.total_s, "modelled",
+                  Compared("time of the square grid over the best", "above 1", grids[-1].total_s / best.total_s, "modelled",
                            f"Best here: {best.grid}; the picture's points are not in the text.")])
 
 
@@ -407,11 +407,11 @@ def _flat(tasks: int, size: str, text: str) -> list[float | str]:
     say(f"{size} with {tasks} on a node")
     where = setting(machine="bluegene-l", network="x".join(map(str, FLAT_NODES)), tasks_per_node=tasks, fft=size)
     grid = parse_grid(text, PENCIL)
-    found = best_product_of(as_torus(where.network), grid, tasks, where.transform), where.place("default", grid)
-    best, usual = ((p.total_s or 0.0, p.time_s or 0.0) for p in map(where.predict, found))
-    placed = min(best, usual)
-    return [tasks, size, text, 1e3 * usual[0], 1e3 * placed[0], 100 * (usual[1] / placed[1] - 1),
-            100 * (usual[0] / placed[0] - 1)]
+    result = best_product_of(as_torus(where.network), grid, tasks, where.transform), where.place("default", grid)
+    best, usual = ((p.total_s or 0.0, p.time_s or 0.0) for p in map(where.predict, result))
+    placement = min(best, usual)
+    return [tasks, size, text, 1e3 * usual[0], 1e3 * placement[0], 100 * (usual[1] / placement[1] - 1),
+            100 * (usual[0] / placement[0] - 1)]
 
 
 _GONE = "the machine is gone: whole transforms by the time model, with rates from other publications"

@@ -46,9 +46,9 @@ _MEMORY = "Both processes share the memory of a node here; the paper's had a net
 def step_of_dynamics() -> Found:
     """Return both transforms of a time step on a Cray XT5, beside the time that the text allows for the whole step."""
     cores = (4, 8, 16, 32, 64, 256, 1024)
-    found: list[tuple[int, str, Time]] = [(p, "1D", predicted(MESH, p, str(p), "slab")) for p in cores if p <= MESH]
-    found += [(p, "2D", best_2d(MESH, p)) for p in cores if p >= 16]
-    rows: list[list[Any]] = [[of, p, str(time.grid), 1e3 * time.total_s, time.share] for p, of, time in found]
+    result: list[tuple[int, str, Time]] = [(p, "1D", predicted(MESH, p, str(p), "slab")) for p in cores if p <= MESH]
+    result += [(p, "2D", best_2d(MESH, p)) for p in cores if p >= 16]
+    rows: list[list[Any]] = [[of, p, str(time.grid), 1e3 * time.total_s, time.share] for p, of, time in result]
     best = {of: min(row[3] for row in rows if row[0] == of) for of in ("1D", "2D")}
     return Found(["decomposition", ">cores", "grid", ">ms of both transforms", ">share of exchanges"], rows,
                  [f"{MESH}^3 real points, the usual mesh of the benchmark DHFR (the text names none)", MODEL_NOTE],
@@ -64,19 +64,19 @@ def published(name: str) -> dict[tuple[int, int], float]:
             if row["table"] == name for column, value in row.items() if column.endswith(" processes") and value}
 
 
-def _sizes(found: dict[tuple[int, int], float]) -> list[int]:
-    return sorted({size for size, _ in found})
+def _sizes(times_: dict[tuple[int, int], float]) -> list[int]:
+    return sorted({size for size, _ in times_})
 
 
 def times(name: str) -> Found:
     """Return published and own microseconds of MPI_Alltoall."""
     old = published(name)
-    here = {(c.message_bytes, c.group): c for c in transposes(max(GROUPS), GROUPS, _sizes(old), ["mpi_alltoall"])}
+    measured = {(c.message_bytes, c.group): c for c in transposes(max(GROUPS), GROUPS, _sizes(old), ["mpi_alltoall"])}
     columns = [">bytes", *(f">{p} published us" for p in (2, 4, 16, 64)), *(f">{p} here us" for p in GROUPS)]
-    rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(1e6 * here[size, p].mean_s for p in GROUPS)]
+    rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(1e6 * measured[size, p].mean_s for p in GROUPS)]
             for size in _sizes(old)]
     return Found(columns, rows, ["here: mean over the ranks, inside one node; columns are processes"],
-                 [Compared(f"MPI_Alltoall, {p} processes, {size} bytes, us", old[size, p], 1e6 * here[size, p].mean_s,
+                 [Compared(f"MPI_Alltoall, {p} processes, {size} bytes, us", old[size, p], 1e6 * measured[size, p].mean_s,
                            "measured", _MEMORY) for p in GROUPS for size in (4, 4096, 65536) if (size, p) in old])
 
 
@@ -84,16 +84,16 @@ def against(name: str, exchange: str, reference: str) -> Found:
     """Return the ratio of two exchanges: published as larger over smaller, here exchange over reference."""
     old = published(name)
     sizes = [size for size in _sizes(old) if exchange != "fftw" or size % 4 == 0 < size]
-    here = by_exchange(transposes(max(GROUPS), GROUPS, sizes, [exchange, reference]))
-    found = ratios(here[exchange], here[reference])
-    judged = [size for size in (64, 4096) if size in found and size in _sizes(old)] or sizes[:1]
+    measured = by_exchange(transposes(max(GROUPS), GROUPS, sizes, [exchange, reference]))
+    ratios_ = ratios(measured[exchange], measured[reference])
+    judged = [size for size in (64, 4096) if size in ratios_ and size in _sizes(old)] or sizes[:1]
     columns = [">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(f">{p} here" for p in GROUPS)]
-    rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(found.get(size, {}).get(p, "-") for p in GROUPS)]
+    rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(ratios_.get(size, {}).get(p, "-") for p in GROUPS)]
             for size in _sizes(old)]
     return Found(columns, rows,
                  [f"here: {exchange} over {reference} on this machine; published: the larger over the smaller"],
                  [Compared(f"{exchange} and {reference}, larger over smaller, {p} processes, {size} bytes", old[size, p],
-                           max(found[size][p], 1 / found[size][p]), "measured", _MEMORY)
+                           max(ratios_[size][p], 1 / ratios_[size][p]), "measured", _MEMORY)
                   for p in GROUPS for size in judged if (size, p) in old])
 
 
@@ -118,7 +118,7 @@ def two_networks(name: str) -> Found:
     (time, gain), (other, other_gain) = ((published(f"alltoall-{machine}"), published(f"fftw-alltoall-{machine}"))
                                          for machine in ("jaguar", "helics"))
     over = {key: time[key] / gain[key] / (other[key] / other_gain[key]) for key in old
-            if all(key in each for each in (time, gain, other, other_gain))}
+            if all(key in table for table in (time, gain, other, other_gain))}
     again = {key: max(ratio, 1 / ratio) for key, ratio in over.items()}
     apart = [max(again[key] / old[key], old[key] / again[key]) for key in again]
     processes = (2, 4, 8, 16, 32, 64)
@@ -139,19 +139,19 @@ def two_mpis(name: str, collective: str) -> Found:
     """Return the ratio of a collective under two MPIs: published as larger over smaller, here Open MPI over MPICH."""
     old = published(name)
     groups = [p for p in GROUPS if p <= len(os.sched_getaffinity(0))] or [min(GROUPS)]  # waiting ranks of MPICH do not yield
-    found = transposes_in_turn(max(groups), groups, _sizes(old), [collective], (OPEN_MPI, MPICH))
-    times = {mpi: {(c.message_bytes, c.group): c.mean_s for c in cases} for mpi, cases in found.items()}
+    measured = transposes_in_turn(max(groups), groups, _sizes(old), [collective], (OPEN_MPI, MPICH))
+    times = {mpi: {(c.message_bytes, c.group): c.mean_s for c in cases} for mpi, cases in measured.items()}
     columns = [">bytes", *(f">{p} published" for p in (2, 4, 16, 64)), *(
         f">{p} {text}" for p in groups for text in ("Open MPI us", "MPICH us", "ratio"))]
     rows = [[size, *(old.get((size, p), "-") for p in (2, 4, 16, 64)), *(
         value for p in groups for ours, theirs in [[times[mpi][size, p] for mpi in (OPEN_MPI, MPICH)]]
         for value in (1e6 * ours, 1e6 * theirs, ours / theirs))] for size in _sizes(old)]
-    versions = ", ".join(cases[0].mpi for cases in found.values())
-    here = median(times[OPEN_MPI][size, 2] / times[MPICH][size, 2] for size in _sizes(old))
+    versions = ", ".join(cases[0].mpi for cases in measured.values())
+    ratio = median(times[OPEN_MPI][size, 2] / times[MPICH][size, 2] for size in _sizes(old))
     return Found(columns, rows, [f"here: {versions}, in turn, mean over the ranks, median of three rounds; ratio: Open MPI "
                                  "over MPICH; published: the larger over the smaller, for nearly all sizes Open MPI"],
                  [Compared("Open MPI over MPICH, 2 processes, median over the sizes",
-                           median(old[size, 2] for size in _sizes(old) if (size, 2) in old), here, "measured",
+                           median(old[size, 2] for size in _sizes(old) if (size, 2) in old), ratio, "measured",
                            "The paper compares 2008's versions over a network; here both copy through shared memory.")])
 
 
@@ -186,23 +186,23 @@ def parts_of(record: dict[str, Any]) -> list[tuple[float, float]]:
     for names in (("pack_", "unpack_"), ("fft_",), ("exchange_row",), ("exchange_column",)):
         mine = [phases[name]["ranks_s"] for name in phases if name.startswith(names)]
         sums.append([1e3 * sum(times) for ranks in zip(*mine) for times in zip(*ranks)])
-    return [(fmean(each), pstdev(each)) for each in sums]
+    return [(fmean(times_), pstdev(times_)) for times_ in sums]
 
 
 def grids() -> Found:
     """Return section 4: local transpose, FFT and both exchanges of all grids, mean and deviation."""
-    here = {_grid(r): parts_of(r) for r in transforms(4, SIZE, GRIDS, "--per-rank", reps=TRANSFORMS)}
-    (_, first), (_, second) = here["2x2"][2:]
-    total = sum(mean for mean, _ in here["2x2"])
+    measured = {_grid(r): parts_of(r) for r in transforms(4, SIZE, GRIDS, "--per-rank", reps=TRANSFORMS)}
+    (_, first), (_, second) = measured["2x2"][2:]
+    total = sum(mean for mean, _ in measured["2x2"])
     old_total = sum(mean for mean, _ in OLD_GRIDS["8x16"])
-    columns, rows = _parts_table(OLD_GRIDS, here)
+    columns, rows = _parts_table(OLD_GRIDS, measured)
     return Found(columns, rows, [_GRIDS_NOTE], [
         Compared("share of the exchanges in the time, grid 8x16 and here 2x2", sum(m for m, _ in OLD_GRIDS["8x16"][2:])
-                 / old_total, sum(m for m, _ in here["2x2"][2:]) / total, "measured",
+                 / old_total, sum(m for m, _ in measured["2x2"][2:]) / total, "measured",
                  "There 128 processes over Myrinet, here 4 in the memory of one node."),
-        Compared("deviation over mean of the first exchange, 8x16 and 2x2", 26.07 / 92.38, first / here["2x2"][2][0],
+        Compared("deviation over mean of the first exchange, 8x16 and 2x2", 26.07 / 92.38, first / measured["2x2"][2][0],
                  "measured", "Ranks wait for each other in the exchange; here they also wait for processors."),
-        Compared("deviation over mean of the second exchange, 8x16 and 2x2", 33.20 / 8.94, second / here["2x2"][3][0],
+        Compared("deviation over mean of the second exchange, 8x16 and 2x2", 33.20 / 8.94, second / measured["2x2"][3][0],
                  "measured", "Ranks also wait for processors here.")])
 
 
@@ -211,9 +211,9 @@ def barriers() -> Found:
     both = {text: {_grid(r): parts_of(r) for r in transforms(4, SIZE, ("2x2",), "--per-rank", *options, reps=TRANSFORMS)}
             for text, options in (("without", ()), ("with barriers", ("--sync", "barrier")))}
     old = {"16x8 without": OLD_GRIDS["16x8"], "16x8 with barriers": OLD_BARRIER["16x8"]}
-    here = {f"2x2 {text}": found["2x2"] for text, found in both.items()}
-    change, old_change = (with_[2][0] / without[2][0] for without, with_ in (here.values(), old.values()))
-    columns, rows = _parts_table(old, here)
+    measured = {f"2x2 {text}": parts["2x2"] for text, parts in both.items()}
+    change, old_change = (with_[2][0] / without[2][0] for without, with_ in (measured.values(), old.values()))
+    columns, rows = _parts_table(old, measured)
     return Found(columns, rows, [_GRIDS_NOTE], [
         Compared("first exchange with barriers over without", old_change, change, "measured",
                  "A barrier takes the wait for late ranks out of the exchange; 4 ranks of a node wait less.")])
@@ -223,10 +223,10 @@ def _grid(record: Any) -> Any:
     return "x".join(map(str, record["grid"]))
 
 
-def _parts_table(old: dict[str, Any], here: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def _parts_table(old: dict[str, Any], measured: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     columns = ["grid", "of", *(f">{part} {what}" for part in PARTS for what in ("mean", "+-"))]
     return columns, [[grid, of, *(value for part in parts for value in part)]
-                     for of, table_ in (("published", old), ("here", here)) for grid, parts in table_.items()]
+                     for of, table_ in (("published", old), ("here", measured)) for grid, parts in table_.items()]
 
 
 _GRIDS_NOTE = (f"milliseconds, mean and deviation over the ranks and {TRANSFORMS} transforms; published: Helics2, 128 "
@@ -237,23 +237,23 @@ _GRIDS_NOTE = (f"milliseconds, mean and deviation over the ranks and {TRANSFORMS
 def latency() -> Found:
     """Return Fig. 6: the time of a message between two processes by its size, by network_probe, under each MPI here."""
     mpis = (OPEN_MPI, MPICH) if has_mpich() else (OPEN_MPI,)
-    here = {mpi: {trip.size: 1e6 * trip.seconds for trip in probe_here(TRIP_BYTES, 2, mpi).trips} for mpi in mpis}
+    measured = {mpi: {trip.size: 1e6 * trip.seconds for trip in probe_here(TRIP_BYTES, 2, mpi).trips} for mpi in mpis}
     old = {name: published(f"alltoall-{name}") for name in ("jaguar", "helics")}
-    rows = [[size, *(old[name].get((size, 2), "-") for name in old), *(here[mpi][size] for mpi in mpis)]
+    rows = [[size, *(old[name].get((size, 2), "-") for name in old), *(measured[mpi][size] for mpi in mpis)]
             for size in TRIP_BYTES]
     columns = [">bytes", ">SeaStar us, alltoall of 2", ">Myrinet us, alltoall of 2", *(f">here us, {mpi}" for mpi in mpis)]
     return Found(columns, rows, [f"published: {PICTURE}; in its place MPI_Alltoall of 2 processes, one message each way"
                         "; here: half of a round trip between two ranks of this machine by network_probe"],
-                 [Compared("SeaStar (alltoall of 2) against here, 4 bytes, us", old["jaguar"][4, 2], here[OPEN_MPI][4],
+                 [Compared("SeaStar (alltoall of 2) against here, 4 bytes, us", old["jaguar"][4, 2], measured[OPEN_MPI][4],
                            "measured", "A network card of 2006 against the shared memory of a node."),
-                  Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], here[OPEN_MPI][4],
+                  Compared("Myrinet (alltoall of 2) against here, 4 bytes, us", old["helics"][4, 2], measured[OPEN_MPI][4],
                            "measured", "The same; SeaStar's latency is the higher one, as the text says.")])
 
 
 def blocks(n: int = 8) -> Found:
     """Return the exchanges of input and output in blocks: one more on each side that is not in pencils."""
     grid = ProcessGrid(2, 4, decomposition=BRICK)
-    ends = [Counter(pair[0] for pair in each.members.tolist()) for each in remaps(grid, Transform(n, n, n))]
+    ends = [Counter(pair[0] for pair in remap.members.tolist()) for remap in remaps(grid, Transform(n, n, n))]
     turns = [row[1:4] for row in steps_of(ProcessGrid(2, 4, decomposition=PENCIL), n) if "all-to-all" in str(row[1])]
     rows = [["from blocks to pencils", max(ends[0].values())], *([work, tasks - 1] for work, _, tasks in turns),
             ["from pencils to blocks", max(ends[1].values())]]

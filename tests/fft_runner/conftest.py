@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 import jsonschema
-import numpy as np
 import pytest
 
 from pencilmap.scripts.networks.build import ensure_built
@@ -195,11 +194,6 @@ def check_clean(done):
     """Check that a program ended well, and that no sanitizer has found anything."""
     assert done.returncode == 0, done.stdout + done.stderr
     assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
-
-
-def of_ranks(sent):
-    """Return bytes and messages of every rank, one after the other, of a matrix of the bytes from rank to rank."""
-    return np.column_stack((sent.sum(axis=1), (sent > 0).sum(axis=1))).ravel().tolist()
 
 
 def built_with_sanitizers(*targets):

@@ -1,7 +1,7 @@
 /* Distributed lines, and bricks of lines, against serial FFTW, every element, and direct sums: every algorithm and order,
  * both precisions and directions, several fields, in place and not, primes, extents that do not divide or are shorter than
  * the ranks. Lines are on 1, 2, 3, 4, 5, 6, 8, 9, ... ranks up to all, bricks on grids of 1, 2, 4, 6 and 8 (each on the
- * first ranks). Prints the traffic of every rank. */
+ * first ranks). */
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
 #include <float.h>
@@ -212,11 +212,11 @@ static double error_of(const struct lines *l, int backward, bool in_place)
 }
 
 /* Only ranks of the same line get messages, in a group each rank gets the whole block, and over all ranks forward and
- * backward traffic are equal. Prints the forward traffic from every rank: points of a field, and messages. */
+ * backward traffic are equal; an all-to-all sends back what it got. python_random_plans.py compares it with the model. */
 static void check_traffic(const struct lines *l)
 {
     int exchanges;
-    int64_t bytes[MOST_RANKS], messages[MOST_RANKS], all[2 * MOST_RANKS], block, element = l->fields * (l->single ? 8 : 16);
+    int64_t both[2][MOST_RANKS], theirs[MOST_RANKS], messages[MOST_RANKS], block, element = l->fields * (l->single ? 8 : 16);
     OK(ASK(l, exchanges, &exchanges));
     CHECK(!ASK(l, exchange_name, exchanges) && !ASK(l, exchange_name, -1));
     for (int e = 0; e < exchanges; e++) {
@@ -224,8 +224,9 @@ static void check_traffic(const struct lines *l)
         int axis = l->bricks ? name[0] - 'x' : 0, apart = 1;
         for (int i = 0; i < axis; i++)
             apart *= l->grid[i];
-        int64_t mine[2] = {0, 0}, sent[2] = {0, 0};
+        int64_t sent[2] = {0, 0};
         for (int backward = 1; backward >= 0; backward--) {
+            int64_t *bytes = both[backward];
             OK(ASK(l, traffic, e, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, bytes, messages));
             CHECK(bytes[l->rank] == 0);
             for (int r = 0; r < l->ranks; r++) {
@@ -241,18 +242,8 @@ static void check_traffic(const struct lines *l)
         }
         MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_INT64_T, MPI_SUM, l->comm);
         CHECK(sent[0] == sent[1]);
-        for (int r = 0; r < l->ranks; r++) {
-            mine[0] += bytes[r] / element;
-            mine[1] += messages[r];
-        }
-        MPI_Gather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, 0, l->comm);
-        if (l->rank > 0)
-            continue;
-        printf("counts %s %lldx%lldx%lld %dx%dx%d %s %s %s", l->bricks ? "bricks" : "line", (long long)l->n[0],
-               (long long)l->n[1], (long long)l->n[2], l->grid[0], l->grid[1], l->grid[2], l->algorithm, l->order, name);
-        for (int i = 0; i < 2 * l->ranks; i++)
-            printf(" %lld", (long long)all[i]);
-        printf("\n");
+        MPI_Alltoall(both[0], 1, MPI_INT64_T, theirs, 1, MPI_INT64_T, l->comm);
+        CHECK(!ASK(l, is_all_to_all, e) || !memcmp(theirs, both[1], (size_t)l->ranks * sizeof *theirs));
     }
 }
 

@@ -429,19 +429,12 @@ def check_model(grid, text, **choices):
 
 
 def check_padding():
-    """Spectra of padded plans are those of plain plans, on the same grid; lines have their points."""
-    for n, grid, kind in product(((4, 5, 6), (5, 4, 7)), GRIDS, ("c2c", "r2c")):
-        points = tuple(-(-3 * extent // 2) for extent in n)
-        sizes = dict(zip(("padded_nx", "padded_ny", "padded_nz"), points, strict=True))
-        with plan_of(grid, n, type=kind, **sizes) as plan, plan_of(grid, n, type=kind) as plain:
-            assert plan.part("output") == plain.part("output") and plan.scale == np.prod(points)
-            assert all(np.array_equal(a, b) for a, b in zip(plan.waves(), plain.waves(), strict=True))
-            f = whole(1, kind, points)[0][plan.part("input")]
-            f_hat = plan.forward(f)
-            assert far(plan.forward(plan.backward(f_hat)) / plan.scale, f_hat, f_hat) < 1e-12
+    """Spectra of padded plans are those of plain plans, on the same grid; random plans have the numbers."""
     for n in ((2, 12, 30), (4, 12, 30), (4, 4, 12)):
         with plan_of(shape=n, type="r2c") as plain, plan_of(shape=n, type="r2c", padding=1.5) as padded:
             assert plain.grid == padded.grid and plain.part("output") == padded.part("output"), (n, plain.grid)
+            assert padded.scale == np.prod([-(-3 * extent // 2) for extent in n])
+            assert all(np.array_equal(a, b) for a, b in zip(padded.waves(), plain.waves(), strict=True))
     for padding in (0.9, (1.5, 1), "2"):
         refused("give a number" if padding == "2" else "give a factor of 1 or more, or three for x, y and z", plan_of,
                 padding=padding)

@@ -64,6 +64,11 @@ def prefix(start, tmp_path_factory):
     return first.rename(moved)
 
 
+def needs_fortran(prefix, module):
+    if not (prefix / "include" / f"{module}.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+
+
 def library_directory(prefix):
     [pc] = prefix.glob("**/pencilfft.pc")
     return pc.parent.parent
@@ -110,14 +115,12 @@ def test_taylor_green_vortex_by_cmake(examples, rule):
 @pytest.mark.parametrize("program", ["poisson_fortran", "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 4))])  # C runs 1 above
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
-    if not (prefix / "include" / "pencilfft.mod").exists():
-        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    needs_fortran(prefix, "pencilfft")
     checked(examples(ranks, program=program), program)
 
 
 def test_reordering_fortran_program_by_cmake(examples, prefix):
-    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
-        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    needs_fortran(prefix, "pencilmap_reorder")
     done = examples(4, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", program="reordered_fortran")
     assert done.returncode == 0, done.stdout + done.stderr
     # rank i starts at y = i % 2, x = i / 2; x counts within rows, which are consecutive ranks
@@ -135,41 +138,24 @@ def by_pkg_config(directory, name, compiler, program, *arguments):
             f"-Wl,-rpath,{directory}", "-o", program)
 
 
-def test_c_program_by_pkg_config(prefix, start, tmp_path):
-    by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", EXAMPLES / "poisson.c")
-    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_c")
-
-
-def test_fortran_program_by_pkg_config(prefix, start, tmp_path):
-    if not (prefix / "include" / "pencilfft.mod").exists():
-        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
-    by_pkg_config(library_directory(prefix), "pencilfft_fortran", "mpifort", tmp_path / "poisson", EXAMPLES / "poisson.f90")
-    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_fortran")
-
-
-def test_reordering_fortran_program_by_pkg_config(prefix, start, tmp_path):
-    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
-        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
-    by_pkg_config(library_directory(prefix), "pencilmap_reorder_fortran", "mpifort", tmp_path / "reordered",
-                  EXAMPLES / "reordered.f90")
-    done = replace(start, programs=tmp_path)(2, "2 where=assumed", "2x1", program="reordered")
-    assert done.returncode == 0 and "rank 1 is grid rank 1" in done.stdout, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("suffix", ["c", "cpp"])
-def test_reordering_program_by_pkg_config(prefix, start, tmp_path, suffix):
-    """C++ programs use the C wrapper, which links no C++ bindings."""
-    source = tmp_path / f"reordered.{suffix}"
-    source.write_text(REORDERED)
-    by_pkg_config(library_directory(prefix), "pencilmap_reorder", "mpicc", tmp_path / "reordered", source)
-    done = replace(start, programs=tmp_path)(2, program="reordered")
-    assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
-
-
-def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
-    by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", "-std=c++17",
-                  EXAMPLES / "poisson.cpp", "-lstdc++")
-    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_cpp")
+@pytest.mark.parametrize("package, module, compiler, source, more, words, says", [
+    ("pencilfft", None, "mpicc", "poisson.c", (), (), "poisson_c: "),
+    ("pencilfft", None, "mpicc", "poisson.cpp", ("-std=c++17", "-lstdc++"), (), "poisson_cpp: "),
+    ("pencilfft_fortran", "pencilfft", "mpifort", "poisson.f90", (), (), "poisson_fortran: "),
+    ("pencilmap_reorder", None, "mpicc", "reordered.c", (), (), "reordered: 0"),
+    ("pencilmap_reorder", None, "mpicc", "reordered.cpp", (), (), "reordered: 0"),  # by the C wrapper, without C++ bindings
+    ("pencilmap_reorder_fortran", "pencilmap_reorder", "mpifort", "reordered.f90", (), ("2 where=assumed", "2x1"),
+     "rank 1 is grid rank 1")])
+def test_program_by_pkg_config(prefix, start, tmp_path, package, module, compiler, source, more, words, says):
+    if module:
+        needs_fortran(prefix, module)
+    path = EXAMPLES / source
+    if source.startswith("reordered.c"):
+        path = tmp_path / source
+        path.write_text(REORDERED)
+    by_pkg_config(library_directory(prefix), package, compiler, tmp_path / "program", path, *more)
+    done = replace(start, programs=tmp_path)(2, *words, program="program")
+    assert done.returncode == 0 and says in done.stdout, done.stdout + done.stderr
 
 
 #: Structures that programs hold; descriptors, which begin with their size, may grow.

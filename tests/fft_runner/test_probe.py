@@ -22,16 +22,16 @@ def schema():
 
 
 def test_real_ranks_are_probed(mpirun, schema, tmp_path, pencilmap_json):
-    path = tmp_path / "probe.jsonl"
+    path, key = tmp_path / "probe.jsonl", 200 * "k"
     for places in (["--machine-torus", "4x1", "--coordinates", "assumed"], []):
         done = mpirun(4, "--reps", 2, "--rounds", 2, "--warmup", 1, "--bytes", ",".join(map(str, SIZES)), *places,
-                      "--stream-bytes", 65536, "--json", path, program="network_probe")
+                      "--stream-bytes", 65536, "--label", f"{key}=b=c", "--json", path, program="network_probe")
         assert done.returncode == 0, done.stdout + done.stderr
     located, blind = map(json.loads, path.read_text().splitlines())
     assert [result["launch_order"] for result in (located, blind)] == ["tn", None]
     for result in (located, blind):
         jsonschema.validate(result, schema)
-        assert result["nodes"] == 4
+        assert result["nodes"] == 4 and result["labels"] == {key: "b=c"}
         assert {t["bytes"] for t in result["round_trips"]} == set(SIZES)
         for size in SIZES:
             bursts = [b for b in result["bursts"] if b["bytes"] == size]

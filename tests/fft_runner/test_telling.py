@@ -47,28 +47,23 @@ def expected_matrix(nx, ny, nz, R, C, which):
 def test_waiting_is_a_phase_of_its_own_with_barrier(run):
     record = run(4, *UNEVEN, "--barrier")
     phases = record["phases"]
-    assert record["sync"] == "barrier" and list(phases)[-3:] == ["total", "wait_row", "wait_column"]
+    assert record["sync"] == "barrier" and "ranks_s" not in phases["total"]
+    assert list(phases)[-3:] == ["total", "wait_row", "wait_column"]
     parts = [name for name in phases if name not in ("total", "wait_row", "wait_column")]
     for rep in range(3):
         assert phases["total"]["mean_s"][rep] == pytest.approx(sum(phases[p]["mean_s"][rep] for p in parts), rel=1e-6)
     assert max(phases["wait_row"]["max_s"]) > 0
 
 
-def test_without_sync_nothing_waits(run):
-    assert "wait_row" not in run(4, *UNEVEN)["phases"]
-
-
-def test_times_of_every_rank_give_the_summary(run):
-    for phase in run(4, *UNEVEN, "--per-rank")["phases"].values():
+def test_times_of_every_rank_give_the_summary_and_without_sync_nothing_waits(run):
+    phases = run(4, *UNEVEN, "--per-rank")["phases"]
+    assert "wait_row" not in phases
+    for phase in phases.values():
         ranks = phase["ranks_s"]
         assert len(ranks) == 4 and {len(times) for times in ranks} == {3}
         for rep in range(3):
             of_all = [times[rep] for times in ranks]
             assert (max(of_all), min(of_all)) == (phase["max_s"][rep], phase["min_s"][rep])
-
-
-def test_times_of_every_rank_only_on_request(run):
-    assert "ranks_s" not in run(4, *UNEVEN)["phases"]["total"]
 
 
 @pytest.mark.parametrize("exchange", ["alltoallv", "alltoallw", "p2p", "persistent"])
@@ -116,22 +111,17 @@ def test_more_tasks_than_processors_are_warned_of_once(mpirun, records, tmp_path
 # ---- the byte matrix -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prefix, which", [("", ["row", "column"]), ("row=", ["row"]), ("column=", ["column"])])
-def test_byte_matrix_follows_from_the_layout(mpirun, tmp_path, prefix, which):
-    path = tmp_path / "matrix"
-    done = mpirun(4, *UNEVEN, "--byte-matrix", f"{prefix}{path}")
-    assert done.returncode == 0, done.stderr
-    assert [[int(word) for word in line.split(" ")] for line in path.read_text().splitlines()] == \
-        expected_matrix(9, 8, 7, 2, 2, which)
-    assert os.listdir(tmp_path) == ["matrix"]
-
-
-def test_the_byte_matrix_of_nodes_of_one_rank_is_that_of_the_layout(mpirun, tmp_path):
+@pytest.mark.parametrize("exchange", ["alltoallv", "node"])
+def test_byte_matrices_follow_from_the_layout_also_by_nodes_of_one_rank(mpirun, tmp_path, exchange):
     start = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *mpirun.mpirun))
-    done = start(4, *UNEVEN, "--exchange", "node", "--byte-matrix", tmp_path / "matrix")
+    files = {"both": ["row", "column"], "row": ["row"], "column": ["column"]}
+    wanted = [f"--byte-matrix={'' if name == 'both' else f'{name}='}{tmp_path / name}" for name in files]
+    done = start(4, *UNEVEN, "--exchange", exchange, *wanted)
     assert done.returncode == 0, done.stderr
-    assert [[int(word) for word in line.split(" ")] for line in (tmp_path / "matrix").read_text().splitlines()] == \
-        expected_matrix(9, 8, 7, 2, 2, ["row", "column"])
+    assert sorted(os.listdir(tmp_path)) == sorted(files)
+    for name, which in files.items():
+        assert [[int(word) for word in line.split(" ")] for line in (tmp_path / name).read_text().splitlines()] == \
+            expected_matrix(9, 8, 7, 2, 2, which)
 
 
 def test_the_byte_matrix_of_a_remap_by_nodes_of_one_rank_is_that_of_its_messages(mpirun, tmp_path):
@@ -142,14 +132,6 @@ def test_the_byte_matrix_of_a_remap_by_nodes_of_one_rank_is_that_of_its_messages
         assert done.returncode == 0, done.stderr
     matrix = (tmp_path / "alltoallv").read_text()
     assert (tmp_path / "node").read_text() == matrix and len(set(matrix.split())) > 2
-
-
-def test_byte_matrices_of_both_exchanges_in_one_run(mpirun, tmp_path):
-    done = mpirun(4, *UNEVEN, "--byte-matrix", f"row={tmp_path / 'row'}", "--byte-matrix", f"column={tmp_path / 'column'}")
-    assert done.returncode == 0, done.stderr
-    for which in ("row", "column"):
-        assert [[int(word) for word in line.split()] for line in (tmp_path / which).read_text().splitlines()] == \
-            expected_matrix(9, 8, 7, 2, 2, [which])
 
 
 def test_byte_matrix_as_scotch_graph(mpirun, tmp_path):

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pencilmap.mapper.allocations.hwloc import read_node
 from tests.fft_runner.conftest import programs  # noqa: F401  (a fixture)
+from tests.launchers.placed import TASKS
 from tests.launchers.slurm_cluster import NoCluster, cluster
 from tests.modules import needs_module
 from tests.patience import patience
@@ -100,20 +102,27 @@ def intel_mpi():
                           "I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": str(AGENT)}
 
 
-def running_slurm(tmp_path_factory, cloud=None):
-    """The environment in which srun finds a cluster of four nodes, or of nodes without daemons."""
+def running_slurm(tmp_path_factory, cloud=None, binds=False):
+    """The environment in which srun finds a cluster of four nodes, or of nodes without daemons; `binds`: to processors."""
     for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
                              ("munged", "munge")):
         needs(program, package)
     with ExitStack() as running:
         try:
-            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm"), cloud))
+            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm"), cloud, binds))
         except NoCluster as reason:
             pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
         yield environment
 
 
 slurm = pytest.fixture(scope="session")(running_slurm)
+
+
+@pytest.fixture
+def this_node():
+    """The inside of this machine."""
+    needs("lstopo-no-graphics", "hwloc-nox")
+    return read_node("this", TASKS)
 
 
 @pytest.fixture

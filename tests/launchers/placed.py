@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pencilmap.mapper.base.hosts import Hosts
+from pencilmap.mapper.base.node import ranges
 from pencilmap.mapper.formats import FORMATS, Job, write_mapping
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Mapping, Site
@@ -30,12 +31,12 @@ def random_mapping(seed):
     return Mapping(TORUS, ProcessGrid(N_RANKS, 1), TASKS, places // TASKS, places % TASKS)
 
 
-def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts", alone=False):
+def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts", alone=False, node=None):
     """Return mapping, job, and launch line of a newly written file; its name has blanks, as a user's may.
 
-    With `alone` the line is that without a batch system.
+    With `alone` the line is that without a batch system; `node` is the inside of the hosts.
     """
-    job = Job(Site(TORUS, TASKS), Hosts(TORUS, template), program=str(program))
+    job = Job(Site(TORUS, TASKS), Hosts(TORUS, template), program=str(program), node=node)
     mapping, path = random_mapping(seed), folder / name
     write_mapping(mapping, path, format_name, job)
     launch = FORMATS[format_name].launch(mapping, job, path)
@@ -65,3 +66,8 @@ def assert_bound_by_slot(text, mapping):
     """Check that equal slots have equal processors, and different slots different processors."""
     seen = set(zip(mapping.slot_of_rank.tolist(), (cpus for _, cpus in reported(text))))
     assert len(seen) == TASKS == len({cpus for _, cpus in seen})
+
+
+def assert_bound_inside(text, job, slots):
+    """Check that each rank may use the processors of its slot, and no others."""
+    assert [cpus for _, cpus in reported(text)] == [ranges(job.node.processors[slot]) for slot in slots]

@@ -32,7 +32,7 @@ SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
+TaskPlugin=task/{plugin}
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
@@ -71,12 +71,12 @@ class Cloud(NamedTuple):
 
 
 @contextmanager
-def cluster(folder, cloud=None):
-    """Start the daemons, yield the environment for srun, stop the daemons."""
+def cluster(folder, cloud=None, binds=False):
+    """Start the daemons, which bind tasks to processors if wanted, yield the environment for srun, stop the daemons."""
     folder.chmod(0o755)
     for name in ("state", "spool", *(f"spool/{host}" for host in HOSTS)):
         (folder / name).mkdir()
-    configure(folder, cloud)
+    configure(folder, cloud, binds)
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
     with ExitStack() as running:
         start(running, folder, environment, ["munged", "--foreground", "--force", f"--socket={folder}/munge.sock",
@@ -90,18 +90,19 @@ def cluster(folder, cloud=None):
         yield {"SLURM_CONF": environment["SLURM_CONF"]}
 
 
-def configure(folder, cloud=None):
+def configure(folder, cloud, binds):
     key = folder / "munge.key"
     key.touch(mode=0o600)
     key.write_bytes(secrets.token_bytes(1024))
     host, user = socket.gethostname().partition(".")[0], pwd.getpwuid(os.getuid()).pw_name
     port, *ports = free_ports(1 + len(HOSTS))
-    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
+    cpus = TASKS if binds else CPUS
+    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=cpus) for name, p in zip(HOSTS, ports))
     if cloud:
         nodes = CLOUD.format(nodes=cloud.nodes)
     setting = cloud.setting if cloud else "TopologyPlugin=topology/tree"
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes,
-                                                            topology=setting))
+                                                            topology=setting, plugin="affinity" if binds else "none"))
     (folder / "topology.conf").write_text(cloud.topology if cloud else TOPOLOGY)
 
 

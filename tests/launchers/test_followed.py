@@ -5,9 +5,16 @@ import os
 import numpy as np
 import pytest
 
-from pencilmap.mapper.formats import FORMATS, parse_mapping
+from pencilmap.mapper.formats import FORMATS, parse_mapping, read_mapping
 from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi, succeed
-from tests.launchers.placed import PLATFORM, TASKS, assert_bound_by_slot, assert_where_the_file_says, written
+from tests.launchers.placed import (
+    PLATFORM,
+    TASKS,
+    assert_bound_by_slot,
+    assert_bound_inside,
+    assert_where_the_file_says,
+    written,
+)
 
 
 def wrapped(folder, name, program):
@@ -49,6 +56,12 @@ def test_open_mpi_follows_the_rankfile(tmp_path, hosts, mpirun, version, alone):
 
 
 @pytest.mark.parametrize("version", [4, 5])
+def test_open_mpi_binds_inside_the_nodes(tmp_path, hosts, mpirun, version, this_node):
+    mapping, job, line = written(tmp_path, f"openmpi{version}", 3, node=this_node)
+    assert_bound_inside(mpirun(version, line, hosts), job, mapping.slot_of_rank)
+
+
+@pytest.mark.parametrize("version", [4, 5])
 def test_check_reads_the_job_map(tmp_path, hosts, mpirun, version):
     # prterun of Open MPI 5 hangs in a quarter of runs if the programs end at once
     mapping, job, line = written(tmp_path, f"openmpi{version}", 2, program="sleep 1")
@@ -71,6 +84,19 @@ def test_mpich_and_intel_mpi_follow_the_machinefile(tmp_path, name, seed):
         **wrapped(tmp_path, "mpiexec", needs("mpiexec.mpich", "mpich")), "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": str(AGENT)}
     assert_where_the_file_says(succeed(["sh", "-c", line], environment), mapping, job)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mpich_binds_inside_the_nodes(tmp_path, seed, this_node):
+    """Each line has its own list, also the second line of a host."""
+    mapping, job, line = written(tmp_path, "hydra", seed, node=this_node)
+    environment = {**wrapped(tmp_path, "mpiexec", needs("mpiexec.mpich", "mpich")), "HYDRA_LAUNCHER": "ssh",
+                   "HYDRA_LAUNCHER_EXEC": str(AGENT)}
+    text = succeed(["sh", "-c", line], environment)
+    assert_where_the_file_says(text, mapping, job)
+    assert_bound_inside(text, job, mapping.slot_of_rank)
+    read = read_mapping(tmp_path / "ranks and hosts", job)
+    assert np.array_equal(read.slot_of_rank, mapping.slot_of_rank)
 
 
 def test_smpirun_follows_the_hostfile(tmp_path):

@@ -15,9 +15,10 @@ from pencilmap.mapper.formats import FORMATS, parse_mapping
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.traffic_files import read_traffic
 from pencilmap.model.kinds.fat_tree import FatTree
+from pencilmap.model.placement.allocation import slots_in_order
 from tests.documents import run_by
-from tests.launchers.conftest import ROOT, needs, succeed
-from tests.launchers.placed import REPORT, TASKS, assert_where_the_file_says, written
+from tests.launchers.conftest import ROOT, needs, running_slurm, succeed
+from tests.launchers.placed import REPORT, TASKS, assert_bound_inside, assert_where_the_file_says, written
 from tests.launchers.slurm_cluster import HOSTS
 
 
@@ -31,6 +32,23 @@ def test_srun_follows_the_hostfile(tmp_path, slurm, cores):
     assert ("--cpus-per-task=2" in line) == (cores == 2)
     out = succeed(["sh", "-c", line], slurm)
     assert_where_the_file_says(out, mapping, job)
+
+
+@pytest.fixture(scope="module")
+def binding_slurm(tmp_path_factory):
+    """A cluster that binds tasks."""
+    yield from running_slurm(tmp_path_factory, binds=True)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_srun_binds_all_nodes_alike(tmp_path, binding_slurm, this_node, seed):
+    """The first, second and further rank of each node, in an order that is not that of the processors."""
+    node = this_node.in_order(np.random.default_rng(seed).permutation(TASKS)[::-1])
+    mapping, job, line = written(tmp_path, "slurm", seed, node=node)
+    assert "#SBATCH --exclusive" in FORMATS["slurm"].launch(mapping, job, "ranks").job_script
+    text = succeed(["salloc", "--quiet", "--exclusive", "--nodes=4", "sh", "-c", line], binding_slurm)
+    assert_where_the_file_says(text, mapping, job)
+    assert_bound_inside(text, job, slots_in_order(mapping.node_of_rank))
 
 
 def test_check_reads_the_labels_of_srun(tmp_path, slurm):

@@ -15,14 +15,14 @@ from pencilmap.mapper.base.search import Search
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.searches import network_search
 from pencilmap.mapper.searches.annealing import search as search_torus, work_of_swap
-from pencilmap.mapper.searches.network_search import Ground, annealed, judged_routings, search, swaps_of, views
+from pencilmap.mapper.searches.network_search import Ground, annealed, search, swaps_of, views
 from pencilmap.mapper.seeds import Seeds, graph as scotch
 from pencilmap.mapper.seeds.graph import DIVIDERS, dividers, halves, scotch_is_there, scotch_mapping
 from pencilmap.mapper.seeds.levels import FEW, latin, seeds
 from pencilmap.mapper.seeds.products import best_product_of, patterns
 from pencilmap.model.base.arrays import divisors
 from pencilmap.model.base.errors import GraphError, PlacementError
-from pencilmap.model.kinds import kind_of, network_named, routing
+from pencilmap.model.kinds import judged_routings, kind_of, network_named, routing
 from pencilmap.model.network.graph import from_networkx
 from pencilmap.model.network.torus import Torus
 from pencilmap.model.placement.allocation import Allocation, Mapping, Site

@@ -232,11 +232,11 @@ def numbers(code, extents):
     return n.reshape(extents[::-1]).T if code.first_fastest else n.reshape(extents)
 
 
-def halo_of(code, extents, domain, periodic):
+def halo_of(code, extents, domain, periodic, returned=1):
     """The halo of depth 1 of a domain of cells, a message from each side: cells of their owners, or forwarded by axes.
 
     Ends of an axis with one rank are copied without messages, if the code has halos there. From one side only: the halo of
-    the next positions comes, and as many bytes go back.
+    the next positions comes, and this part of the bytes goes back.
     """
     ranks, sent, one_side = numbers(code, extents), Counter(), code.forwards == 1
     blocks = [[range(n // p * k, n // p * (k + 1)) for k in range(p)] for n, p in zip(domain, extents)]
@@ -253,7 +253,7 @@ def halo_of(code, extents, domain, periodic):
             source = tuple(owners[i][cell[i] % domain[i]] if i in outside else at[i] for i in range(len(at)))
             side = tuple((cell[i] > own[i][0]) - (cell[i] < own[i][0]) if i in outside else 0 for i in range(len(at)))
             sent[int(ranks[source]), int(ranks[at]), side] += 8
-            sent[int(ranks[at]), int(ranks[source]), (*side, "back")] += 8 * one_side
+            sent[int(ranks[at]), int(ranks[source]), (*side, "back")] += round(8 * one_side * returned)
     return one_phase(prod(extents), pairs_of(*np.array([(a, b, size) for (a, b, _), size in sent.items() if size]).T))
 
 
@@ -271,15 +271,15 @@ def test_halos_of_other_grids_are_those_of_their_cells(name, grid, domain, perio
         assert np.array_equal(traffic.total.bytes.toarray(), true.total.bytes.toarray()), words
 
 
-@pytest.mark.parametrize(("name", "grid", "lengths", "n_others"), [
-    ("lammps", (2, 2, 4), "", 14), ("lammps", (2, 4, 4), "", 20), ("lammps", (2, 2, 4), ":16x32x16", 14),
-    ("gromacs", (2, 2, 4), "", 14), ("gromacs", (2, 2, 4), ":16x32x16", 14)])
-def test_forwarded_halos_of_other_grids_are_those_of_their_cells(name, grid, lengths, n_others):
+@pytest.mark.parametrize(("name", "grid", "lengths", "returned", "n_others"), [
+    ("lammps", (2, 2, 4), "", 1, 14), ("lammps", (2, 4, 4), "", 1, 20), ("lammps", (2, 2, 4), ":16x32x16", 1, 14),
+    ("gromacs", (2, 2, 4), "", 1, 14), ("gromacs", (2, 2, 4), ":16x32x16", 0.25, 14), ("gromacs", (2, 2, 4), "", 0, 14)])
+def test_forwarded_halos_of_other_grids_are_those_of_their_cells(name, grid, lengths, returned, n_others):
     code, domain = CODES[name], (16, 32, 16) if lengths else (32,) * 3
-    found = with_other_grids({code.said(grid): halo_of(code, grid, domain, (True,) * 3)}, f"{name}{lengths}")
+    found = with_other_grids({code.said(grid): halo_of(code, grid, domain, (True,) * 3, returned)}, f"{name}{lengths}")
     assert len(found) == n_others + 1
     for words, traffic in found.items():
-        true = halo_of(code, code.numbers(words), domain, (True,) * 3).total.bytes.toarray()
+        true = halo_of(code, code.numbers(words), domain, (True,) * 3, returned).total.bytes.toarray()
         assert np.abs(traffic.total.bytes.toarray() - true).max() <= 0.002 * true.max(), words
 
 

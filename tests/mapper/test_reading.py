@@ -9,6 +9,7 @@ import tomllib
 from dataclasses import replace
 from itertools import product
 
+import jsonschema  # noqa: F401  # it loads its schemas by json.loads, which a test replaces
 import numpy as np
 import pytest
 

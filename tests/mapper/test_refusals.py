@@ -37,7 +37,7 @@ from pencilmap.model.base.errors import (
     ScheduleError,
     TorusError,
 )
-from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.base.reading import MOST_DEPTH, check_xml, parse_toml, parse_yaml
 from pencilmap.model.base.units import parse
 from pencilmap.model.kinds.torus_adaptive import minimal_adaptive_loads
 from pencilmap.model.kinds.torus_routes import TorusOptimum
@@ -210,7 +210,7 @@ def routed(rule, *shape):
 
 def cores(count):
     core = "<object type='Core' cpuset='0x1'/>"
-    return list(hwloc._cores(parse_xml(f"<topology><object type='Machine'>{core * count}</object></topology>")))
+    return hwloc.find(document(f"<topology><object type='Machine'>{core * count}</object></topology>"))
 
 
 LIMITS = {  # module, constant, its small value, an input at the limit, the call, words of the refusal
@@ -228,7 +228,7 @@ LIMITS = {  # module, constant, its small value, an input at the limit, the call
                           lambda n: routed(minimal_adaptive_loads, n), "25 messages on torus 5 is more than the 16"),
     "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(TorusOptimum().loads, n // 5 * 2 + 4),
               "6 flows, more than 4"),
-    "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
+    "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "has more than 3 cores"),
     "processors": ("mapper.graphs.hwloc", "MAX_PROCESSORS", 64, 2, lambda n: bits(",".join(["0x1"] * n)),
                    "a set of 96 processors; at most 64"),
     "shapes": ("mapper.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),

@@ -11,7 +11,7 @@ from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.model.kinds import KINDS
+from pencilmap.model.kinds import KINDS, network_named
 from pencilmap.model.placement.grid import parse_grid
 from tests.mapper.run_records import record
 from tests.mapper.test_reorder import reordered
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("brief_searches")
 #: kind: a small network, and its grid
 SMALL = {"torus": ("4x2", "2x4"), "twisted-torus": ("2x4:twisted", "2x4"), "folded-torus": ("4x2x2:box=2x1x1x2x2x2", "4x4"),
          "graph": ("cables.graphml,graph", "2x4"), "torus-graph": ("cables.graphml", "2x4"),
+         "twisted-torus-graph": ("twisted.graphml", "3x6"),
          "fat-tree": ("fat-tree:leaves=4,hosts=2,up=1", "2x4"),
          "dragonfly": ("dragonfly:a=2,p=1,h=1", "2x3"), "hyperx": ("hyperx:2x2,hosts=2", "2x4"),
          "dragonfly-plus": ("dragonfly-plus:leaves=2,spines=2,hosts=1,groups=2", "2x2"), "hypercube": ("hypercube:3", "2x4")}
@@ -33,6 +34,8 @@ def asked(request, tmp_path, monkeypatch):
     """The network of a kind and its grid, as options."""
     monkeypatch.chdir(tmp_path)
     nx.write_graphml(nx.relabel_nodes(nx.hypercube_graph(3), lambda v: "n" + "".join(map(str, v))), "cables.graphml")
+    arcs = network_named("3x6:twisted").arcs()
+    nx.write_graphml(nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist())), "twisted.graphml")
     return SMALL[request.param]
 
 

@@ -11,6 +11,7 @@ from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.choose import ALL_ROUTINGS, MUCH, faster_choices, under_every_rule
 from pencilmap.mapper.choose.choices import Choice
 from pencilmap.mapper.formats import FORMATS, READABLE, Job, read_document
+from pencilmap.mapper.inside import messages_of, messages_of_program
 from pencilmap.mapper.placements.tilings import named
 from pencilmap.mapper.programs import traffic_of
 from pencilmap.mapper.seeds.default_order import default
@@ -21,7 +22,7 @@ from pencilmap.model.placement.allocation import LaunchOrder, Mapping
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, words_of
 from pencilmap.model.predict import answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line import answers, options, predictions
+from pencilmap.scripts.command_line import answers, inside, options, predictions
 from pencilmap.scripts.command_line.comparisons import by_routing
 from pencilmap.scripts.command_line.pages import JSON, NOTES, WIDE, Page, with_options
 from pencilmap.scripts.command_line.programs import TRAFFIC, check_program
@@ -69,7 +70,7 @@ def check_places(where: Question, job: Job, mapping: Mapping, about: dict[str, A
 @click.option("--draw", is_flag=True, help="Also show the loads of cables, before and after.")
 @with_options(WIDE, NOTES, JSON)
 def command(file: str, where: Question, grid: str | None, format_name: str | None, hosts: str | None,
-            cores_per_task: int, hwloc: str | None, routing: str | None, exchange: str, schedule: str,
+            cores_per_task: int, node: str | None, routing: str | None, exchange: str, schedule: str,
             traffic: str | None, draw: bool, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Check a mapfile or other placement file, and predict its cost.
 
@@ -79,7 +80,7 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     document = read_document(file)
     known = traffic_of(where, traffic) if traffic else None
     tasks = ProcessGrid(known.n_ranks, 1) if known else named_grid(where, grid) if grid else None
-    job = job_of(where, hosts, cores_per_task, hwloc)
+    job = job_of(where, hosts, cores_per_task, node)
     format_name, mapping, where, alike = options.read_placement(document, where, job, tasks, format_name, hosts)
     if grid is None and (where.transform is not None or draw):
         if not READABLE[format_name].says_grid:
@@ -96,8 +97,9 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
                 *(("warning", f"not valid for {launcher}: {why}") for launcher, why in judged.items() if why)]
     about = {"file": file, "format": format_name, "valid": True, "valid_for": accepted}
     if known is not None and traffic:
-        check_program(replace(where, routing=routing), traffic, known, mapping, about, verdicts, all_notes=all_notes,
-                      as_json=as_json)
+        inner = inside.placed_inside(mapping, messages_of_program(known), job, format_name, None)
+        check_program(replace(where, routing=routing), traffic, known, mapping, about, verdicts, inner,
+                      all_notes=all_notes, as_json=as_json)
         return
     others = [other for other in alike if None not in (_orders(other), _orders(format_name)) and other not in same]
     notes = [*([f"note: the file is also valid as format {' or '.join(others)}, with the same places; with --format the "
@@ -110,8 +112,10 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
     question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     with hearing():
         found = under_every_rule(question, mapping) if routing == ALL_ROUTINGS else [answer(question, mapping)]
+    inner = inside.placed_inside(mapping, messages_of(mapping.grid, where.transform, where.halo), job, format_name, None,
+                                 where.transform is not None)
     if as_json:
-        print_json({**about, "predictions": [p.as_dict() for p in found]})
+        print_json({**about, **inside.inside_as_dict(inner), "predictions": [p.as_dict() for p in found]})
         return
     best = found[0]
     launch = answers.Launched() if routing == ALL_ROUTINGS else answers.launched(question, best)
@@ -121,6 +125,7 @@ def command(file: str, where: Question, grid: str | None, format_name: str | Non
         say(*by_routing(found, f"{file} is valid and", answers.library_in(grid, where)))
     else:
         say(*_sentences(said, file, better))
+    say(*inside.of_file(inner))
     echo()
     rows = [predictions.Row(p, launch.first, name) for name, p in (*((file, p) for p in found), *launch.orders)]
     predictions.prediction_table(rows, predictions.title(where), wide)

@@ -33,21 +33,21 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
         raise FigureError(f"--plot {plot} draws the published measurements; give --published too")
     if plot:
         suffix(plot)
-    found = [row for path in records for row in compare_records(read_records(path), path)]
-    for warning in dict.fromkeys(f"warning: {row.source}: {text}" for row in found for text in row.warnings):
+    rows = [row for path in records for row in compare_records(read_records(path), path)]
+    for warning in dict.fromkeys(f"warning: {row.source}: {text}" for row in rows for text in row.warnings):
         say(warning, err=True)
     cells = compare_published() if published else []
     if as_json:
-        print_json(*[row.as_dict() for row in found + cells])
+        print_json(*[row.as_dict() for row in rows + cells])
     else:
-        comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
+        comparison_table(rows + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
     if published and not as_json:
         machine = load_machine(PUBLISHED)
         samples = split(published_samples(PUBLISHED, machine.torus), RULE)
         quality_table(quality(*samples, lambda sample: sample.time_s(machine.costs)),
                       f"published: errors |predicted/measured - 1| of the bound and of the time model (fitted by {RULE})",
                       wide)
-    if not as_json and (line := agreement(found + cells)):
+    if not as_json and (line := agreement(rows + cells)):
         say(line)
     if plot:
         exchanges = [cell for cell in cells if cell.stage != "total"]

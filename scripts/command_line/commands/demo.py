@@ -59,15 +59,15 @@ def command(output: str, as_json: bool) -> None:
     with shown() as progress, heard_by(progress):
         records = simulate_all(_runs(where, grid, [(text, SEQUENCE) for text in PLACEMENTS])
                                + _runs(part, part.grid(PART_GRID), SCHEDULES), json_path=kept)
-    rows = [row for text, found in zip(PLACEMENTS, records) for row in compare_records(found, text)]
-    at_once = [_AtOnce.of(part, found) for found in records[len(PLACEMENTS):]]
-    found = {"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
+    rows = [row for text, record in zip(PLACEMENTS, records) for row in compare_records(record, text)]
+    at_once = [_AtOnce.of(part, record) for record in records[len(PLACEMENTS):]]
+    answer = {"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
              "comparison": [row.as_dict() for row in rows],
              "speedup": {name: _ratio(rows, name) for name in ("t_s", "measured_s")},
              "at_once": [asdict(run) for run in at_once]}
-    write_whole(folder / "demo.json", json.dumps(found, indent=2) + "\n")
+    write_whole(folder / "demo.json", json.dumps(answer, indent=2) + "\n")
     if as_json:
-        print_json(found)
+        print_json(answer)
         return
     comparison_table(rows, "3. simulated with the real runner, its result verified, and compared")
     gain = _side_by_side(rows, where)

@@ -147,8 +147,8 @@ class Order:
 def _image(order: Order) -> list[str] | None:
     title = order.titled(f"placement {order.placements[0]}")
     if order.path is None:
-        lines, placed = image_text(order.mapping, order.numbers, WIDTH), order.placed
-        is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or product_of(placed)
+        lines, placement = image_text(order.mapping, order.numbers, WIDTH), order.placed
+        is_quick = order.grid.n_tasks <= MOST_TASKS_ROUTED or product_of(placement)
         return [*(order.sentences if is_quick else [title]), "", *lines]
     draw_image(order.on_torus.mapping, order.numbers, order.path, title)
     return None
@@ -165,8 +165,8 @@ def _loads(order: Order) -> list[str] | None:
 def _lengths(order: Order) -> None:
     if order.path is None:
         raise FigureError("lengths are drawn into a file; name it with --output")
-    found = [answer(order.where, place(order.where, text, order.grid), text) for text in order.placements]
-    return draw_lengths(found, order.path, order.titled())
+    predictions = [answer(order.where, place(order.where, text, order.grid), text) for text in order.placements]
+    return draw_lengths(predictions, order.path, order.titled())
 
 
 def _graph(order: Order) -> list[str] | None:
@@ -189,15 +189,15 @@ def _gain(order: Order) -> None:
     before = replace(order.on_torus, placements=(DEFAULT,))
     before = replace(before, exchange=before.drawn)
     after = replace(order, exchange=before.drawn)
-    found = [bar_of_forecast(each.found) for each in (before, after)]
-    [group] = compared(found)
-    halves = [Half(capitalised(group.name(bar)), bar.shown, each.loads, each.nodes)
-              for bar, each in zip(found, (before, after))]
+    bars = [bar_of_forecast(array.found) for array in (before, after)]
+    [group] = compared(bars)
+    halves = [Half(capitalised(group.name(bar)), bar.shown, array.loads, array.nodes)
+              for bar, array in zip(bars, (before, after))]
     article = "an" if before.drawn[0] == "x" else "a"
     with_bytes = order.where.transform is not None
     unit = "MB on a link" if with_bytes else "load of a link, on the scale of m,"
     meaning = f"{unit} in the {before.drawn} exchange; circles: the nodes of {article} {before.drawn}"
-    draw_gain(halves, f"{found[0].amount / found[1].amount:.2f}", meaning, order.path, with_bytes)
+    draw_gain(halves, f"{bars[0].amount / bars[1].amount:.2f}", meaning, order.path, with_bytes)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pencilmap.mapper.ask import job_of, named_grid
 from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.base.search import ONE_GRID, Search, search_of
 from pencilmap.mapper.choose import ALL_ROUTINGS, faster_choice, plan
+from pencilmap.mapper.inside import messages_of
 from pencilmap.mapper.launchers import Choice
 from pencilmap.mapper.place import best_placement, place
 from pencilmap.mapper.placements import BEST
@@ -21,7 +22,7 @@ from pencilmap.model.placement.allocation import Mapping, Placement, slots_in_or
 from pencilmap.model.placement.grid import ProcessGrid, is_in_words, parse_grid
 from pencilmap.model.predict import Prediction, answer
 from pencilmap.model.predict.question import Question
-from pencilmap.scripts.command_line import answers, options, predictions
+from pencilmap.scripts.command_line import answers, inside, options, predictions
 from pencilmap.scripts.command_line.comparisons import between_bricks
 from pencilmap.scripts.command_line.node_choices import (
     chosen_as_dict,
@@ -93,7 +94,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
             schedule: str, effort: str, seed: int, time_limit: float | None,
             traffic: tuple[str, ...], code: str | None, from_file: str | None, from_format: str | None,
             format_name: str | None, output: str, hosts: str | None,
-            cores_per_task: int, hwloc: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
+            cores_per_task: int, node: str | None, program: str, wide: bool, all_notes: bool, as_json: bool) -> None:
     """Write a placement for your launcher, or convert one.
 
     Grid and placement, unless named, are those of `pencilmap plan`. --from converts a file. Of several traces (--traffic),
@@ -109,7 +110,7 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
     where = on_nodes_to_ask_for(where)
     form = options.format_to_write(format_name, where)
     if from_file is not None:
-        _convert(where, job_of(where, hosts, cores_per_task, hwloc, program), from_file, from_format, form, grid, output,
+        _convert(where, job_of(where, hosts, cores_per_task, node, program), from_file, from_format, form, grid, output,
                  as_json)
         return
     if traffic:
@@ -119,22 +120,26 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
             with hearing():
                 where, own_nodes = program_on_nodes(asked, traffic[0])
             chosen_lines = [*job_lines(where), ("other", own_nodes)]
-        job = job_of(where, hosts, cores_per_task, hwloc, program)
+        job = job_of(where, hosts, cores_per_task, node, program)
         ranked = rank_program(where, traffic, code, placement, effort, seed, time_limit)
         map_program(where, ranked, output=output, form=form, job=job,
-                    effort=effort if placement in (None, BEST) else "", all_notes=all_notes, as_json=as_json,
-                    more=chosen_as_dict(asked, where, "slurm"))
+                    effort=effort if placement in (None, BEST) else "", within=search_of(effort, seed, time_limit),
+                    all_notes=all_notes, as_json=as_json, more=chosen_as_dict(asked, where, "slurm"))
         say_lines([] if as_json else chosen_lines)
         return
     if not where.shapes:  # wrong names of hosts are reported before the search
-        job_of(where, hosts, cores_per_task, hwloc, program)
+        job_of(where, hosts, cores_per_task, node, program)
     within = search_of(effort, seed, time_limit)
     question = replace(where, routing=routing, exchange=exchange, schedule=schedule)
     with hearing():
         here, chosen, best = _chosen(question, grid, placement, effort, within)
     question = replace(here, routing=routing, exchange=exchange, schedule=schedule)
-    job = job_of(here, hosts, cores_per_task, hwloc, program)
+    job = job_of(here, hosts, cores_per_task, node, program)
     mapping = chosen.mapping(best.placement)
+    inner = inside.placed_inside(mapping, messages_of(best.grid, here.transform, here.halo), job, form.name,
+                                 replace(search_of(effort, seed), deadline=within.deadline), here.transform is not None)
+    if inner:
+        mapping, job = inner.mapping, inner.job
     formats.write_mapping(mapping, output, form.name, job)
     launch = answers.launched(question, best, best.grid.n_tasks, is_quick=not within.budget)
     how, says_grid = formats.launch_of(mapping, output, form.name, job), formats.format_named(form.name).says_grid
@@ -142,14 +147,16 @@ def command(ctx: click.Context, where: Question, grid: str | None, placement: st
         shown = [best, *(p for _, p in launch.orders if p.placement != best.placement)]
         print_json({"output": output, **options.launch_as_dict(how, form),
                     "grid_words": {} if says_grid else grid_words(best.grid),
-                    "launch_order": asdict(here.site.launch), "predictions": [p.as_dict() for p in shown],
-                    **chosen_as_dict(where, here, "slurm")})
+                    "launch_order": asdict(here.site.launch), **inside.inside_as_dict(inner),
+                    "predictions": [p.as_dict() for p in shown], **chosen_as_dict(where, here, "slurm")})
         return
     said = answers.Answer(best, launch, effort=effort if placement in (None, BEST) else "",
                           library=answers.library_in(grid, where), is_worst=where.robust and routing is None)
-    say(*said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else ""))
+    between = said.sentences(output, f", {between_bricks(best, (), said.by)}" if best.remaps else "")
+    gained = predictions.factor(*(predictions.gains(best, launch.first) or (None,))) if said.is_faster else ""
+    say(*inside.sentences(between, gained, output, inner))
     echo()
-    options.show_launch(how, form, output, said.has_gain)
+    options.show_launch(how, form, output, (said.has_gain and not inside.is_alone(inner)) or inside.has_gain(inner))
     say_lines([*(job_lines(here) if where.among and not here.among else ()), *idle_lines(here, mapping)])
     if form.name == "jax" and here.transform is not None and here.transform.precision == "double":
         labelled("needs", f"--fft {here.transform}:single if the arrays are complex64, which is JAX's default")

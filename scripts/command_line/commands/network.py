@@ -30,18 +30,18 @@ def show_machine(name: str, nodes: str | None, as_json: bool) -> None:
     from pencilmap.mapper.allocations.table import read_table
     from pencilmap.mapper.ask import given_nodes
 
-    given, network = given_nodes(nodes), machine.network
-    if given.path is not None:
-        _show_units(network, read_table(given.path, network).nodes, f"{given.path} on {machine.name}", as_json)
+    listed, network = given_nodes(nodes), machine.network
+    if listed.path is not None:
+        _show_units(network, read_table(listed.path, network).nodes, f"{listed.path} on {machine.name}", as_json)
     elif not network.has_coordinates:
-        if given.count is None or given.count > network.n_nodes:
+        if listed.count is None or listed.count > network.n_nodes:
             raise PartitionError(f"{network.title} has no shapes, and {network.n_nodes} nodes; give their number, or a file "
                                  "that lists them")
-        _show_units(network, range(given.count), f"the first {counted(given.count, 'node')} of {machine.name}", as_json)
-    elif given.shape is not None:
-        _show_tori([machine.partition(given.shape)], f"partition {given.shape}", machine, as_json)
+        _show_units(network, range(listed.count), f"the first {counted(listed.count, 'node')} of {machine.name}", as_json)
+    elif listed.shape is not None:
+        _show_tori([machine.partition(listed.shape)], f"partition {listed.shape}", machine, as_json)
     else:
-        _show_partitions(machine, given.count, as_json)
+        _show_partitions(machine, listed.count, as_json)
 
 
 def _loaded(name: str) -> Machine:
@@ -104,29 +104,29 @@ def _summary(machine: Machine) -> dict[str, Any]:
 
 
 def _costs(costs: Costs) -> dict[str, float | None]:
-    ranges = costs.messages and [each.__dict__ | {"up_to": None if each.up_to == float("inf") else each.up_to}
-                                 for each in costs.messages]
+    ranges = costs.messages and [range_.__dict__ | {"up_to": None if range_.up_to == float("inf") else range_.up_to}
+                                 for range_ in costs.messages]
     return costs.__dict__ | ({"messages": ranges} if ranges else {})
 
 
 def _show_partitions(machine: Machine, n_nodes: Any, as_json: bool) -> None:
     from pencilmap.model.machines.machine import machine_partitions
 
-    found = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
-    if not found:
+    tori = [machine.partition(str(torus)) for torus in machine_partitions(machine, n_nodes)]
+    if not tori:
         sizes = machine.partition_rule().sizes()
         smaller, larger = [size for size in sizes if size < n_nodes], [size for size in sizes if size > n_nodes]
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
                              f"{' and '.join(map(str, [*smaller[-1:], *larger[:1]]))}")
-    _show_tori(found, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
+    _show_tori(tori, f"partitions of {counted(n_nodes, 'node')}", machine, as_json)
 
 
-def _show_tori(found: list[Torus], title: str, machine: Machine, as_json: bool) -> None:
+def _show_tori(tori: list[Torus], title: str, machine: Machine, as_json: bool) -> None:
     if as_json:
-        print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
+        print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in tori])
         return
     doubt = machine.figures["partition"].note if "partition" in machine.uncertain else None
-    print_table(None, [title], [[t] for t in found],
+    print_table(None, [title], [[t] for t in tori],
                 [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
 
 
@@ -135,9 +135,9 @@ def _show_units(network: Any, nodes: Any, title: str | None, as_json: bool) -> N
     nodes = list(map(int, nodes))
     units = {level.name: sorted({int(level.unit[node]) for node in nodes}) for level in network.levels}
     if as_json:
-        print_json({"network": str(network), "nodes": nodes, **{f"{name}s": found for name, found in units.items()}})
+        print_json({"network": str(network), "nodes": nodes, **{f"{name}s": unit for name, unit in units.items()}})
         return
-    inside = ", ".join(counted(len(found), name) for name, found in units.items())
+    inside = ", ".join(counted(len(unit), name) for name, unit in units.items())
     say(f"{title}: {len(nodes)} of {counted(network.n_nodes, 'node')}" + (f", in {inside}" if units else ""))
 
 

@@ -85,17 +85,17 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     within = search_of(effort, seed, time_limit)
     check_names(placement)  # before an error about the grid, which is not at fault then
     chosen = named_grid(where, grid)
-    found, wraps = list[Prediction](), question.each_wrap
+    predictions_, wraps = list[Prediction](), question.each_wrap
     with hearing():
-        for here, step in zip(wraps, parts(len(wraps))):
+        for wrap, step in zip(wraps, parts(len(wraps))):
             with step:
-                found += predictions(here, chosen, placement, within)
+                predictions_ += predictions(wrap, chosen, placement, within)
     launches = {} if routing == ALL_ROUTINGS else {
-        here.network: answers.launched(here, ranked([p for p in found if p.network == here.network])[0],
+        wrap.network: answers.launched(wrap, ranked([p for p in predictions_ if p.network == wrap.network])[0],
                                        is_quick=not within.budget)
-        for here in wraps}
-    launch = launches.get(ranked(found)[0].network)
-    best = ranked(found)[0]
+        for wrap in wraps}
+    launch = launches.get(ranked(predictions_)[0].network)
+    best = ranked(predictions_)[0]
     orders = launch or answers.Launched()
     said = answers.Answer(best, orders, effort=effort if BEST in placement else "", library=answers.library_in(grid, where),
                           is_worst=where.robust and routing is None)
@@ -103,26 +103,27 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     if page:
         from pencilmap.scripts.command_line.commands.report import write_page
 
-        both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in found}]
-        write_page(page, where, [*both, *found], said)
+        both = [p for p in (orders.first,) if p and p.placement not in {q.placement for q in predictions_}]
+        write_page(page, where, [*both, *predictions_], said)
     if as_json:
-        print_json(*[p.as_dict() for p in found])
+        print_json(*[p.as_dict() for p in predictions_])
         return
     if routing == ALL_ROUTINGS:
-        for sentence in by_routing([p for p in found if p.placement == found[-1].placement],
-                                   placement_name(found[-1].placement, where.site), answers.library_in(grid, where)):
+        for sentence in by_routing([p for p in predictions_ if p.placement == predictions_[-1].placement],
+                                   placement_name(predictions_[-1].placement, where.site), answers.library_in(grid, where)):
             say(sentence)
         echo()
     else:
-        say(said.first(name), said.second(), *wrapped(found) if where.wraps else ())
+        say(said.first(name), said.second(), *wrapped(predictions_) if where.wraps else ())
         echo()
-    rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site)) for p in found]
-    placed = {p.placement for p in found}
-    rows += [Row(p, orders.first, order) for order, p in orders.orders if p.placement not in placed]
+    rows = [Row(p, launches[p.network].first if launches else None, placement_name(p.placement, where.site))
+            for p in predictions_]
+    names = {p.placement for p in predictions_}
+    rows += [Row(p, orders.first, order) for order, p in orders.orders if p.placement not in names]
     prediction_table(rows, title(where), wide, shapes=bool(where.wraps))
     if terms:
         terms_table([row for row in rows if row.prediction.stages[0].terms])
-    halo_table(found)
+    halo_table(predictions_)
     is_bare = not (is_in_words(grid) or where.wraps or routing == ALL_ROUTINGS)
     right = faster_choice(question, best, answers.turned_grids(best), least=0.0) if is_bare else None
     turned = answers.turned_lines(question, best, right, said.library)
@@ -131,7 +132,7 @@ def command(where: Question, grid: str | None, placement: tuple[str, ...], routi
     say_lines(said.idle + static + said.search + turned + answers.schedule_line(scheduled or None))
     if page:
         labelled("page", page)
-    show_notes([*table_notes(found, wide=wide), *([options.CUT] if within.cut_short else []),
+    show_notes([*table_notes(predictions_, wide=wide), *([options.CUT] if within.cut_short else []),
                 *answers.launch_notes(where, best.grid)], all_notes)
 
 
@@ -142,7 +143,7 @@ def _lines(where: Question, problem: "LineProblem", placements: Sequence[str], r
     from pencilmap.model.lines.line_plan import break_evens, line_time
 
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
-    found, ranks = [], where.n_slots
+    forecasts, ranks = [], where.n_slots
     problem.stages(ranks)  # raises an error if the lines are impossible
     for text in placements:
         mapping = placed_lines(where, problem, text)
@@ -150,20 +151,20 @@ def _lines(where: Question, problem: "LineProblem", placements: Sequence[str], r
                  for name in problem.algorithms(ranks)}
         stages = problem.forecast(mapping, costs, ports, routing)
         evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
-        found.append((text, stages, times, evens))
+        forecasts.append((text, stages, times, evens))
     if as_json:
-        print_json(*[_as_dict(problem, ranks, *each) for each in found])
+        print_json(*[_as_dict(problem, ranks, *forecast) for forecast in forecasts])
         return
     rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
-            for text, stages, _, _ in found for stage in stages]
+            for text, stages, _, _ in forecasts for stage in stages]
     points = prod(problem.size) * problem.fields / ranks
     print_table(f"{where.site}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
                 ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
-    for text, _, times, evens in found:
+    for text, _, times, evens in forecasts:
         _print_algorithms(text, times, evens)
         fastest = min(times, key=lambda name: times[name])
-        asked = problem.algorithm
-        other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
+        algorithm = problem.algorithm
+        other = "" if fastest == algorithm else f"; {algorithm} takes {milliseconds(times[algorithm])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
     say("no range: distributed lines not measured")
 

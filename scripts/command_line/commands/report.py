@@ -92,7 +92,7 @@ def _of_records(records: tuple[str, ...], output: str, published: bool, figures:
     check_writable(output, FigureError)
     programs = {path: read_programs(path) for path in records}
     entries = read_entries([path for path in records if not programs[path]])
-    traced = [program for found in programs.values() for program in found]
+    traced = [program for runs in programs.values() for program in runs]
     cells = published_cells() if published and any(entry.machine == PUBLISHED for entry in entries) else []
     if published and not cells:
         say(f"note: the published times are of {PUBLISHED}, and no record is of it: they are left out", err=True)
@@ -106,9 +106,9 @@ def _of_records(records: tuple[str, ...], output: str, published: bool, figures:
     write_whole(Path(output), text, FigureError)
     files, refused = list[str](), list[str]()
     if figures:
-        placed = [entry.placed for entry in entries]
+        placement = [entry.placed for entry in entries]
         files, refused = write_pictures([*bandwidth_pictures(entries, cells), *phase_pictures(entries),
-                                         *torus_pictures(placed, views(placed)[1])], figures, kind)
+                                         *torus_pictures(placement, views(placement)[1])], figures, kind)
     if as_json:
         print_json({"page": output, "records": len(entries) + len(traced), "figures": files, "refused": refused})
         return
@@ -130,18 +130,18 @@ def _of_prediction(path: str, where: Question, grid: str, placements: Sequence[s
     within = search_of(effort)
     where, chosen, form = options.asked_grid(where, grid, placements)
     question = replace(where, schedule=schedule)
-    found = predictions(question, chosen, placements, within)
+    predictions_ = predictions(question, chosen, placements, within)
     scheduled = []
     if schedule == SEQUENCE and where.network.bandwidth is not None and where.transform is not None:
         several = predictions(replace(where, schedule=BEST), chosen, (answers.DEFAULT, placements[-1]), within)
         scheduled = [p for p in several if p.schedule_name != SEQUENCE]
-    best = ranked(found)[0]
+    best = ranked(predictions_)[0]
     launch = answers.launched(question, best, is_quick=not within.budget)
-    asked = effort if best.placement == BEST else ""
-    said = answers.Answer(best, launch, effort=asked, library=answers.library_in(grid, where))
-    known = {p.placement for p in found if p.schedule_name == SEQUENCE}
+    searched = effort if best.placement == BEST else ""
+    said = answers.Answer(best, launch, effort=searched, library=answers.library_in(grid, where))
+    known = {p.placement for p in predictions_ if p.schedule_name == SEQUENCE}
     first = [p for p in (said.launch.first,) if p and p.placement not in known]
-    return write_page(path, where, [*first, *found, *scheduled], said, form)
+    return write_page(path, where, [*first, *predictions_, *scheduled], said, form)
 
 
 def write_page(path: str, where: Question, found: Sequence[Prediction], said: answers.Answer, form: str = "") -> list[str]:

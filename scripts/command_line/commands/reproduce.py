@@ -35,35 +35,35 @@ def command(figure: str | None, seconds: float, as_json: bool) -> None:
     if figure is None:
         _list(as_json)
         return
-    asked = figure_named(figure)
-    if asked.takes_s:
-        say(f"note: this takes about {asked.takes} on two free processors", err=True)
-    if asked.measures:
+    named = figure_named(figure)
+    if named.takes_s:
+        say(f"note: this takes about {named.takes} on two free processors", err=True)
+    if named.measures:
         say("note: this runs programs under mpirun here; other work on the machine changes the times", err=True)
     with shown() as show, _within(seconds, figure), _words(show, figure):
-        found = asked.compute()
+        result = named.compute()
     if as_json:
-        print_json({"figure": figure, "title": asked.title, "published": asked.published,
-                    "here": asked.here, "kind": asked.kind} | found.as_dict())
+        print_json({"figure": figure, "title": named.title, "published": named.published,
+                    "here": named.here, "kind": named.kind} | result.as_dict())
         return
     source = figure.partition(":")[0]
-    say(f"{title_of(source)}, {figure.partition(':')[2]}: {asked.title}", bold=True)
-    say(f"published: {asked.published}; here: {asked.here}")
-    columns = [_folded(name) for name in found.columns]
-    print_table(None, *fitted(columns, [[_cell(value) for value in row] for row in found.rows], []), found.notes)
-    if found.compared:
+    say(f"{title_of(source)}, {figure.partition(':')[2]}: {named.title}", bold=True)
+    say(f"published: {named.published}; here: {named.here}")
+    columns = [_folded(name) for name in result.columns]
+    print_table(None, *fitted(columns, [[_cell(value) for value in row] for row in result.rows], []), result.notes)
+    if result.compared:
         print_table("beside the published numbers", *fitted(
             ["of", ">published", ">here", ">ratio", "kind"],
             [[c.of, _cell(c.published), _cell(c.here), "-" if c.ratio is None else f"{c.ratio:.2f}", c.kind]
-             for c in found.compared], []), _differences(found.compared))
+             for c in result.compared], []), _differences(result.compared))
 
 
 def _differences(compared: list[Compared] | Sequence[Compared]) -> list[str]:
     """Return every sentence on a difference once, after the value if it is about a single one."""
-    found: dict[str, list[str]] = {}
-    for each in compared:
-        found.setdefault(each.difference, []).append(each.of)
-    return [f"{of[0]}: {sentence}" if len(of) == 1 < len(compared) else sentence for sentence, of in found.items()
+    differences: dict[str, list[str]] = {}
+    for row in compared:
+        differences.setdefault(row.difference, []).append(row.of)
+    return [f"{of[0]}: {sentence}" if len(of) == 1 < len(compared) else sentence for sentence, of in differences.items()
             if sentence != SAME]
 
 
@@ -96,8 +96,8 @@ def _words(show: Callable[[str], None], figure: str) -> Iterator[None]:
 
     def listener(line: str) -> None:
         last[0] = monotonic()
-        found = re.match(r"\d+ %: ", line)
-        share[0] = found[0] if found else share[0]
+        match = re.match(r"\d+ %: ", line)
+        share[0] = match[0] if match else share[0]
         show(line)
 
     def go_on() -> None:

@@ -48,15 +48,15 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
     if plot:
         suffix(plot)
     peak = _peak(machine, network, bandwidth)
-    found = [p for path in records for p in scaling.points_of_records(read_records(path), path)]
-    found += [p for path in points for p in scaling.read_points(path)]
-    found += scaling.PUBLICATIONS[published][0]() if published else []
-    answer = {"strong": [_strong(study, transposes, ranks, peak) for study in scaling.strong(found)],
-              "weak": [_weak(study) for study in scaling.weak(found)],
-              "slab_against_pencil": [_pair(*pair) for pair in scaling.against_slabs(found)],
-              "grids": [_aspect(study) for study in scaling.aspects(found)]}
+    result = [p for path in records for p in scaling.points_of_records(read_records(path), path)]
+    result += [p for path in points for p in scaling.read_points(path)]
+    result += scaling.PUBLICATIONS[published][0]() if published else []
+    answer = {"strong": [_strong(study, transposes, ranks, peak) for study in scaling.strong(result)],
+              "weak": [_weak(study) for study in scaling.weak(result)],
+              "slab_against_pencil": [_pair(*pair) for pair in scaling.against_slabs(result)],
+              "grids": [_aspect(study) for study in scaling.aspects(result)]}
     if not any(answer.values()):
-        raise RecordError(f"{len(found)} times show no scaling: it takes the same transform on two numbers of ranks or two "
+        raise RecordError(f"{len(result)} times show no scaling: it takes the same transform on two numbers of ranks or two "
                           "grids, or transforms with the same number of points on a rank")
     if as_json:
         print_json(answer)
@@ -154,15 +154,15 @@ def _print(answer: dict[str, list[dict[str, Any]]], published: str | None) -> No
 
 def _verdicts(pairs: list[dict[str, Any]]) -> list[str]:
     """Return a sentence for each transform: where 1D was faster, and how 2D over 1D changes with the ranks."""
-    found = []
+    verdicts = []
     for transform in dict.fromkeys(p["transform"] for p in pairs):
-        some = sorted((p for p in pairs if p["transform"] == transform), key=lambda p: p["ranks"])
-        faster = [str(p["ranks"]) for p in some if p["ratio"] > 1]
+        pairs_ = sorted((p for p in pairs if p["transform"] == transform), key=lambda p: p["ranks"])
+        faster = [str(p["ranks"]) for p in pairs_ if p["ratio"] > 1]
         said = f"1D was faster on {', '.join(faster)} ranks" if faster else "2D was at least as fast on all numbers of ranks"
-        change = (f"; 2D/1D goes from {some[0]['ratio']:.2f} on {some[0]['ranks']} to {some[-1]['ratio']:.2f} on "
-                  f"{some[-1]['ranks']} ranks") if len(some) > 1 else ""
-        found.append(f"{transform}: {said}{change}")
-    return found
+        change = (f"; 2D/1D goes from {pairs_[0]['ratio']:.2f} on {pairs_[0]['ranks']} to {pairs_[-1]['ratio']:.2f} on "
+                  f"{pairs_[-1]['ranks']} ranks") if len(pairs_) > 1 else ""
+        verdicts.append(f"{transform}: {said}{change}")
+    return verdicts
 
 
 def _pairs(study: dict[str, Any]) -> str:
@@ -182,13 +182,13 @@ def _seconds(value: float) -> str:
 
 
 def _fit_lines(study: dict[str, Any]) -> list[Any]:
-    found, cut = study["fit"], study["bisection"]
-    if found is None:
+    result, cut = study["fit"], study["bisection"]
+    if result is None:
         return [f"no fit: it needs {LEAST_POINTS} numbers of ranks"]
-    a, d = (f"{_seconds(found[name])} s +- {100 * abs(found[f'{name}_deviation'] / (found[name] or 1)):.1f} %"
+    a, d = (f"{_seconds(result[name])} s +- {100 * abs(result[f'{name}_deviation'] / (result[name] or 1)):.1f} %"
             for name in "ad")
-    lines = [f"a/P + d/P^(2/3): a = {a}, d = {d}, at most {100 * found['largest']:.1f} % off"]
-    if found["d"] <= 0:
+    lines = [f"a/P + d/P^(2/3): a = {a}, d = {d}, at most {100 * result['largest']:.1f} % off"]
+    if result["d"] <= 0:
         return [*lines, "d is not above 0: nothing in these times grows like a bisection"]
     if cut:
         lines.append(f"effective bisection of {cut['ranks']} ranks: {cut['byte_per_s'] / 1e9:.4g} GB/s +- "

@@ -42,13 +42,13 @@ class Source:
         """Return every shape of `n_nodes` nodes."""
         if self.dimensions is not None:
             like = self.machine.with_shape("x".join(["1"] * self.dimensions)).torus if self.machine else None
-            found = torus_shapes(n_nodes, self.dimensions, like, self.wrap)
+            shapes = torus_shapes(n_nodes, self.dimensions, like, self.wrap)
         elif self.machine is None:
             raise PartitionError("no machine: give `machine` NAME, or the number of dimensions")
         else:
-            found = partition_shapes(self.machine, n_nodes)
+            shapes = partition_shapes(self.machine, n_nodes)
         return [torus if self.bandwidth is None else replace(torus, bandwidth=(self.bandwidth,) * torus.n_dimensions)
-                for torus in found]
+                for torus in shapes]
 
     @property
     def costs(self) -> Costs:
@@ -82,12 +82,12 @@ def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: s
 
 def _count(text: str) -> int | None:
     """Return the number of nodes of a number, a shape or a file."""
-    given = given_nodes(text)
-    if given.shape:
-        return parse_torus(given.shape).n_nodes
-    if given.count is None and (Path(text).is_file() or is_typed(text)):
+    count = given_nodes(text)
+    if count.shape:
+        return parse_torus(count.shape).n_nodes
+    if count.count is None and (Path(text).is_file() or is_typed(text)):
         return len(hosts_document(text).lines())
-    return given.count
+    return count.count
 
 
 def node_counts(text: str) -> tuple[int, ...]:

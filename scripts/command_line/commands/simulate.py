@@ -53,14 +53,14 @@ def available(files: Path = Path("/")) -> int | None:
     """Return the bytes that this process may still allocate: the limit of the system or of its control group.
 
     The smaller limit counts; None if neither is known. `files` is the root of the file system."""
-    found = []
+    limits = []
     with suppress(OSError, ValueError, StopIteration):
         lines = (files / "proc/meminfo").read_text().splitlines()
-        found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
+        limits.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
     with suppress(OSError, ValueError):
         group = files / "sys/fs/cgroup"
-        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(min(found), 0) if found else None
+        limits.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(min(limits), 0) if limits else None
 
 
 def too_large(transform: Transform, runs: int = 1, free: int | None = None, arrays: int = 1) -> str | None:
@@ -112,8 +112,9 @@ def command(where: Question, grid: str, placement: tuple[str, ...], exchange: st
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
                                "TIME")
-    given = click.get_current_context().params.get("network") or ""
-    file = ",".join([os.path.abspath(file_and_words(given)[0]), *file_and_words(given)[1]]) if names_file(given) else ""
+    network_ = click.get_current_context().params.get("network") or ""
+    path, words = file_and_words(network_)
+    file = ",".join([os.path.abspath(path), *words]) if names_file(network_) else ""
     network = SimulatedNetwork(where.network, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0,
                                parse(message_cost, "s") if message_cost else 0.0, ports, rule=routing, file=file)
@@ -158,8 +159,8 @@ def run_all(where: Question, placement: tuple[str, ...], runs: list[Simulation],
     """Simulate the runs, and print predicted and simulated times."""
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
-    rows = [replace(row, name=placement_name(text, where.site)) for text, found in zip(placement, records)
-            for row in compare_records(found, text)]
+    rows = [replace(row, name=placement_name(text, where.site)) for text, record in zip(placement, records)
+            for row in compare_records(record, text)]
     if as_json:
         print_json(*[row.as_dict() for row in rows])
     else:

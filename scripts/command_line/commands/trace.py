@@ -52,20 +52,20 @@ def command(launch: tuple[str, ...], output: str, file: str | None, file_format:
     line = understand(launch)
     tracer = library_for(line, library)
     with hearing():
-        found = trace(line, tracer, Path(output), not no_monitoring)
-    if found.traffic is None:
+        result = trace(line, tracer, Path(output), not no_monitoring)
+    if result.traffic is None:
         say(f"error: {output} is not written: the program did not come to MPI_Finalize with the tracer loaded"
-            f"{f', and {found.problem}' if found.problem else ''}", err=True)
-        if found.status >= CRASHED and line.mpi == OPEN_MPI and not no_monitoring:
+            f"{f', and {result.problem}' if result.problem else ''}", err=True)
+        if result.status >= CRASHED and line.mpi == OPEN_MPI and not no_monitoring:
             say("hint: if the program crashes under pencilmap trace alone, try --no-monitoring", err=True)
-        return found.status or 1
-    say(f"wrote {output}{f': {UNTIL}' if found.cut else ''}", err=True)
-    say(*_summary(found.traffic), err=True)
-    if found.problem:
-        say(f"note: the counts of Open MPI inside collectives cannot be used: {found.problem}", err=True)
-    if not found.measured and (text := _uncertain(found.traffic)):
+        return result.status or 1
+    say(f"wrote {output}{f': {UNTIL}' if result.cut else ''}", err=True)
+    say(*_summary(result.traffic), err=True)
+    if result.problem:
+        say(f"note: the counts of Open MPI inside collectives cannot be used: {result.problem}", err=True)
+    if not result.measured and (text := _uncertain(result.traffic)):
         say(text, err=True)
-    return found.status
+    return result.status
 
 
 def _as_dict(traffic: Traffic) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _as_dict(traffic: Traffic) -> dict[str, Any]:
             "phases": [{"name": phase.name, "times": phase.times, "seconds": phase.seconds,
                         "bytes": int(phase.pairs.bytes.sum()), "messages": int(phase.pairs.messages.sum())}
                        for phase in traffic.phases],
-            "patterns": [{"kind": found.kind, "extents": found.extents, "periodic": found.periodic, "bytes": found.bytes,
-                          "text": str(found)} for found in patterns(traffic)]}
+            "patterns": [{"kind": p.kind, "extents": p.extents, "periodic": p.periodic, "bytes": p.bytes, "text": str(p)}
+                         for p in patterns(traffic)]}
 
 
 def _summary(traffic: Traffic) -> Iterator[str]:
@@ -100,9 +100,9 @@ def _summary(traffic: Traffic) -> Iterator[str]:
                f"{amount(largest.pairs.bytes.sum())}")
     if traffic.outside[1]:
         yield f"not in the file: {amount(traffic.outside[0])} to processes outside of MPI_COMM_WORLD"
-    for found in patterns(traffic):
-        share = f", {found.bytes / max(int(pairs.bytes.sum()), 1):.0%} of the bytes" if found.bytes else ""
-        yield f"recognised: {found}{share}"
+    for pattern in patterns(traffic):
+        share = f", {pattern.bytes / max(int(pairs.bytes.sum()), 1):.0%} of the bytes" if pattern.bytes else ""
+        yield f"recognised: {pattern}{share}"
 
 
 def _uncertain(traffic: Traffic) -> str | None:

@@ -35,9 +35,9 @@ def command(samples: str, other: str | None, reference: str | None, plot: str | 
     name = _reference(first, reference, samples)
     if other and not set(first) & set(second):
         raise RecordError(f"{samples} and {other} have no exchange in common: {', '.join(first)}; {', '.join(second)}")
-    pairs = {f"{each} / {name}": ratios(first[each], first[name]) for each in first if each != name}
+    pairs = {f"{exchange} / {name}": ratios(first[exchange], first[name]) for exchange in first if exchange != name}
     if other:
-        pairs = {f"{each}, second / first": ratios(second[each], first[each]) for each in first if each in second}
+        pairs = {f"{name}, second / first": ratios(second[name], first[name]) for name in first if name in second}
         if not any(pairs.values()):
             raise RecordError(f"{samples} and {other} have no group and message size in common")
     if plot:
@@ -47,24 +47,24 @@ def command(samples: str, other: str | None, reference: str | None, plot: str | 
         print_json({"times": [case.__dict__ for cases in first.values() for case in cases], "reference": name,
                     "other_times": [case.__dict__ for cases in second.values() for case in cases],
                     "ratios": {title: [{"message_bytes": size, "group": group, "ratio": ratio}
-                                       for size, some in found.items() for group, ratio in some.items()]
-                               for title, found in pairs.items()}})
+                                       for size, by_group in ratios_.items() for group, ratio in by_group.items()]
+                               for title, ratios_ in pairs.items()}})
         return
     _times(first[name], f"{name}, with packing: mean and deviation over the ranks, us")
-    for title, found in pairs.items():
-        for some in _parts(sorted({group for line in found.values() for group in line}), MOST_COLUMNS):
-            print_table(title, [">bytes", *(f">{group}" for group in some)],
-                        [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in some)]
-                         for size, line in found.items()])
+    for title, ratios_ in pairs.items():
+        for columns in _parts(sorted({group for line in ratios_.values() for group in line}), MOST_COLUMNS):
+            print_table(title, [">bytes", *(f">{group}" for group in columns)],
+                        [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in columns)]
+                         for size, line in ratios_.items()])
     say(_sentence(pairs, other))
 
 
-def _reference(found: dict[str, list[Case]], asked: str | None, path: str | PathLike[str]) -> str:
-    if asked is None:
-        return "alltoall" if "alltoall" in found else next(iter(found))
-    if asked not in found:
-        raise RecordError(f"exchange {asked!r} is not in {path}{near(asked, found)}; it has {', '.join(found)}")
-    return asked
+def _reference(cases: dict[str, list[Case]], name: str | None, path: str | PathLike[str]) -> str:
+    if name is None:
+        return "alltoall" if "alltoall" in cases else next(iter(cases))
+    if name not in cases:
+        raise RecordError(f"exchange {name!r} is not in {path}{near(name, cases)}; it has {', '.join(cases)}")
+    return name
 
 
 def _parts(groups: Sequence[int], width: int) -> list[list[int]]:
@@ -74,9 +74,9 @@ def _parts(groups: Sequence[int], width: int) -> list[list[int]]:
 def _times(cases: Sequence[Case], title: str) -> None:
     sizes, groups = sorted({c.message_bytes for c in cases}), sorted({c.group for c in cases})
     known = {(c.message_bytes, c.group): c for c in cases}
-    for some in _parts(groups, MOST_COLUMNS // 2):
-        print_table(title, [">bytes", *(f">{group} ranks" for group in some)],
-                    [[size, *(_spread(known.get((size, group))) for group in some)] for size in sizes])
+    for columns in _parts(groups, MOST_COLUMNS // 2):
+        print_table(title, [">bytes", *(f">{group} ranks" for group in columns)],
+                    [[size, *(_spread(known.get((size, group))) for group in columns)] for size in sizes])
 
 
 def _spread(case: Case | None) -> str:
@@ -86,9 +86,9 @@ def _spread(case: Case | None) -> str:
 
 
 def _sentence(pairs: dict[str, dict[int, dict[int, float]]], other: str | None) -> str:
-    known = [(ratio, title) for title, found in pairs.items() for line in found.values() for ratio in line.values()]
+    known = [(ratio, title) for title, ratios_ in pairs.items() for line in ratios_.values() for ratio in line.values()]
     if not known:
         return "there is one exchange: nothing to compare it with"
-    ratio, title = max(known, key=lambda each: max(each[0], 1 / each[0]))
+    ratio, title = max(known, key=lambda pair: max(pair[0], 1 / pair[0]))
     what = "the two files differ most" if other else "the exchanges differ most"
     return f"{what} in {title}: a ratio of {ratio:.2f}; columns are the ranks of a group"

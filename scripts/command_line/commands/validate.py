@@ -91,23 +91,23 @@ class Kind:
     options: tuple[str, ...]
 
 
-def _simulated(given: Given) -> Outcome:
-    suite = given["suite"] or "quick"
+def _simulated(options: Given) -> Outcome:
+    suite = options["suite"] or "quick"
     if suite == LINES:
-        return _lines(given)
-    rows = validation.validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
-    judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
+        return _lines(options)
+    rows = validation.validate_simulated(cases_of(suite, options["at_most"]), options["records"], options["timeout"])
+    judged = [(claim.text, judgement) for claim in CLAIMS if (judgement := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows], "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
-    return Outcome(parts, as_dict, all(found[-1] for _, found in judged), claims_answer(judged))
+    return Outcome(parts, as_dict, all(judgement[-1] for _, judgement in judged), claims_answer(judged))
 
 
-def _lines(given: Given) -> Outcome:
+def _lines(options: Given) -> Outcome:
     """Break-evens of distributed lines, in points a rank."""
-    cases = validation.line_cases(given["at_most"])
+    cases = validation.line_cases(options["at_most"])
     if not cases:
         raise ValidationError("suite lines has no network of so few ranks; its smallest has 16")
-    rows = validation.validate_lines(cases, given["timeout"], given["records"])
+    rows = validation.validate_lines(cases, options["timeout"], options["records"])
     columns = ["network", ">ranks", "algorithm", "order", ">start, us", ">n* formula", ">n* predicted", ">n* simulated",
                ">simulated / predicted", "holds"]
     cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
@@ -115,12 +115,12 @@ def _lines(given: Given) -> Outcome:
              for row in rows]
     part = Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
                 (">start, us", ">n* formula", "order", ">ranks"), file="break-evens")
-    bricks = validation.validate_bricks(validation.brick_cases(given["at_most"]), given["timeout"], given["records"])
+    bricks = validation.validate_bricks(validation.brick_cases(options["at_most"]), options["timeout"], options["records"])
     holds = all(row.holds for row in rows) and all(row.holds for row in bricks)
-    each = [ratio for row in bricks for ratio in row.ratios]
+    item = [ratio for row in bricks for ratio in row.ratios]
     ratios = [row.ratio for row in rows]
     said = (f"the simulated break-even is {min(ratios):.3f} to {max(ratios):.3f} of the predicted one in {len(rows)} cases, "
-            f"exchanges of bricks take {min(each):.3f} to {max(each):.3f} of the predicted time in {len(bricks)}: "
+            f"exchanges of bricks take {min(item):.3f} to {max(item):.3f} of the predicted time in {len(bricks)}: "
             + ("as claimed" if holds else "NOT as claimed"))
     as_dict = {"rows": [row.as_dict() for row in rows], "holds": holds, "bricks": [row.as_dict() for row in bricks]}
     return Outcome([part, _bricks_part(bricks), _line_claims(rows, bricks)], as_dict, holds, said)
@@ -150,7 +150,7 @@ def _line_claims(rows: list[validation.LineRow], bricks: list[validation.BrickRo
                    "predicted", [(list(row.ratios), row.holds) for row in bricks]))
     cells = []
     for text, group in (named for named in groups if named[1]):
-        ratios = [ratio for each, _ in group for ratio in each]
+        ratios = [ratio for item, _ in group for ratio in item]
         cells.append([text, len(group), f"{min(ratios):.3f}", f"{max(ratios):.3f}", _yes(all(holds for _, holds in group))])
     return Part("claims", ["claim", ">cases", ">least", ">most", "holds"], cells)
 
@@ -201,9 +201,9 @@ def _published_part(rows: list[validation.Row]) -> list[Part]:
     columns = [">tasks/node", ">size", ">exchanges", ">simulated + software: mean error", ">largest error", ">within 10 %",
                ">time model: mean error", ">largest error of the time model"]
     cells = []
-    for (tasks, size), some in groups.items():
-        simulated, model = ([abs(getattr(row, ratio) - 1) for row in some] for ratio in ("published_ratio", "time_ratio"))
-        cells.append([tasks, size, len(some), _percent(mean(simulated)), _percent(max(simulated)),
+    for (tasks, size), group in groups.items():
+        simulated, model = ([abs(getattr(row, ratio) - 1) for row in group] for ratio in ("published_ratio", "time_ratio"))
+        cells.append([tasks, size, len(group), _percent(mean(simulated)), _percent(max(simulated)),
                       sum(error <= 0.1 for error in simulated), _percent(mean(model)), _percent(max(model))])
     return [Part("errors by mode and size", columns, cells, file="errors")]
 
@@ -226,21 +226,21 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _network(given: Given) -> Network:
-    return network_named(given["network"] or "4x4:mesh")
+def _network(options: Given) -> Network:
+    return network_named(options["network"] or "4x4:mesh")
 
 
-def _network_place(given: Given) -> str:
-    return f"programs {_network(given)}" if given["suite"] == "programs" else given["suite"] or str(_network(given))
+def _network_place(options: Given) -> str:
+    return f"programs {_network(options)}" if options["suite"] == "programs" else options["suite"] or str(_network(options))
 
 
-def _emulated(given: Given) -> tuple[EmulatedNetwork, ProcessGrid, Transform | None]:
+def _emulated(options: Given) -> tuple[EmulatedNetwork, ProcessGrid, Transform | None]:
     """Network, grid and transform (None by default)."""
-    network = EmulatedNetwork(_network(given), bits_per_second(given["rate"] or "10mbit"), given["mtu"] or 1500)
+    network = EmulatedNetwork(_network(options), bits_per_second(options["rate"] or "10mbit"), options["mtu"] or 1500)
     n = network.network.n_nodes
-    grid = parse_grid(given["grid"]) if given["grid"] else next(
+    grid = parse_grid(options["grid"]) if options["grid"] else next(
         ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
-    return network, grid, parse_transform(given["fft"]) if given["fft"] else None
+    return network, grid, parse_transform(options["fft"]) if options["fft"] else None
 
 
 def _about(network: EmulatedNetwork) -> tuple[str, dict[str, Any]]:
@@ -249,14 +249,14 @@ def _about(network: EmulatedNetwork) -> tuple[str, dict[str, Any]]:
             {"torus": str(network.network), "rate_bits_per_s": network.rate_bits_per_s})
 
 
-def _namespaces_overlap(given: Given) -> Outcome:
-    if given["placement"]:
+def _namespaces_overlap(options: Given) -> Outcome:
+    if options["placement"]:
         raise ValidationError("--suite overlap names its placements; leave --placement out")
-    network, grid, asked = _emulated(given)
-    transform, reps = asked or experiment.TRANSFORM, given["reps"] or 3
-    rows, records = experiment.run_schedules(network, grid, transform, reps, experiment.ROUNDS, given["timeout"])
-    judged = [(claim.text, found) for claim in experiment.CLAIMS if (found := claim.judge(rows))]
-    holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
+    network, grid, extents = _emulated(options)
+    transform, reps = extents or experiment.TRANSFORM, options["reps"] or 3
+    rows, records = experiment.run_schedules(network, grid, transform, reps, experiment.ROUNDS, options["timeout"])
+    judged = [(claim.text, judgement) for claim in experiment.CLAIMS if (judgement := claim.judge(rows))]
+    holds = all(judgement[-1] for _, judgement in judged) and all(row.verified for row in rows)
     title, about = _about(network)
     title += f", {grid}, {transform}: whole transforms, median of {reps * experiment.ROUNDS} in {experiment.ROUNDS} rounds"
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
@@ -271,12 +271,12 @@ def _namespaces_overlap(given: Given) -> Outcome:
     return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said, records)
 
 
-def _namespaces_programs(given: Given) -> Outcome:
-    if foreign := [name for name in ("placement", "grid", "fft", "reps") if given[name]]:
+def _namespaces_programs(options: Given) -> Outcome:
+    if foreign := [name for name in ("placement", "grid", "fft", "reps") if options[name]]:
         raise ValidationError(f"--suite programs runs programs of others; leave --{foreign[0]} out")
-    network, names = _emulated(given)[0], given["program"] or tuple(experiment.PROGRAMS)
-    found = experiment.run_programs(network, names, given["timeout"])
-    rows = [row for some, _ in found for row in some]
+    network, names = _emulated(options)[0], options["program"] or tuple(experiment.PROGRAMS)
+    programs = experiment.run_programs(network, names, options["timeout"])
+    rows = [row for rows_, _ in programs for row in rows_]
     title, about = _about(network)
     columns = ["program", "placement", ">busiest link, MB", ">carried, MB", ">least / predicted", ">most / predicted",
                ">within", ">link time", ">measured", "same results"]
@@ -290,23 +290,23 @@ def _namespaces_programs(given: Given) -> Outcome:
             "placement gave the same results")
     part = Part(f"{title}: unchanged programs", columns, cells, (">within", ">link time", ">least / predicted"))
     return Outcome([part], {**about, "holds": not wrong, "rows": [row.as_dict() for row in rows]}, not wrong, said,
-                   [record for _, record in found])
+                   [record for _, record in programs])
 
 
 ON_NAMESPACES = {"overlap": _namespaces_overlap, "programs": _namespaces_programs}
 
 
-def _namespaces(given: Given) -> Outcome:
-    if given["suite"]:
-        if given["suite"] not in ON_NAMESPACES:
-            raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known are "
+def _namespaces(options: Given) -> Outcome:
+    if options["suite"]:
+        if options["suite"] not in ON_NAMESPACES:
+            raise ValidationError(f"suite {options['suite']!r} is unknown on namespaces; known are "
                                   f"{', '.join(ON_NAMESPACES)}; without --suite the counters of the links are checked")
-        return ON_NAMESPACES[given["suite"]](given)
-    network, grid, transform = _emulated(given)
+        return ON_NAMESPACES[options["suite"]](options)
+    network, grid, transform = _emulated(options)
     usual = ("default", "best") if network.network.has_products else ("default",)
-    experiment = Experiment(network, grid, given["placement"] or usual, transform,  # type: ignore[arg-type]  # filled in
-                            given["reps"] or 3)
-    results = run(experiment, given["timeout"])
+    experiment = Experiment(network, grid, options["placement"] or usual, transform,  # type: ignore[arg-type]  # filled in
+                            options["reps"] or 3)
+    results = run(experiment, options["timeout"])
     holds, (title, about) = all(result.holds for result in results), _about(network)
     as_dict = {**about, "grid": list(grid.shape), "transform": str(experiment.transform), "holds": holds,
                "placements": [result.as_dict() for result in results]}
@@ -363,7 +363,7 @@ def _over(first: float | None, other: float | None) -> str:
 
 
 NETWORKS = {
-    "simulated": Kind(_simulated, lambda given: given["suite"] or "quick", ("suite", "at_most", "records")),
+    "simulated": Kind(_simulated, lambda options: options["suite"] or "quick", ("suite", "at_most", "records")),
     "namespaces": Kind(_namespaces, _network_place, ("suite", "program", "network", "rate", "mtu", "grid", "placement",
                                                         "fft", "reps", "records")),
 }

@@ -232,8 +232,8 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
         str(program), *_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]}
     checks = [verified] if experiment.verify else []
     job = experiment.network.job([*checks, *runs], timeout_s)
-    found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
-    return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
+    result = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
+    return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, result[::2], result[1::2])]
 
 
 def launch_of(experiment: Experiment, program: Path, placement: str, transform: Transform,
@@ -470,8 +470,8 @@ def _runs(network: EmulatedNetwork, name: str, folder: Path, timeout_s: float) -
     say(f"tracing {name}")
     traffic = _traced(words, network.network.n_nodes, folder)
     bandwidth = f"{network.payload_bytes_per_s:.17g} byte/s"
-    placed = setting(network=network.text, bandwidth=bandwidth).program(traffic, routing=network.routing)
-    launched, best = placed.mappings[0], placed.best[0]
+    placement = setting(network=network.text, bandwidth=bandwidth).program(traffic, routing=network.routing)
+    launched, best = placement.mappings[0], placement.best[0]
     file = folder / f"{name}.hosts"
     write_mapping(best, file, "hostfile")
     library = ensure_built().directory / "lib" / "libpencilmap_place.so"
@@ -481,7 +481,7 @@ def _runs(network: EmulatedNetwork, name: str, folder: Path, timeout_s: float) -
     job = network.job([{"name": f"{name}, {text}", "program": how, "hosts": hosts(at), "records": False}
                        for text, _, at, how in runs], timeout_s)
     done = run_boxed(job, timeout_s * (len(runs) + 1))
-    rows = [_row(network, name, text, mapping, placed.traffic, run, done[0]["printed"])
+    rows = [_row(network, name, text, mapping, placement.traffic, run, done[0]["printed"])
             for (text, mapping, *_), run in zip(runs, done)]
     return rows, record_of(name, [replace(mapping, name=text) for text, mapping, *_ in runs], network.routing, bandwidth,
                            traffic.read_text("utf-8"),
@@ -524,8 +524,8 @@ def _traced(words: Sequence[str], ranks: int, folder: Path) -> Path:
     launch = Launch(("mpirun.openmpi", *options, *napping, *words), 0, OPEN_MPI)
     traffic, printed = folder / "traffic.txt", folder / "printed.txt"
     with open(printed, "w", encoding="utf-8") as output:
-        found = trace(launch, library_for(launch), traffic, printed=output)
-    if found.traffic is None or found.status:
-        raise EmulationError(f"{words[0]} cannot be traced, exit status {found.status}; its output ends with\n"
+        result = trace(launch, library_for(launch), traffic, printed=output)
+    if result.traffic is None or result.status:
+        raise EmulationError(f"{words[0]} cannot be traced, exit status {result.status}; its output ends with\n"
                              f"{tail(printed.read_text('utf-8', 'replace'), 10)}")
     return traffic

@@ -43,23 +43,23 @@ class TorusWiring:
 
     def ports(self, place: int) -> list[Port]:
         """Return the port of every link that leaves a place."""
-        return [(i, direction, there) for i in range(self.torus.n_dimensions) for direction in (1, -1)
-                if (there := self.neighbour(place, i, direction)) is not None]
+        return [(i, direction, neighbour) for i in range(self.torus.n_dimensions) for direction in (1, -1)
+                if (neighbour := self.neighbour(place, i, direction)) is not None]
 
     def next_hop(self, place: int, target: int) -> Port | None:
         """Return the port towards a host; None at the host."""
         for i in range(self.torus.n_dimensions):
-            here, there = self._coordinate(place, i), self._coordinate(target, i)
-            if here != there:
-                direction = self._direction(i, here, there)
+            here, coordinate = self._coordinate(place, i), self._coordinate(target, i)
+            if here != coordinate:
+                direction = self._direction(i, here, coordinate)
                 return i, direction, place + ((here + direction) % self.torus.shape[i] - here) * self.torus.strides[i]
         return None
 
-    def _direction(self, i: int, here: int, there: int) -> int:
+    def _direction(self, i: int, here: int, number: int) -> int:
         if not self.torus.is_ring(i):
-            return 1 if there > here else -1
+            return 1 if number > here else -1
         n = self.torus.shape[i]
-        upwards = 2 * ((there - here) % n)
+        upwards = 2 * ((number - here) % n)
         if upwards == n:
             return 1 if self.tie == "plus" or here % 2 == 0 else -1
         return 1 if upwards < n else -1
@@ -94,11 +94,11 @@ class TreeWiring:
 
     @cached_property
     def _port_of_link(self) -> dict[int, Port]:
-        found = {}
+        result = {}
         for cable, up in enumerate(self._upwards):
             for link, direction in ((up, 1), (self.ways.back[up], -1)):
-                found[link] = cable, direction, int(self.tree.target[link])
-        return found
+                result[link] = cable, direction, int(self.tree.target[link])
+        return result
 
     def ports(self, place: int) -> list[Port]:
         return [port for link, port in self._port_of_link.items() if self.tree.source[link] == place]
@@ -110,14 +110,14 @@ class TreeWiring:
     @cached_property
     def _next(self) -> dict[tuple[int, int], Port]:
         """The port towards each host, at every place on the way from another host."""
-        n, found = self.tree.n_nodes, {}
+        n, result = self.tree.n_nodes, {}
         leaf, number = (n + self.tree.switch_of_link).tolist(), self.tree.number_of_host.tolist()
         for target in range(n):
             for source in set(range(n)) - {target}:
                 way = self.ways.static(leaf[source], leaf[target], number[target])
                 for link in (source, *way, n + target):  # host links upwards have the numbers of their hosts
-                    found[int(self.tree.source[link]), target] = self._port_of_link[link]
-        return found
+                    result[int(self.tree.source[link]), target] = self._port_of_link[link]
+        return result
 
     def device(self, i: int, direction: int) -> str:
         """Return the cable and its end, e.g. ``c7p`` at the lower end."""
@@ -235,7 +235,7 @@ class EmulatedNetwork:
 
     def cables(self) -> list[Port]:
         """Return (namespace, i, neighbour) of every cable, from the end with direction +1."""
-        return [(node, i, there) for node in range(len(self.nodes)) for i, direction, there in self.wiring.ports(node)
+        return [(node, i, port) for node in range(len(self.nodes)) for i, direction, port in self.wiring.ports(node)
                 if direction == 1]
 
 

@@ -186,14 +186,14 @@ def named(entries: list[Entry]) -> list[Entry]:
     for entry in entries:
         groups.setdefault(_group(entry), []).append(_facts(entry))
     differs = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
-    found = [replace(entry, torus=entry.comparisons[0].torus.strip("-") if len(tori) > 1 else "", details=tuple(
+    entries_ = [replace(entry, torus=entry.comparisons[0].torus.strip("-") if len(tori) > 1 else "", details=tuple(
         fact for fact, shown in zip(_facts(entry), differs[_group(entry)]) if fact and shown)) for entry in entries]
-    total, seen = Counter(entry.title for entry in found), Counter[str]()
-    for number, entry in enumerate(found):
+    total, seen = Counter(entry.title for entry in entries_), Counter[str]()
+    for number, entry in enumerate(entries_):
         seen[entry.title] += 1
         if total[entry.title] > 1:
-            found[number] = replace(entry, run=seen[entry.title])
-    return found
+            entries_[number] = replace(entry, run=seen[entry.title])
+    return entries_
 
 
 def _group(entry: Entry) -> tuple[str, str, str]:
@@ -288,9 +288,9 @@ class Bar:
 
 def bar_of_entry(entry: Entry) -> Bar:
     """Return the measured bar: the slowest rank, the median of the repetitions."""
-    rows, found, times = entry.comparisons, entry.prediction, [row.t_s for row in entry.comparisons]
+    rows, prediction, times = entry.comparisons, entry.prediction, [row.t_s for row in entry.comparisons]
     group = ", ".join(filter(None, (entry.machine, rows[0].torus.strip("-"), rows[0].transform)))
-    limit = _limit(found) if found and all(times) else None
+    limit = _limit(prediction) if prediction and all(times) else None
     least = None if None in times else sum(t or 0.0 for t in times)
     return Bar(group, entry.label, entry.placement, entry.schedule, rows[0].grid, entry.name,
                tuple(_part(row.stage, row.measured_s) for row in rows), least, limit, kind_of_run(entry))
@@ -303,23 +303,23 @@ def kind_of_run(entry: Entry) -> str:
 
 def bar_of_forecast(prediction: Prediction, group: str = "") -> Bar:
     """Return the bar predicted by all terms of the time model, or without times that of the loads."""
-    p, found = prediction, prediction.schedule
-    schedule = found.name if found and (found.name != SEQUENCE or found.transforms > 1) else ""
+    p, forecast = prediction, prediction.schedule
+    schedule = forecast.name if forecast and (forecast.name != SEQUENCE or forecast.transforms > 1) else ""
     name = placement_name(p.placement, p.bounds.site)
     label = ", ".join(filter(None, (str(p.grid), schedule)))
     timed = p.time_s is not None
     parts = _parts(p, schedule, 1.0 if timed else _scale(p))
-    least = (found.t_s if found and schedule else p.t_s) if timed else None
+    least = (forecast.t_s if forecast and schedule else p.t_s) if timed else None
     return Bar(group or str(p.network), label, p.placement, schedule or SEQUENCE, str(p.grid), name, parts, least, _limit(p),
                timed=timed, prediction=p)
 
 
 def _parts(p: Prediction, schedule: str, scale: float) -> tuple[Part, ...]:
     """Return the exchanges, and the rest of the transform as far as its time is known. Without times, loads."""
-    found: Any = p.schedule
+    forecast: Any = p.schedule
     timed = p.time_s is not None
     if schedule:
-        parts = [_part(f"exchanges under {schedule}", found.time_s if timed else float(found.cost) * scale)]
+        parts = [_part(f"exchanges under {schedule}", forecast.time_s if timed else float(forecast.cost) * scale)]
     else:
         parts = [_part(stage.name, stage.time_s if timed else float(worst(stage.load, p.network)) * scale)
                  for stage in p.moves]
@@ -334,13 +334,14 @@ def _scale(p: Prediction) -> float:
 
 def _limit(p: Prediction) -> float | None:
     """What no placement, schedule or order of exchanges can beat: the proved load of the links, or the computing."""
-    found = p.schedule
-    if found is None or found.certificate_any is None or p.remaps or p.halo:
+    forecast = p.schedule
+    if forecast is None or forecast.certificate_any is None or p.remaps or p.halo:
         return None
-    if found.t_s is None:
-        return float(found.cost) * _scale(p) / found.certificate_any
+    if forecast.t_s is None:
+        return float(forecast.cost) * _scale(p) / forecast.certificate_any
     computing = (p.local.time_s if p.local else None) or 0.0
-    return max(found.t_s / found.certificate_any, found.transforms * computing if found.total_s is not None else 0.0)
+    computing *= forecast.transforms if forecast.total_s is not None else 0
+    return max(forecast.t_s / forecast.certificate_any, computing)
 
 
 @dataclass(frozen=True)
@@ -378,7 +379,7 @@ class Compared:
 
     def name(self, bar: Bar) -> str:
         """Return a bar in words."""
-        return way_in_words(bar, len({each.grid for each in self.bars}) > 1)
+        return way_in_words(bar, len({bar_.grid for bar_ in self.bars}) > 1)
 
     def factor(self, number: int) -> str:
         """Return the factor of a bar, or the range of it if the routers adapt."""
@@ -408,7 +409,7 @@ class Compared:
         """Numbers of the fastest bar in sequence and of the fastest bar, as far as they are faster than the first."""
         numbers = [k for k in range(1, len(self.bars)) if self.factors[k] > 1 + SAME]
         plain = [k for k in numbers if self.bars[k].schedule == SEQUENCE]
-        best = [max(some, key=self.factors.__getitem__) for some in (plain, numbers) if some]
+        best = [max(bars, key=self.factors.__getitem__) for bars in (plain, numbers) if bars]
         return sorted(set(best), key=self.factors.__getitem__)
 
 
@@ -436,12 +437,12 @@ def compared(bars: Iterable[Bar | None]) -> list[Compared]:
     for bar in bars:
         if bar and bar.amount > 0:
             groups.setdefault((bar.group, bar.kind, bar.timed), []).append(bar)
-    return [_compared(title, some) for (title, _, _), some in groups.items()]
+    return [_compared(title, group) for (title, _, _), group in groups.items()]
 
 
-def _compared(title: str, some: list[Bar]) -> Compared:
-    first = next((bar for bar in some if bar.is_launched), None) or max(some, key=lambda bar: bar.amount)
-    ordered = [first, *(bar for bar in some if bar is not first)]
+def _compared(title: str, bars: list[Bar]) -> Compared:
+    first = next((bar for bar in bars if bar.is_launched), None) or max(bars, key=lambda bar: bar.amount)
+    ordered = [first, *(bar for bar in bars if bar is not first)]
     limits = [bar.limit for bar in ordered if bar.limit] if all(bar.limit for bar in ordered) else []
     limit = max(1.0, first.amount / min(limits)) if limits else None
     return Compared(title, tuple(ordered), tuple(first.amount / bar.amount for bar in ordered), limit,
@@ -453,9 +454,9 @@ def _range(bar: Bar, first: Bar) -> Any:
     if not bar.prediction or not first.prediction or not bar.prediction.bracket:
         return None
     theirs = {p.routing: p for p in first.prediction.bracket}
-    found = [float(worth(theirs[p.routing])) / float(worth(p)) for p in bar.prediction.bracket
+    ratios = [float(worth(theirs[p.routing])) / float(worth(p)) for p in bar.prediction.bracket
              if p.routing in theirs and worth(p)]
-    return (min(found), max(found)) if found else None
+    return (min(ratios), max(ratios)) if ratios else None
 
 
 def shown_bars(group: Compared) -> list[dict[str, Any]]:

@@ -54,10 +54,11 @@ class Placed:
     def link_loads(self, shown: str) -> LinkLoads:
         """Return the loads of all links in an exchange, or in all at once."""
         network = self.mapping.network
-        rule, found = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
-        loads = [rule.loads(network, each, self.mapping.ends) for each in found if shown in (each.name, AT_ONCE)]
-        common = lcm(*(each.denominator for each in loads))
-        return replace(loads[0], values=np.sum([each.values * (common // each.denominator) for each in loads], axis=0),
+        rule, exchanges_ = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
+        loads = [rule.loads(network, exchange, self.mapping.ends) for exchange in exchanges_
+                 if shown in (exchange.name, AT_ONCE)]
+        common = lcm(*(load.denominator for load in loads))
+        return replace(loads[0], values=np.sum([load.values * (common // load.denominator) for load in loads], axis=0),
                        denominator=common)
 
     def view(self) -> dict[str, Any]:
@@ -88,16 +89,16 @@ class PlacedTraffic:
         return _view(self, ", ".join(filter(None, (self.program, str(self.mapping.network), self.name))), loads)
 
 
-def _view(placed: Placed | PlacedTraffic, title: str, loads: dict[str, Floats]) -> dict[str, Any]:
+def _view(placement: Placed | PlacedTraffic, title: str, loads: dict[str, Floats]) -> dict[str, Any]:
     """Return the data of a placement on a torus.
 
     ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, nan if there is no link) are
     base64, little-endian.
     """
-    torus = as_torus(placed.mapping.network)
-    return {"title": title, "placement": placed.placement, "shape": list(torus.shape),
+    torus = as_torus(placement.mapping.network)
+    return {"title": title, "placement": placement.placement, "shape": list(torus.shape),
             "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes, "grid": [], "dimensions": [],
-            "routing": placed.routing, "nodes": _base64(placed.mapping.node_of_rank, "<i4"), "hosts": {},
+            "routing": placement.routing, "nodes": _base64(placement.mapping.node_of_rank, "<i4"), "hosts": {},
             "loads": {name: _base64(values, "<f4") for name, values in loads.items()}}
 
 
@@ -106,16 +107,16 @@ def views(placed: Iterable[Placed | PlacedTraffic | None]) -> tuple[list[dict[st
 
     The number is None for a placement that is None, or has a torus too large to draw or another network.
     """
-    numbers, found, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
+    numbers, views_, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for one in placed:
         drawn = one and one.mapping.network.has_products and one.mapping.network.n_nodes <= MAX_NODES
         view = one.view() if one and drawn else None
         key = str(sorted((k, v) for k, v in view.items() if k not in ("title", "placement"))) if view else ""
         if view and key not in numbers:
-            numbers[key] = len(found)
-            found.append(view)
+            numbers[key] = len(views_)
+            views_.append(view)
         of_placed.append(numbers.get(key))
-    return found, of_placed
+    return views_, of_placed
 
 
 def _base64(values: Ints | Floats, kind: str) -> str:
@@ -152,7 +153,7 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
     names = [AT_ONCE] if first.beside else [name for name, tasks in zip(first.mapping.grid.decomposition.names,
                                                                          first.mapping.grid.shape) if tasks > 1]
     loads = [[one.link_loads(name) for one, _ in pair] for name in names]
-    every, job = [each for some in loads for each in some], first.mapping.node_of_rank
+    every, job = [load for loads_ in loads for load in loads_], first.mapping.node_of_rank
     is_dragonfly = first.mapping.network.has_groups
 
     def rows_of(most: int) -> LoadRows:
@@ -162,20 +163,20 @@ def panels(placed: Sequence[Placed | PlacedTraffic | None], amounts: Sequence[fl
     if not is_dragonfly and any(" other " in name for name, *_ in table.rows):
         table = rows_of(BUSIEST)
     most, width = table.top or 1.0, len(pair)
-    squares = [[_between_groups(each) * (1.0 if table.unit else len(set(job.tolist())) / each.total_bytes) for each in some]
-               for some in loads] if is_dragonfly else []
-    busy = np.max([each.max(axis=axis) for some in squares for each in some for axis in (0, 1)] or [[0.0]], axis=0)
+    squares = [[_between_groups(load) * (1.0 if table.unit else len(set(job.tolist())) / load.total_bytes)
+                for load in alike] for alike in loads] if is_dragonfly else []
+    busy = np.max([square.max(axis=axis) for alike in squares for square in alike for axis in (0, 1)] or [[0.0]], axis=0)
     groups = sorted(np.argsort(-busy, kind="stable")[:min(MOST_GROUPS, np.count_nonzero(busy))].tolist())
     peak = float(busy.max())
-    found = []
+    panels_ = []
     for k, name in enumerate(names):
         rows = [(unit, values[k * width:(k + 1) * width], hosts) for unit, values, hosts in table.rows]
-        found.append({"name": name if name == AT_ONCE else plural(name, 2),
-                      "squares": [_square(each, groups, peak, table) for each in squares[k]] if groups else [], "rows": [
+        panels_.append({"name": name if name == AT_ONCE else plural(name, 2),
+                      "squares": [_square(square, groups, peak, table) for square in squares[k]] if groups else [], "rows": [
             {"unit": unit, "hosts": hosts, "numbers": [table.number(value) for value in values],
              "before": f"{100 * values[0] / most:.2f}", "after": f"{100 * values[-1] / most:.2f}"}
             for unit, values, hosts in rows if max(values) > 0]})
-    return {"panels": found, "unit": f"{table.unit} a cable" if table.unit else "times the data of a node, on a cable",
+    return {"panels": panels_, "unit": f"{table.unit} a cable" if table.unit else "times the data of a node, on a cable",
             "titles": [one.name for one, _ in pair], "routing": first.routing, "idle": table.idle,
             "hosts": _hosts(pair[-1][0]), "peak": table.number(peak) if groups else "", "groups": groups,
             "without": busy.size - len(groups), "factor": before[1] / pair[-1][1] if others else None}
@@ -189,8 +190,8 @@ def _hosts(one: Placed) -> list[tuple[str, str]]:
     ranks: dict[int, list[int]] = {}
     for rank, node in enumerate(mapping.node_of_rank.tolist()):
         ranks.setdefault(node, []).append(rank)
-    return [(one.hosts.get(node) or mapping.network.node_name(node), ", ".join(map(str, found)))
-            for node, found in sorted(ranks.items())]
+    return [(one.hosts.get(node) or mapping.network.node_name(node), ", ".join(map(str, ranks_)))
+            for node, ranks_ in sorted(ranks.items())]
 
 
 def _between_groups(loads: LinkLoads) -> Floats:

@@ -103,23 +103,23 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := runs.point_of(comparison, nominal, label))]
     speeds, stages = _speeds(point.nominal for _, point in points), list(dict.fromkeys(c.stage for c, _ in points))
-    found: dict[tuple[float, bool, int], list[runs.Point]] = {}
+    result: dict[tuple[float, bool, int], list[runs.Point]] = {}
     for comparison, point in points:
         long = "x" in comparison.grid and int(comparison.grid.split("x")[0]) > LONG
-        found.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
-    found = {key: some for key, some in found.items() if len({point.n for point in some}) > 1}
-    lengths, rates = {long for _, long, _ in found}, sorted(set(speeds.values()))
-    return [_bandwidth_picture(found[rate, long, k], rate, long, stages[k], len(lengths) > 1,
-                               rates.index(rate) + 1 if len(rates) > 1 else 0) for rate, long, k in sorted(found)]
+        result.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
+    result = {key: points_ for key, points_ in result.items() if len({point.n for point in points_}) > 1}
+    lengths, rates = {long for _, long, _ in result}, sorted(set(speeds.values()))
+    return [_bandwidth_picture(result[rate, long, k], rate, long, stages[k], len(lengths) > 1,
+                               rates.index(rate) + 1 if len(rates) > 1 else 0) for rate, long, k in sorted(result)]
 
 
 def _speeds(rates: Iterable[Any]) -> dict[float, float]:
     """Return the ratio of each link's rate to the slowest rate in the same panel."""
-    found, first = {}, 0.0
+    speeds, first = {}, 0.0
     for rate in sorted(set(rates)):
         first = rate if rate > ONE_AXIS * first else first
-        found[rate] = first
-    return found
+        speeds[rate] = first
+    return speeds
 
 
 def _with_nominal(entries: Sequence[Any], cells: Any) -> Iterator[tuple[Any, Any, str]]:
@@ -170,15 +170,15 @@ def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | No
     return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
 
-def _of_torus(placed: Placed, number: int) -> Iterator[Picture]:
-    where = f"{placed.mapping.network}, grid {placed.mapping.grid}, placement {placed.name}"
-    groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
-    yield Picture(f"image-{number}", where, partial(draw_image, placed.mapping, groups, title=where))
-    for name in placed.shown:
+def _of_torus(placement: Placed, number: int) -> Iterator[Picture]:
+    where = f"{placement.mapping.network}, grid {placement.mapping.grid}, placement {placement.name}"
+    groups = {dimension.name: 0 for dimension in placement.mapping.grid.decomposition.dimensions}
+    yield Picture(f"image-{number}", where, partial(draw_image, placement.mapping, groups, title=where))
+    for name in placement.shown:
         what = name if name == AT_ONCE else f"{name} exchange"
-        title = f"{where}, {what}, routing {placed.routing}"
+        title = f"{where}, {what}, routing {placement.routing}"
         yield Picture(f"loads-{'joint' if name == AT_ONCE else name}-{number}", title,
-                      partial(lambda name, title, to: draw_loads(placed.link_loads(name), to, title, False), name, title))
+                      partial(lambda name, title, to: draw_loads(placement.link_loads(name), to, title, False), name, title))
 
 
 def make_folder(path: str | PathLike[str]) -> None:
@@ -244,18 +244,18 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         Labels and lines that write the file and start the job, and whether a line is typed.
     """
     traced = [(program, m, p) for program in programs for m, p in zip(program.found.mappings, program.found.predictions)]
-    placed = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
+    placement = [*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts),
               *(PlacedTraffic(m, p.placement, program.name_of(p), p.routing, program.found.traffic,
                             program.name if len(programs) > 1 else "")
                 for program, m, p in traced)]
-    found, of_all = views(placed)
+    views_, of_all = views(placement)
     bars = [*map(bar_of_entry, entries),
             *(bar_of_forecast(f.prediction, f"{f.prediction.network}{f', {f.transform}' if f.transform else ''}")
               for f in forecasts)]
     amounts: list[Any] = [*(bar.amount for bar in bars), *(p.link_bytes if program is programs[0] else None
                                                for program, _, p in traced)]
     groups, in_mb = compared(bars), bool(programs) or any(forecast.transform for forecast in forecasts)
-    first, second = _pair(found, [*zip(of_all, amounts)])
+    first, second = _pair(views_, [*zip(of_all, amounts)])
     title = title_of(entries, forecasts, machine, programs)
     run_kinds = {kind_of_run(entry) for entry in entries}
     run_word = run_kinds.pop() if len(run_kinds) == 1 else MEASURED
@@ -267,16 +267,16 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         agreement=verdict.replace(MEASURED, run_word) if entries else "", command=shell.command(command),
         version=version("pencilmap"), entries=entries, groups=[(group, shown_bars(group)) for group in groups],
         bar_kinds=kinds_of_bars(groups),
-        table=_table([forecast.prediction for forecast in forecasts]), views=found,
+        table=_table([forecast.prediction for forecast in forecasts]), views=views_,
         notes=list(dict.fromkeys(note for forecast in forecasts for note in forecast.prediction.notes)),
         in_mb=in_mb, paired=second is not None,
-        dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
-        stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        at_once=AT_ONCE, data=json.dumps({"views": found, "first": first, "second": second,
-                                          "amounts": _least(len(found), zip(of_all, amounts)), "faster": faster,
+        dimensions=list(dict.fromkeys(name for view in views_ for name in view["dimensions"])),
+        stages=list(dict.fromkeys(name for view in views_ for name in view["loads"])),
+        at_once=AT_ONCE, data=json.dumps({"views": views_, "first": first, "second": second,
+                                          "amounts": _least(len(views_), zip(of_all, amounts)), "faster": faster,
                                           "unit": " MB" if in_mb else ""},
                                          separators=(",", ":")).replace("<", "\\u003c"),  # no text ends the script
-        faster=faster, style=_part("page.css"), graphs=panels(placed, amounts),
+        faster=faster, style=_part("page.css"), graphs=panels(placement, amounts),
         script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)) if cells else [], phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
@@ -299,11 +299,11 @@ def _headline(groups: Sequence[Compared], forecasts: Sequence[Forecast], verdict
     return capitalised(said) if said.partition(" ")[0].isalpha() else said
 
 
-def _undrawn(placed: Placed | None) -> str:
+def _undrawn(placement: Placed | None) -> str:
     """Return why the network of a placement is not drawn; empty if it is drawn, or without a network."""
-    if placed is None:
+    if placement is None:
         return ""
-    network = placed.mapping.network
+    network = placement.mapping.network
     too_many = network.has_products and network.n_nodes > MAX_NODES
     return f"{network} is not drawn: it has more than {MAX_NODES} nodes" if too_many else ""
 
@@ -317,11 +317,11 @@ def _kinds(groups: Sequence[Compared], programs: Sequence[ProgramRuns]) -> list[
 
 def _least(n_views: int, timed: Iterable[Any]) -> Any:
     """Return the least amount of each view; None if it has none."""
-    found: list[float | None] = [None] * n_views
+    values: list[float | None] = [None] * n_views
     for view, value in timed:
         if view is not None and value is not None:
-            found[view] = min(filter(None, (found[view], value)))
-    return found
+            values[view] = min(filter(None, (values[view], value)))
+    return values
 
 
 def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None,
@@ -335,9 +335,9 @@ def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: s
         parts = [[row.torus.strip("-") for row in rows], [row.grid for row in rows], [row.name for row in rows],
                  [row.transform for row in rows], [row.network for row in rows]]
     else:
-        found = [forecast.prediction for forecast in forecasts]
-        machines, parts = [machine or ""], [[str(p.network) for p in found], [str(p.grid) for p in found],
-                                            [placement_name(p.placement, p.bounds.site) for p in found],
+        predictions = [forecast.prediction for forecast in forecasts]
+        machines, parts = [machine or ""], [[str(p.network) for p in predictions], [str(p.grid) for p in predictions],
+                                            [placement_name(p.placement, p.bounds.site) for p in predictions],
                                             [str(forecast.transform or "") for forecast in forecasts], ["predicted"]]
     where, *rest = (_few(part) for part in parts)
     return ", ".join(filter(None, (" ".join(filter(None, (_few(machines), where))), *rest)))
@@ -348,7 +348,7 @@ def _few(names: Sequence[str]) -> str:
     return " and ".join(different) if len(different) <= FEW else f"{different[0]} and {len(different) - 1} others"
 
 
-def _pair(found: list[dict[str, Any]], timed: list[tuple[int | None, float]]) -> Any:
+def _pair(result: list[dict[str, Any]], timed: list[tuple[int | None, float]]) -> Any:
     """Return the numbers of the views before and after, on the same torus.
 
     Before is the launch order or else the slowest view. After is the fastest view of other nodes under the same kind of
@@ -360,11 +360,11 @@ def _pair(found: list[dict[str, Any]], timed: list[tuple[int | None, float]]) ->
             best[view] = min(best.get(view, inf), inf if value is None else value)
     if not best:
         return 0, None
-    before = next((view for view in best if found[view]["placement"] == LAUNCHED), max(best, key=best.__getitem__))
+    before = next((view for view in best if result[view]["placement"] == LAUNCHED), max(best, key=best.__getitem__))
     others = [view for view in best if view != before
-              and [found[view][key] for key in ("shape", "ring")] == [found[before][key] for key in ("shape", "ring")]]
-    moved = [view for view in others if found[view]["nodes"] != found[before]["nodes"]]
-    alike = [view for view in moved if [*found[view]["loads"]] == [*found[before]["loads"]]]
+              and [result[view][key] for key in ("shape", "ring")] == [result[before][key] for key in ("shape", "ring")]]
+    moved = [view for view in others if result[view]["nodes"] != result[before]["nodes"]]
+    alike = [view for view in moved if [*result[view]["loads"]] == [*result[before]["loads"]]]
     return before, min(alike or moved or others, key=best.__getitem__, default=None)
 
 
@@ -382,12 +382,12 @@ def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
     rows, seen = [], set()
     for p in predictions:
         about = [str(p.network), str(p.grid), p.routing, placement_name(p.placement, p.bounds.site)]
-        found: Any = p.schedule
-        is_plain = found is None or (found.name == SEQUENCE and found.transforms == 1)
+        forecast: Any = p.schedule
+        is_plain = forecast is None or (forecast.name == SEQUENCE and forecast.transforms == 1)
         if not is_plain:
-            pair = " (pair)" if found.transforms > 1 else ""
-            rows.append([*about, f"{found.name}{pair}", _loads([found.cost]), milliseconds(found.t_s),
-                         milliseconds(found.time_s), could(found.certificate), "-"])
+            pair = " (pair)" if forecast.transforms > 1 else ""
+            rows.append([*about, f"{forecast.name}{pair}", _loads([forecast.cost]), milliseconds(forecast.t_s),
+                         milliseconds(forecast.time_s), could(forecast.certificate), "-"])
         if (key := tuple(about)) in seen:
             continue
         seen.add(key)
@@ -396,8 +396,8 @@ def _table(predictions: Sequence[Prediction]) -> dict[str, Any] | None:
         rows.append([*about, "one after the other", _loads([p.cost]), milliseconds(p.t_s),
                      milliseconds(p.time_s) + (f" ({expected_milliseconds(p.time_range_s)})" if p.time_range_s else ""),
                      could(p.certificate), "-"])
-        if len(p.stages) > 1 and found is not None:
-            rows.append([*about, AT_ONCE, _loads(found.load_joint), milliseconds(found.t_joint_s), "-", "-", "-"])
+        if len(p.stages) > 1 and forecast is not None:
+            rows.append([*about, AT_ONCE, _loads(forecast.load_joint), milliseconds(forecast.t_joint_s), "-", "-", "-"])
     titles = ["network", "grid", "routing", "placement", "exchange", "load", "links", "predicted", "links could gain",
               "busiest link"]
     on_tori = all(p.network.has_products for p in predictions)
@@ -426,8 +426,8 @@ def _phases_table(entries: Sequence[Entry]) -> tuple[list[str], list[tuple[str, 
 def _numbered(
         comparisons: list[tuple[Comparison, str, Any]]) -> tuple[list[tuple[Comparison, str, list[int]]], dict[str, int]]:
     """Return comparisons with their distinctions and the numbers of their notes, and the notes."""
-    notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
-    return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
+    notes = dict(zip(dict.fromkeys(note for _, _, notes_ in comparisons for note in notes_), count(1)))
+    return [(c, distinction, [notes[note] for note in notes_]) for c, distinction, notes_ in comparisons], notes
 
 
 def _part(name: str) -> str:
